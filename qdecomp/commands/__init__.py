@@ -1,0 +1,1 @@
+"""The subcommands of ``qdecomp``, a module each."""

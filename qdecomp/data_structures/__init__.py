@@ -1,0 +1,1 @@
+"""QDMR, logical forms and graphs as immutable values, the conversions between them, and LF-EM."""

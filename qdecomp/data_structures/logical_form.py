@@ -1,0 +1,224 @@
+"""Logical forms: every step as an operator with properties and named arguments, and their text and JSON forms.
+
+The text of a step is ``FILTER[](sub=#1, condition=from Toronto)``. A backslash stands before an equals sign or a
+backslash that belongs to a word, so that every value reads back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .errors import LogicalFormSyntaxError, QdmrSyntaxError
+from .operators import ARGUMENT_NAMES, OPERATORS, Operator
+from .qdmr import check_references, references_of
+
+__all__ = [
+    "Argument",
+    "LogicalForm",
+    "LogicalStep",
+    "format_logical_form",
+    "format_step",
+    "logical_form_from_json",
+    "logical_form_to_json",
+    "parse_logical_form",
+    "parse_step",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A name such as ``condition`` with its tokens: words and references such as ``#2``."""
+
+    name: str
+    tokens: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.tokens or any(not token or token.split() != [token] for token in self.tokens):
+            raise LogicalFormSyntaxError(f"{self.name}: not a list of tokens: {self.tokens!r}")
+
+    @property
+    def text(self) -> str:
+        """The tokens with single spaces between them."""
+        return " ".join(self.tokens)
+
+    @property
+    def references(self) -> tuple[int, ...]:
+        """The numbers of the steps that this argument refers to, in order."""
+        return references_of(self.tokens)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The tokens that are not references."""
+        return tuple(token for token in self.tokens if not references_of((token,)))
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalStep:
+    """One step: operator, properties (sorted) and arguments in the order of the operator's signature.
+
+    ``approximate`` marks a reading that no rule gave but the place of the references; it is a remark and takes
+    no part in comparisons.
+    """
+
+    operator: Operator
+    properties: tuple[str, ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    approximate: bool = field(default=False, compare=False)
+
+    def __post_init__(self) -> None:
+        signature = OPERATORS[self.operator]
+        for name in self.properties:
+            if name not in signature.properties:
+                raise LogicalFormSyntaxError(f"{self.operator} has no property {name!r}")
+        for argument in self.arguments:
+            if argument.name not in signature.arguments:
+                raise LogicalFormSyntaxError(f"{self.operator} has no argument {argument.name!r}")
+        object.__setattr__(self, "properties", tuple(sorted(set(self.properties))))
+        in_order = sorted(self.arguments, key=lambda argument: signature.arguments.index(argument.name))
+        object.__setattr__(self, "arguments", tuple(in_order))
+
+    def __str__(self) -> str:
+        return format_step(self)
+
+    @property
+    def references(self) -> tuple[int, ...]:
+        """The numbers of the steps that this one refers to, argument by argument."""
+        return tuple(number for argument in self.arguments for number in argument.references)
+
+    def argument(self, name: str) -> tuple[Argument, ...]:
+        """The arguments of that name: none, one, or several as in a union."""
+        return tuple(argument for argument in self.arguments if argument.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalForm:
+    """The logical steps of a question. Their references name steps that exist and make no circle."""
+
+    steps: tuple[LogicalStep, ...]
+
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise LogicalFormSyntaxError("there is no step")
+        try:
+            check_references([step.references for step in self.steps])
+        except QdmrSyntaxError as error:
+            raise LogicalFormSyntaxError(error.reason, error.step) from None
+
+    def __str__(self) -> str:
+        return format_logical_form(self)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+def format_step(step: LogicalStep) -> str:
+    """Write one step; :func:`parse_step` reads it back."""
+    arguments = ", ".join(f"{argument.name}={_escape(argument.text)}" for argument in step.arguments)
+    return f"{step.operator.value.upper()}[{', '.join(step.properties)}]({arguments})"
+
+
+_STEP = re.compile(r"\s*(?P<operator>[A-Za-z]+)\s*\[(?P<properties>[^\]]*)\]\s*\((?P<arguments>.*)\)\s*", re.DOTALL)
+_ARGUMENT_START = re.compile(rf"(?:\A\s*|,\s*)({'|'.join(sorted(ARGUMENT_NAMES))})=")
+
+
+def parse_step(text: str) -> LogicalStep:
+    """Read one step.
+
+    >>> parse_step("FILTER[](sub=#1, condition=from Toronto)").argument("condition")[0].tokens
+    ('from', 'Toronto')
+    """
+    match = _STEP.fullmatch(text)
+    if match is None:
+        raise LogicalFormSyntaxError(f"expected OPERATOR[properties](argument=\u2026), got {text!r}")
+    properties = (name.strip() for name in match["properties"].split(","))
+    return _make_step(match["operator"], [name for name in properties if name], _split_arguments(match["arguments"]))
+
+
+def format_logical_form(form: LogicalForm) -> str:
+    """Write all steps, one a line; :func:`parse_logical_form` reads them back."""
+    return "\n".join(format_step(step) for step in form.steps)
+
+
+def parse_logical_form(text: str | Iterable[str]) -> LogicalForm:
+    """Read steps, one a line or one an element.
+
+    >>> parse_logical_form(["SELECT[](sub=cubes)", "AGGREGATE[count](arg=#1)"]).steps[1].references
+    (1,)
+    """
+    lines = text.split("\n") if isinstance(text, str) else text
+    return LogicalForm(_numbered((line for line in lines if line.strip()), parse_step))
+
+
+def logical_form_to_json(form: LogicalForm) -> list[dict[str, Any]]:
+    """A value for ``json.dumps``; :func:`logical_form_from_json` reads it back."""
+    return [
+        {
+            "operator": step.operator.value,
+            "properties": list(step.properties),
+            "arguments": [[argument.name, argument.text] for argument in step.arguments],
+            "approximate": step.approximate,
+        }
+        for step in form.steps
+    ]
+
+
+def logical_form_from_json(value: Sequence[Mapping[str, Any]]) -> LogicalForm:
+    """Read what :func:`logical_form_to_json` made."""
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
+        raise LogicalFormSyntaxError(f"expected a list of steps, got {type(value).__name__}")
+    return LogicalForm(_numbered(value, _step_from_json))
+
+
+def _step_from_json(value: Mapping[str, Any]) -> LogicalStep:
+    try:
+        arguments = [(str(name), str(text)) for name, text in value["arguments"]]
+        properties = [str(name) for name in value["properties"]]
+        return _make_step(str(value["operator"]), properties, arguments, bool(value.get("approximate")))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, LogicalFormSyntaxError):
+            raise
+        raise LogicalFormSyntaxError(f"not a step: {value!r}") from None
+
+
+def _numbered(values: Iterable[Any], read: Any) -> tuple[LogicalStep, ...]:
+    steps: list[LogicalStep] = []
+    for number, value in enumerate(values, start=1):
+        try:
+            steps.append(read(value))
+        except LogicalFormSyntaxError as error:
+            raise LogicalFormSyntaxError(error.reason, number) from None
+    return tuple(steps)
+
+
+def _make_step(
+    operator: str, properties: Sequence[str], arguments: Sequence[tuple[str, str]], approximate: bool = False
+) -> LogicalStep:
+    try:
+        kind = Operator(operator.lower())
+    except ValueError:
+        raise LogicalFormSyntaxError(f"there is no operator {operator!r}") from None
+    values = tuple(Argument(name, tuple(text.split())) for name, text in arguments)
+    return LogicalStep(kind, tuple(properties), values, approximate)
+
+
+def _split_arguments(text: str) -> list[tuple[str, str]]:
+    starts = list(_ARGUMENT_START.finditer(text))
+    if not starts:
+        if text.strip():
+            raise LogicalFormSyntaxError(f"expected argument=value, got {text!r}")
+        return []
+    if starts[0].start() != 0:
+        raise LogicalFormSyntaxError(f"text before the first argument: {text[: starts[0].start()]!r}")
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    return [(start[1], _unescape(text[start.end() : end])) for start, end in zip(starts, ends, strict=True)]
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("=", "\\=")
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)

@@ -1,0 +1,115 @@
+"""The fourteen operators of QDMR, with the properties and arguments that each may have.
+
+This table is the vocabulary of the whole project: logical forms, edge tags and parsers name operators,
+properties and arguments by nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+
+__all__ = ["ARGUMENT_NAMES", "OPERATORS", "Operator", "OperatorSignature"]
+
+
+class Operator(str, Enum):
+    """What a step computes."""
+
+    SELECT = "select"
+    FILTER = "filter"
+    PROJECT = "project"
+    AGGREGATE = "aggregate"
+    GROUP = "group"
+    SUPERLATIVE = "superlative"
+    COMPARATIVE = "comparative"
+    COMPARISON = "comparison"
+    UNION = "union"
+    INTERSECTION = "intersection"
+    DISCARD = "discard"
+    SORT = "sort"
+    BOOLEAN = "boolean"
+    ARITHMETIC = "arithmetic"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSignature:
+    """The argument names in the order in which they are written, the properties, and an example."""
+
+    arguments: tuple[str, ...]
+    properties: tuple[str, ...]
+    step: str
+    logical_form: str
+
+
+_EXTREMES = ("max", "min")
+_AGGREGATES = (*_EXTREMES, "count", "sum", "avg")
+_NUMBERS = ("0", "1", "2")
+_EQUALS = ("equals", *(f"equals-{n}" for n in _NUMBERS))
+_MORE = tuple(f"more-than-{n}" for n in _NUMBERS)
+_LESS = tuple(f"less-than-{n}" for n in _NUMBERS)
+_LOGICAL = ("and-true", "and-false", "or-true", "or-false")
+
+OPERATORS: Mapping[Operator, OperatorSignature] = MappingProxyType(
+    {
+        Operator.SELECT: OperatorSignature(("sub",), (), "cubes", "SELECT[](sub=cubes)"),
+        Operator.FILTER: OperatorSignature(
+            ("sub", "condition"), (), "#1 from Toronto", "FILTER[](sub=#1, condition=from Toronto)"
+        ),
+        Operator.PROJECT: OperatorSignature(
+            ("sub", "projection"),
+            (),
+            "the head coach of #1",
+            "PROJECT[](sub=#1, projection=the head coach of)",
+        ),
+        Operator.AGGREGATE: OperatorSignature(("arg",), _AGGREGATES, "maximal number of #1", "AGGREGATE[max](arg=#1)"),
+        Operator.GROUP: OperatorSignature(
+            ("key", "value"), _AGGREGATES, "the number of #2 for each #1", "GROUP[count](key=#1, value=#2)"
+        ),
+        Operator.SUPERLATIVE: OperatorSignature(
+            ("sub", "attribute"),
+            _EXTREMES,
+            "#2 where #3 is the lowest",
+            "SUPERLATIVE[min](sub=#2, attribute=#3)",
+        ),
+        Operator.COMPARATIVE: OperatorSignature(
+            ("sub", "attribute", "condition"),
+            (*_EQUALS, "more", *_MORE, "less", *_LESS),
+            "#1 where #2 is more than 100",
+            "COMPARATIVE[more](sub=#1, attribute=#2, condition=100)",
+        ),
+        Operator.COMPARISON: OperatorSignature(
+            ("arg",),
+            (*_AGGREGATES, "true", "false"),
+            "which is higher of #1, #2",
+            "COMPARISON[max](arg=#1, arg=#2)",
+        ),
+        Operator.UNION: OperatorSignature(("sub",), (), "#1, #2", "UNION[](sub=#1, sub=#2)"),
+        Operator.INTERSECTION: OperatorSignature(
+            ("intersect", "projection"),
+            (),
+            "parties in both #2 and #3",
+            "INTERSECTION[](intersect=#2, intersect=#3, projection=parties)",
+        ),
+        Operator.DISCARD: OperatorSignature(("sub", "exclude"), (), "#1 besides #2", "DISCARD[](sub=#1, exclude=#2)"),
+        Operator.SORT: OperatorSignature(("sub", "order"), (), "#1 ordered by name", "SORT[](sub=#1, order=name)"),
+        Operator.BOOLEAN: OperatorSignature(
+            ("sub", "condition"),
+            (*_EQUALS, *_MORE, *_LESS, *_LOGICAL, "if-exists"),
+            "if #1 is the same as #2",
+            "BOOLEAN[equals](sub=#1, condition=#2)",
+        ),
+        Operator.ARITHMETIC: OperatorSignature(
+            ("arg", "left", "right"),
+            ("sum", "diff", "multiply", "div"),
+            "the difference of #3 and #4",
+            "ARITHMETIC[diff](left=#3, right=#4)",
+        ),
+    }
+)
+
+ARGUMENT_NAMES: frozenset[str] = frozenset(name for signature in OPERATORS.values() for name in signature.arguments)

@@ -1,0 +1,155 @@
+"""QDMR: a question's decomposition into steps that refer to each other, and its text form.
+
+The text is Break's: ``return flights ;return #1 from denver``. People typed it, so the reader forgives what can
+be understood (double spaces, empty steps, a missing ``return``, quotes around the whole) and raises
+:class:`~qdecomp.data_structures.errors.QdmrSyntaxError`, naming the step, for what cannot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+from .errors import QdmrSyntaxError
+
+__all__ = [
+    "Qdmr",
+    "Step",
+    "format_qdmr",
+    "is_reference",
+    "parse_qdmr",
+    "reference_number",
+    "reference_to",
+    "references_of",
+]
+
+_REFERENCE = re.compile(r"#([0-9]+)\Z")
+# A reference that is glued to its neighbours, such as "#1's" or "(#2)", is set free; "#" alone is a word.
+_TOKEN = re.compile(r"#[0-9]+(?![0-9])|,|[^\s,#]+|#")
+_OUTER_QUOTES = "\"'\u201c\u201d\u2018\u2019"
+# Longer numbers cannot name a step, and converting them would take quadratic time.
+_MAX_REFERENCE_DIGITS = 9
+
+
+def is_reference(token: str) -> bool:
+    """Whether a token such as ``#3`` refers to a step."""
+    return _REFERENCE.match(token) is not None
+
+
+def reference_number(token: str) -> int | None:
+    """The number of the step that a token refers to, or None for an ordinary word.
+
+    >>> reference_number("#13"), reference_number("cubes")
+    (13, None)
+    """
+    match = _REFERENCE.match(token)
+    if match is None:
+        return None
+    return int(match[1]) if len(match[1]) <= _MAX_REFERENCE_DIGITS else 0
+
+
+def reference_to(number: int) -> str:
+    """The token that refers to a step."""
+    return f"#{number}"
+
+
+def references_of(tokens: Iterable[str]) -> tuple[int, ...]:
+    """The numbers of the steps that the tokens refer to, in order, with repetitions."""
+    return tuple(number for token in tokens if (number := reference_number(token)) is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step without its ``return``: words, commas and references such as ``#2``."""
+
+    tokens: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.tokens:
+            raise QdmrSyntaxError("a step without words")
+        if ";" in (text := self.text) or tuple(_TOKEN.findall(text)) != self.tokens:
+            raise QdmrSyntaxError(f"not the tokens of one step: {self.tokens!r}")
+
+    @property
+    def text(self) -> str:
+        """The tokens with single spaces between them."""
+        return " ".join(self.tokens)
+
+    @property
+    def references(self) -> tuple[int, ...]:
+        """The numbers (from 1) of the steps that this one refers to, in order."""
+        return references_of(self.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Qdmr:
+    """A decomposition. Its references name steps that exist and make no circle."""
+
+    steps: tuple[Step, ...]
+
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise QdmrSyntaxError("there is no step")
+        check_references([step.references for step in self.steps])
+
+    def __str__(self) -> str:
+        return format_qdmr(self)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+def check_references(references: Sequence[Iterable[int]]) -> None:
+    """Raise unless every reference names another step and no step needs itself.
+
+    A reference to a *later* step is fine: the order of steps has no meaning beyond what their references say.
+    """
+    count = len(references)
+    for number, targets in enumerate(references, start=1):
+        for target in targets:
+            if target == number:
+                raise QdmrSyntaxError(f"refers to itself (#{target})", number)
+            if not 1 <= target <= count:
+                raise QdmrSyntaxError(f"refers to #{target}, but there are {count} steps", number)
+    try:
+        TopologicalSorter(dict(enumerate(references, start=1))).prepare()
+    except CycleError as error:
+        circle = [int(number) for number in error.args[1]]
+        path = " \u2192 ".join(reference_to(number) for number in circle)
+        raise QdmrSyntaxError(f"its references go round in a circle ({path})", min(circle)) from None
+
+
+def parse_qdmr(text: str) -> Qdmr:
+    """Read a decomposition from Break's text.
+
+    >>> qdmr = parse_qdmr("return flights ;return #1 from  denver")
+    >>> [step.text for step in qdmr.steps]
+    ['flights', '#1 from denver']
+    >>> qdmr.steps[1].references
+    (1,)
+    """
+    tokenized = (_tokenize_step(part) for part in _without_outer_quotes(text).split(";"))
+    return Qdmr(tuple(Step(tokens) for tokens in tokenized if tokens))
+
+
+def format_qdmr(qdmr: Qdmr) -> str:
+    """Write a decomposition as Break does; :func:`parse_qdmr` reads it back to the same value.
+
+    >>> format_qdmr(parse_qdmr("cubes;; #1 that are red ;"))
+    'return cubes ;return #1 that are red'
+    """
+    return " ;".join(f"return {step.text}" for step in qdmr.steps)
+
+
+def _without_outer_quotes(text: str) -> str:
+    stripped = text.strip()
+    if len(stripped) > 1 and stripped[0] in _OUTER_QUOTES and stripped[-1] in _OUTER_QUOTES:
+        return stripped[1:-1]
+    return stripped
+
+
+def _tokenize_step(part: str) -> tuple[str, ...]:
+    tokens = tuple(_TOKEN.findall(part))
+    return tokens[1:] if tokens and tokens[0].lower() == "return" else tokens
