@@ -1,0 +1,1 @@
+"""Metrics for decompositions: Break's official ones and LF-EM."""
