@@ -28,8 +28,6 @@ __all__ = [
     "register",
 ]
 
-_NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
-
 
 @dataclass(frozen=True, slots=True)
 class MetricResult:
@@ -41,7 +39,7 @@ class MetricResult:
 
     value: float | None
     error: str | None = None
-    details: Mapping[str, Any] = field(default=_NO_DETAILS)
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "details", MappingProxyType(dict(self.details)))
