@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 
 import click
 
 from qdecomp.data_structures.errors import QDecompError
+from qdecomp.lazy_group import LazyGroup
 from qdecomp.version import VERSION
 
 __all__ = ["main"]
@@ -21,25 +21,12 @@ _COMMANDS = {
 }
 
 
-class _LazyGroup(click.Group):
-    """A group that imports a subcommand's module only when it runs, so that the others cost nothing."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        module = importlib.import_module(f"qdecomp.commands.{cmd_name}")
-        command: click.Command = module.command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
-
-
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    package="qdecomp.commands",
+    commands_help=_COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(VERSION, prog_name="qdecomp")
 def _command() -> None:
     """Parse complex questions into decompositions, convert them and score them."""

@@ -23,6 +23,7 @@ __all__ = [
     "read_break_csv",
     "read_json_lines",
     "source_of",
+    "try_json_lines",
     "write_text_atomically",
 ]
 
@@ -106,14 +107,22 @@ def _example(number: int, row: dict[str, str | None]) -> BreakExample:
 
 def read_json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
     """The values of a JSON-lines file with their line numbers; a line that is not JSON is a :class:`DataError`."""
+    for number, value in try_json_lines(path):
+        if isinstance(value, DataError):
+            raise value
+        yield number, value
+
+
+def try_json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
+    """As :func:`read_json_lines`, but with the error in the place of the value, so that a reader can go on."""
     with open_text(path) as stream:
         for number, line in enumerate(stream, start=1):
             if not line.strip():
                 continue
             try:
                 yield number, json.loads(line)
-            except (json.JSONDecodeError, RecursionError):
-                raise DataError(f"{path}: line {number} is not JSON: {line.strip()[:80]!r}") from None
+            except (ValueError, RecursionError):
+                yield number, DataError(f"{path}: line {number} is not JSON: {line.strip()[:80]!r}")
 
 
 @contextmanager
