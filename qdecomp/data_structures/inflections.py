@@ -1,0 +1,65 @@
+"""The inflections of a word, by lemminflect: what counts as the same word in a question and in its steps."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.abc import MetaPathFinder
+from types import ModuleType
+
+__all__ = ["variants"]
+
+# Words longer than this are not English words, and lemminflect's rules for unknown ones would only waste time.
+_LONGEST_WORD = 40
+
+
+class _SpacyIsNotLoaded(MetaPathFinder):
+    """Keeps lemminflect from importing spaCy, which it does where it can, for extensions that nobody here uses.
+
+    That import takes seconds and hundreds of megabytes; a spaCy that is loaded already is left in peace.
+    """
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        if fullname == "spacy":
+            raise ModuleNotFoundError("spaCy is not needed for inflections", name="spacy")
+
+
+@lru_cache(maxsize=1)
+def _lemminflect() -> ModuleType:
+    finder = _SpacyIsNotLoaded()
+    sys.meta_path.insert(0, finder)
+    try:
+        import lemminflect
+    finally:
+        sys.meta_path.remove(finder)
+    module: ModuleType = lemminflect
+    return module
+
+
+@lru_cache(maxsize=65536)
+def variants(word: str) -> frozenset[str]:
+    """The lower-cased inflections of a word, itself among them.
+
+    >>> sorted(variants("Cities"))
+    ['cities', 'city']
+    """
+    lower = word.lower()
+    if not lower.isalpha() or not lower.isascii() or len(lower) > _LONGEST_WORD:
+        return frozenset((lower,))
+    return frozenset((lower,)).union(*(_inflected(lemma, part) for lemma, part in _lemmas(lower)))
+
+
+def _lemmas(word: str) -> list[tuple[str, str]]:
+    known = _lemminflect().getAllLemmas(word)
+    if not known:
+        # Names and rare words: only the noun's plural is worth guessing.
+        known = _lemminflect().getAllLemmasOOV(word, upos="NOUN")
+    return [(lemma, part) for part, lemmas in known.items() for lemma in lemmas]
+
+
+@lru_cache(maxsize=65536)
+def _inflected(lemma: str, part: str) -> frozenset[str]:
+    library = _lemminflect()
+    forms = library.getAllInflections(lemma, upos=part) or library.getAllInflectionsOOV(lemma, upos=part)
+    return frozenset((lemma,)).union(*({form.lower() for form in group} for group in forms.values()))

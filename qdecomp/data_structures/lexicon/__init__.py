@@ -1,0 +1,80 @@
+"""The word lists of QDMR, read once from the data files beside this module.
+
+To add a word or a class is to add it to a file. Everything is lower case.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from ..operators import OPERATORS, Operator
+
+__all__ = ["NUMBER_WORDS", "PropertyPhrases", "property_phrases", "property_words", "stop_words", "synonym_classes"]
+
+NUMBER_WORDS: tuple[tuple[str, ...], ...] = (("0", "zero"), ("1", "one"), ("2", "two"))
+"""The numbers that have properties of their own, such as ``equals-1``, with the ways to write them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyPhrases:
+    """The phrases that show a property; a property of a lower tier is found before one of a higher tier."""
+
+    property: str
+    tier: int
+    phrases: tuple[tuple[str, ...], ...]
+
+
+def _lines(name: str) -> Iterator[tuple[str, ...]]:
+    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if line.strip() and not line.startswith("#"):
+            yield tuple(line.split())
+
+
+@cache
+def stop_words() -> frozenset[str]:
+    """Auxiliary words (V_aux of the paper), which carry no content."""
+    return frozenset(word for line in _lines("stop_words.txt") for word in line)
+
+
+@cache
+def synonym_classes(strict: bool = False) -> tuple[frozenset[str], ...]:
+    """The classes of the constant lexicon; the strict ones keep apart what differs in meaning."""
+    return tuple(frozenset(line) for line in _lines("synonyms_strict.txt" if strict else "synonyms.txt"))
+
+
+@cache
+def property_phrases(operator: Operator) -> tuple[PropertyPhrases, ...]:
+    """What shows each property of an operator, in the order of tiers."""
+    text = files(__package__).joinpath("properties.json").read_text(encoding="utf-8")
+    rows = [
+        PropertyPhrases(name, row["tier"], phrases)
+        for row in json.loads(text)
+        if operator.value in row["operators"]
+        for name, phrases in _with_numbers(row["property"], row["phrases"])
+    ]
+    unknown = {row.property for row in rows} - set(OPERATORS[operator].properties)
+    if unknown:
+        raise ValueError(f"properties.json: {operator} has no property {', '.join(sorted(unknown))}")
+    return tuple(sorted(rows, key=lambda row: row.tier))
+
+
+@cache
+def property_words(operator: Operator, name: str) -> frozenset[str]:
+    """The single words of all phrases that show a property."""
+    return frozenset(
+        word for row in property_phrases(operator) if row.property == name for phrase in row.phrases for word in phrase
+    )
+
+
+def _with_numbers(name: str, phrases: list[str]) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
+    if "{n}" not in name:
+        yield name, tuple(tuple(phrase.split()) for phrase in phrases)
+        return
+    for words in NUMBER_WORDS:
+        filled = (phrase.replace("{n}", word) for phrase in phrases for word in words)
+        yield name.replace("{n}", words[0]), tuple(tuple(phrase.split()) for phrase in filled)

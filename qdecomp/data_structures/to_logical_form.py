@@ -1,0 +1,201 @@
+"""QDMR → LF by the rule table, and LF → QDMR by its templates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+
+from .errors import ConversionError
+from .lexicon import property_phrases, stop_words
+from .logical_form import Argument, LogicalForm, LogicalStep
+from .operators import Operator
+from .qdmr import Qdmr, Step, is_reference, references_of
+from .rules import LIST_SEPARATOR, RULES, TEMPLATES, Rule, Template
+
+__all__ = ["to_logical_form", "to_logical_step", "to_qdmr", "to_step"]
+
+# Operators whose arguments are references: a word beside one is kept only if it says more than the property does.
+_TAKES_REFERENCES = frozenset(
+    (Operator.AGGREGATE, Operator.GROUP, Operator.SUPERLATIVE, Operator.COMPARISON, Operator.ARITHMETIC)
+)
+# Operators whose condition is compared by a property, which is then no longer part of the condition's words.
+_TAKES_CONDITION = frozenset((Operator.BOOLEAN, Operator.COMPARATIVE))
+_BEFORE_A_COMPARISON = frozenset(("is", "are", "was", "were", "be", "the"))
+
+
+def to_logical_form(qdmr: Qdmr) -> LogicalForm:
+    """Convert every step of a decomposition.
+
+    A step that fits no rule gets the closest reading by the place of its references and is marked as
+    ``approximate``.
+
+    >>> from qdecomp.data_structures.qdmr import parse_qdmr
+    >>> print(to_logical_form(parse_qdmr("return cubes ;return #1 that are red ;return number of #2")))
+    SELECT[](sub=cubes)
+    FILTER[](sub=#1, condition=that are red)
+    AGGREGATE[count](arg=#2)
+    """
+    steps = []
+    for number, step in enumerate(qdmr.steps, start=1):
+        try:
+            steps.append(to_logical_step(step))
+        except ConversionError as error:
+            raise ConversionError(error.stage, error.reason, number) from None
+    return LogicalForm(tuple(steps))
+
+
+@lru_cache(maxsize=65536)
+def to_logical_step(step: Step) -> LogicalStep:
+    """Convert one step by the first rule that it fits."""
+    text, count = step.text, len(step.references)
+    for rule in RULES:
+        if rule.references[0] <= count <= rule.references[1]:
+            match = rule.pattern.fullmatch(text)
+            if match is not None:
+                return _read(rule, match, step)
+    raise ConversionError("lf", f"no operator fits {text[:80]!r}")
+
+
+def _read(rule: Rule, match: re.Match[str], step: Step) -> LogicalStep:
+    operator = rule.operator
+    phrase: tuple[str, ...] = ()
+    if rule.property is not None:
+        properties: tuple[str, ...] = (rule.property,)
+    else:
+        properties, phrase = _find_property(operator, step.tokens)
+    arguments = []
+    for name, tokens in _arguments(match):
+        if operator in _TAKES_REFERENCES:
+            tokens = _without_known_words(operator, tokens)
+        elif operator in _TAKES_CONDITION and name == "condition" and phrase:
+            tokens = _without_comparison(tokens, phrase)
+        elif operator is Operator.DISCARD and name == "sub":
+            tokens = _without_last_stop_words(tokens)
+        if tokens:
+            arguments.append(Argument(name, tuple(tokens)))
+    # A comparison that says by what cannot be missing from the published form either.
+    approximate = rule.approximate or (operator is Operator.COMPARISON and not properties)
+    return LogicalStep(operator, properties, tuple(arguments), approximate)
+
+
+def _find_property(operator: Operator, tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The property of the lowest tier, by the longest phrase, with the phrase that shows it."""
+    lower = tuple(token.lower() for token in tokens)
+    present = frozenset(lower)
+    best: tuple[int, int, str, tuple[str, ...]] | None = None
+    for row in property_phrases(operator):
+        for phrase in row.phrases:
+            if phrase[0] in present and _position(lower, phrase) is not None:
+                found = (row.tier, -len(phrase), row.property, phrase)
+                best = found if best is None else min(best, found)
+    return ((), ()) if best is None else ((best[2],), best[3])
+
+
+def _position(tokens: Sequence[str], phrase: Sequence[str]) -> int | None:
+    width = len(phrase)
+    for start in range(len(tokens) - width + 1):
+        if tokens[start] == phrase[0] and tuple(tokens[start : start + width]) == tuple(phrase):
+            return start
+    return None
+
+
+def _arguments(match: re.Match[str]) -> Iterator[tuple[str, list[str]]]:
+    pieces: dict[str, list[str]] = {}
+    for group, text in match.groupdict().items():
+        if not text:
+            continue
+        if group.startswith("each_"):
+            for member in LIST_SEPARATOR.split(text):
+                yield group.removeprefix("each_"), member.split()
+        else:
+            pieces.setdefault(group.partition("_")[0], []).extend(text.split())
+    yield from pieces.items()
+
+
+@cache
+def _known_words(operator: Operator) -> frozenset[str]:
+    if operator is Operator.ARITHMETIC:
+        return stop_words()
+    return stop_words() | {word for row in property_phrases(operator) for phrase in row.phrases for word in phrase}
+
+
+def _without_known_words(operator: Operator, tokens: Sequence[str]) -> list[str]:
+    # Words after a reference that go on to another one, as in "#1 from #2", belong together.
+    if len(references_of(tokens)) > 1:
+        start = next(place for place, token in enumerate(tokens) if is_reference(token))
+        return [*_without_known_words(operator, tokens[: start + 1]), *tokens[start + 1 :]]
+    known = _known_words(operator)
+    return [token for token in tokens if token.lower() not in known]
+
+
+def _without_comparison(tokens: Sequence[str], phrase: tuple[str, ...]) -> list[str]:
+    lower = [token.lower() for token in tokens]
+    start = _position(lower, phrase)
+    if start is None:
+        return list(tokens)
+    before = list(tokens[:start])
+    while before and before[-1].lower() in _BEFORE_A_COMPARISON:
+        before.pop()
+    while before and before[0].lower() in _BEFORE_A_COMPARISON:
+        before.pop(0)
+    return [*before, *tokens[start + len(phrase) :]]
+
+
+def _without_last_stop_words(tokens: Sequence[str]) -> list[str]:
+    kept = list(tokens)
+    while len(kept) > 1 and kept[-1].lower() in stop_words():
+        kept.pop()
+    return kept
+
+
+def to_qdmr(form: LogicalForm) -> Qdmr:
+    """Write a logical form as a decomposition.
+
+    Each step's text is one that converts back to the same step, if any of the operator's templates gives one;
+    a step that nobody could write, such as a sum of nothing, gets the first template's text.
+
+    >>> from qdecomp.data_structures.logical_form import parse_logical_form
+    >>> str(to_qdmr(parse_logical_form(["SELECT[](sub=cubes)", "AGGREGATE[count](arg=#1)"])))
+    'return cubes ;return number of #1'
+    """
+    return Qdmr(tuple(to_step(step) for step in form.steps))
+
+
+@lru_cache(maxsize=65536)
+def to_step(step: LogicalStep) -> Step:
+    """Write one logical step."""
+    texts = [text for template in TEMPLATES[step.operator] if (text := _fill(template, step)) is not None]
+    candidates = [Step(tuple(text.split())) for text in texts if text]
+    for candidate in candidates:
+        try:
+            if to_logical_step(candidate) == step:
+                return candidate
+        except ConversionError:
+            continue
+    if not candidates:
+        candidates = [Step(tuple(token for argument in step.arguments for token in argument.tokens))]
+    return candidates[0]
+
+
+def _fill(template: Template, step: LogicalStep) -> str | None:
+    """The template's text, or None where it does not serve the step's property or leaves an argument out."""
+    shown = step.properties[0] if step.properties else None
+    names = {argument.name for argument in step.arguments}
+    if shown not in template.properties or not all(f"{{{name}" in template.text for name in names):
+        return None
+    blanks = _Blanks(property=template.properties[shown])
+    for name in names:
+        tokens = [token for argument in step.argument(name) for token in argument.tokens]
+        blanks[name] = template.separator.join(argument.text for argument in step.argument(name))
+        blanks[f"{name}_references"] = template.separator.join(token for token in tokens if is_reference(token))
+        blanks[f"{name}_words"] = " ".join(token for token in tokens if not is_reference(token))
+        blanks[f"{name}_head"], blanks[f"{name}_tail"] = " ".join(tokens[:-1]), tokens[-1]
+    return template.text.format_map(blanks)
+
+
+class _Blanks(dict[str, str]):
+    """Fills a template; an argument that the step lacks is left out."""
+
+    def __missing__(self, key: str) -> str:
+        return ""
