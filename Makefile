@@ -1,0 +1,38 @@
+# The commands of the project; `make help` lists them.
+
+# The interpreter that .venv is built with: by default the Python 3.11 that is found.
+PYTHON ?=
+# What pip installs as torch: by default the version in requirements.lock, as a CPU build where one is offered.
+TORCH ?=
+# How many processes run the tests.
+WORKERS ?= 2
+
+BIN := .venv/bin
+
+# torchvision says on every import that it cannot read images, which nobody asks it to do.
+export PYTHONWARNINGS := ignore::UserWarning:torchvision.io.image
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check clean
+
+help: ## List these commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+
+install: ## Build .venv from requirements.lock; nothing happens when it is up to date
+	@sh scripts/install.sh "$(PYTHON)" "$(TORCH)"
+
+demo: install ## Run the main job on the sample data in data/; writes below out/demo
+	@$(BIN)/python scripts/demo.py
+
+test: install ## Run all tests
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+
+check: install ## Check format, lint and types, then run all tests
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(MAKE) --no-print-directory test
+
+clean: ## Remove what the demo, the tests and the builds left; .venv and other things in out/ stay
+	@rm -rf out/demo build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +

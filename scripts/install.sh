@@ -1,0 +1,112 @@
+#!/bin/sh
+# Build .venv from requirements.lock and install the project into it in editable mode. Run from the project's root:
+#
+#     sh scripts/install.sh [PYTHON [TORCH]]
+#
+# PYTHON is the interpreter to build with, TORCH what pip is to install as torch; both may be empty. When all of it
+# has been done before and nothing has changed since, this takes a moment and does nothing.
+set -eu
+
+asked_python=${1:-}
+asked_torch=${2:-}
+lock=requirements.lock
+venv=.venv
+# Written when everything else is done, so that an install that was killed is not taken for a finished one.
+stamp=$venv/installed
+
+fail() {
+    echo "make install: $1" >&2
+    exit 2
+}
+
+version_of() {
+    # Words that every Python understands, so that an old one is recognised as well.
+    "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null
+}
+
+find_python() {
+    for candidate in ${asked_python:-python3.11 python3 python}; do
+        if [ "$(version_of "$candidate")" = 3.11 ]; then
+            "$candidate" -c 'import ensurepip, venv' 2>/dev/null ||
+                fail "$candidate cannot make virtual environments; install its venv module (Debian: apt install python3.11-venv)"
+            echo "$candidate"
+            return
+        fi
+    done
+    first=${asked_python:-python3}
+    fail "Python 3.11 is needed, and $first is $(version_of "$first" || echo missing); install 3.11 and run: make install PYTHON=python3.11 (to convert and score only, any Python from 3.10 on will do: pip install .)"
+}
+
+checksum() {
+    cat "$@" | cksum
+}
+
+recorded() {
+    sed -n "s/^$1: //p" "$stamp" 2>/dev/null
+}
+
+# What the environment is made of. What was not asked for is taken as it is.
+environment_is_current() {
+    [ -f "$stamp" ] && "$venv/bin/python" -c pass 2>/dev/null &&
+        [ "$(recorded lock)" = "$(checksum "$lock")" ] &&
+        [ "$(recorded place)" = "$(pwd -P)" ] &&
+        [ "$(recorded python)" = "${asked_python:-$(recorded python)}" ] &&
+        [ "$(recorded torch)" = "${asked_torch:-$(recorded torch)}" ]
+}
+
+project_is_current() {
+    [ "$(recorded project)" = "$(checksum setup.py qdecomp/version.py)" ]
+}
+
+install() {
+    "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-input "$@"
+}
+
+pins() {
+    grep -E "^($1)==" "$lock"
+}
+
+build_environment() {
+    echo "1/4 making $venv with $python ($("$python" -c 'import platform; print(platform.python_version())'))"
+    "$python" -m venv --clear "$venv"
+    # The tools that build packages from source come first, so that they are pinned as well.
+    # shellcheck disable=SC2046
+    install --no-deps $(pins "packaging|setuptools|wheel")
+    echo "2/4 installing $torch"
+    # With its dependencies, as a CUDA build needs more packages than a CPU build; the lock holds the versions.
+    # shellcheck disable=SC2086
+    install -c "$lock" $torch
+    echo "3/4 installing $(grep -c == "$lock") packages from $lock"
+    install --no-deps --no-build-isolation -r "$lock"
+}
+
+[ -f "$lock" ] || fail "$lock is not here; run this from the project's root"
+# One install at a time; what is left running of a killed one is waited for.
+if command -v flock >/dev/null; then
+    exec 9<.
+    flock -n 9 || { echo "waiting for another install to end" && flock 9; }
+fi
+if environment_is_current; then
+    python=$(recorded python)
+    torch=$(recorded torch)
+    if project_is_current; then
+        exit 0
+    fi
+    rm -f "$stamp"
+else
+    python=$(find_python)
+    torch=${asked_torch:-$(pins torch)}
+    rm -f "$stamp"
+    build_environment
+fi
+echo "4/4 installing the project"
+install --no-deps --no-build-isolation -e .
+{
+    echo "lock: $(checksum "$lock")"
+    echo "project: $(checksum setup.py qdecomp/version.py)"
+    echo "place: $(pwd -P)"
+    echo "python: $python"
+    echo "torch: $torch"
+} >"$stamp.new"
+mv "$stamp.new" "$stamp"
+echo "done: $venv is ready"
