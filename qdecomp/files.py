@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar, cast
 
 from qdecomp.data_structures.errors import DataError
 
@@ -61,19 +63,20 @@ def source_of(question_id: str) -> str:
 
 @contextmanager
 def open_text(path: str | Path) -> Iterator[TextIO]:
-    """Open a UTF-8 file for reading; whatever stands in the way is a :class:`DataError` that says what."""
+    """Open a UTF-8 file (``.gz``: compressed) for reading; a :class:`DataError` says what stands in the way."""
     path = Path(path)
     if not path.exists():
         raise DataError(f"{path}: there is no such file")
     if path.is_dir():
         raise DataError(f"{path}: this is a folder; give a file")
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            yield stream
+        opener = gzip.open if path.suffix == ".gz" else open
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
+            yield cast(TextIO, stream)
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not a UTF-8 text file ({error.reason} at byte {error.start})") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
 
 def read_break_csv(path: str | Path) -> list[BreakExample]:
