@@ -1,0 +1,112 @@
+"""The tags of graph edges: ``operator-argument[properties]``, and the three that only hold a graph together.
+
+A step's tokens are chained by ``span`` edges; a ``duplicate`` edge goes from a ``[DUP]`` token to a token that it
+copies; an ``unused`` edge goes from the last step to a step that no other step refers to (people write such steps),
+so that every graph has one root.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .errors import GraphError
+from .operators import OPERATORS, Operator
+
+__all__ = [
+    "DUPLICATE",
+    "SPAN",
+    "STRUCTURAL_TAGS",
+    "UNUSED",
+    "EdgeTag",
+    "format_tag",
+    "join_tags",
+    "parse_tag",
+    "split_tags",
+    "tag_vocabulary",
+]
+
+SPAN = "span"
+DUPLICATE = "duplicate"
+UNUSED = "unused"
+STRUCTURAL_TAGS = (SPAN, DUPLICATE, UNUSED)
+
+_TAG = re.compile(r"(?P<operator>[a-z]+)-(?P<argument>[a-z]+)(?:\[(?P<properties>[a-z0-9,-]+)\])?")
+_SEVERAL = "&"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class EdgeTag:
+    """What a reference means: the operator and properties of the step that refers, and the argument it fills."""
+
+    operator: Operator
+    argument: str
+    properties: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        signature = OPERATORS[self.operator]
+        if self.argument not in signature.arguments:
+            raise GraphError("tag", f"{self.operator} has no argument {self.argument!r}")
+        for name in self.properties:
+            if name not in signature.properties:
+                raise GraphError("tag", f"{self.operator} has no property {name!r}")
+        object.__setattr__(self, "properties", tuple(sorted(set(self.properties))))
+
+    def __str__(self) -> str:
+        return format_tag(self)
+
+
+@lru_cache(maxsize=4096)
+def format_tag(tag: EdgeTag) -> str:
+    """Write a tag; :func:`parse_tag` reads it back.
+
+    >>> format_tag(EdgeTag(Operator.AGGREGATE, "arg", ("count",)))
+    'aggregate-arg[count]'
+    """
+    properties = f"[{','.join(tag.properties)}]" if tag.properties else ""
+    return f"{tag.operator.value}-{tag.argument}{properties}"
+
+
+@lru_cache(maxsize=4096)
+def parse_tag(text: str) -> EdgeTag:
+    """Read a tag that is not a structural one.
+
+    >>> parse_tag("filter-sub")
+    EdgeTag(operator=<Operator.FILTER: 'filter'>, argument='sub', properties=())
+    """
+    match = _TAG.fullmatch(text)
+    if match is None:
+        raise GraphError("tag", f"expected operator-argument[properties], got {text!r}")
+    try:
+        operator = Operator(match["operator"])
+    except ValueError:
+        raise GraphError("tag", f"there is no operator {match['operator']!r} (in {text!r})") from None
+    return EdgeTag(operator, match["argument"], tuple(filter(None, (match["properties"] or "").split(","))))
+
+
+def join_tags(tags: Iterable[str]) -> str:
+    """The one label of a token pair with several tags, for parsers that give a pair one label.
+
+    >>> join_tags(["group-value", "group-key"])
+    'group-key&group-value'
+    """
+    return _SEVERAL.join(sorted(tags))
+
+
+def split_tags(label: str) -> tuple[str, ...]:
+    """The tags that :func:`join_tags` made one label of."""
+    return tuple(label.split(_SEVERAL))
+
+
+def tag_vocabulary() -> tuple[str, ...]:
+    """Every tag with at most one property, in a fixed order: the structural ones, then the operators' own."""
+    tags = [
+        EdgeTag(operator, argument, properties)
+        for operator, signature in OPERATORS.items()
+        for argument in signature.arguments
+        for properties in [(), *((name,) for name in signature.properties)]
+        if operator is not Operator.SELECT
+    ]
+    return (*STRUCTURAL_TAGS, *map(format_tag, tags))

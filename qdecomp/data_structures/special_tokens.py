@@ -1,0 +1,91 @@
+"""The tokens that are appended to every question, so that a graph over tokens can say what the question does not.
+
+In this order, always all of them: the separator ``[RSC]``, the resource words (for concepts that the question does
+not name), as many ``[DUP]`` as steps may copy tokens of other steps, and as many ``[DUM]`` as steps may be empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from .errors import GraphError
+
+__all__ = [
+    "DUMMY",
+    "DUPLICATE_TOKEN",
+    "PRESETS",
+    "SEPARATOR",
+    "SpecialTokens",
+    "check_tokens",
+    "question_length",
+    "words_end",
+]
+
+SEPARATOR = "[RSC]"
+DUPLICATE_TOKEN = "[DUP]"
+DUMMY = "[DUM]"
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialTokens:
+    """How many special tokens there are, and which resource words."""
+
+    resources: tuple[str, ...]
+    duplicates: int
+    dummies: int
+
+    def __post_init__(self) -> None:
+        if min(self.duplicates, self.dummies) < 0:
+            raise GraphError("special tokens", "a number of tokens below zero")
+        if len(set(self.resources)) < len(self.resources):
+            raise GraphError("special tokens", "a resource word is given twice")
+
+    @property
+    def appended(self) -> tuple[str, ...]:
+        """All of them, in their order."""
+        return (*self.words, *self.placeholders)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The separator and the resource words: what a span graph knows of."""
+        return (SEPARATOR, *self.resources)
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """The ``[DUP]`` and ``[DUM]`` tokens."""
+        return (DUPLICATE_TOKEN,) * self.duplicates + (DUMMY,) * self.dummies
+
+
+def question_length(tokens: Sequence[str]) -> int:
+    """How many of a graph's tokens are the question's: those before the separator, or all where there is none."""
+    return tokens.index(SEPARATOR) if SEPARATOR in tokens else len(tokens)
+
+
+def words_end(tokens: Sequence[str]) -> int:
+    """Where the ``[DUP]`` and ``[DUM]`` tokens begin: behind the question, the separator and the resource words."""
+    start = question_length(tokens)
+    return next((i for i in range(start, len(tokens)) if tokens[i] in (DUPLICATE_TOKEN, DUMMY)), len(tokens))
+
+
+def check_tokens(tokens: Sequence[str], stage: str) -> None:
+    """Raise unless these are tokens without spaces, with the special ones in their places."""
+    for position, token in enumerate(tokens):
+        if token.split() != [token]:
+            raise GraphError(stage, f"the token at position {position} is empty or holds a space: {token!r}")
+    end = words_end(tokens)
+    words, placeholders = tokens[:end], tokens[end:]
+    if words.count(SEPARATOR) > 1 or DUPLICATE_TOKEN in words or DUMMY in words:
+        raise GraphError(stage, f"a question may not hold {SEPARATOR}, {DUPLICATE_TOKEN} or {DUMMY}")
+    if set(placeholders) - {DUPLICATE_TOKEN, DUMMY}:
+        raise GraphError(stage, f"nothing but {DUPLICATE_TOKEN} and {DUMMY} may stand behind the resource words")
+
+
+PRESETS: Mapping[str, SpecialTokens] = MappingProxyType(
+    {
+        "paper": SpecialTokens(
+            ("height", "population", "size", "elevation", "flights", "objects", "price", "date", "true", "false"), 5, 5
+        ),
+    }
+)
