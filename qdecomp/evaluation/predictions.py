@@ -1,0 +1,289 @@
+"""Gold decompositions, predictions from a file, and which belongs to which.
+
+Predictions are prediction records (JSON lines, matched by ``question_id``) or a CSV with a ``decomposition``
+column, matched by its ``question_id`` column or, as on Break's leaderboard, by the order of the gold file. Rows
+that cannot be used are told by number; a question without a usable row counts as wrong.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.files import BreakExample, open_text, read_break_csv, try_json_lines
+
+__all__ = [
+    "Gold",
+    "Prediction",
+    "ProblemKind",
+    "RowProblem",
+    "SystemPredictions",
+    "name_systems",
+    "read_gold",
+    "read_predictions",
+]
+
+_JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
+_HOW_RECORDS_LOOK = 'a record is one line such as {"question_id": "…", "decomposition": "return …"}'
+
+
+class ProblemKind(str, Enum):
+    """What can be wrong with a row of a gold or prediction file."""
+
+    MISSING = "missing"
+    EXTRA = "extra"
+    DUPLICATE = "duplicate"
+    MALFORMED = "malformed"
+    EMPTY = "empty"
+    NO_GOLD = "no gold"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def in_gold(self) -> bool:
+        """Whether the row that is named is one of the gold file."""
+        return self in (ProblemKind.MISSING, ProblemKind.NO_GOLD)
+
+
+@dataclass(frozen=True, slots=True)
+class RowProblem:
+    """A row, counted from 1, that is not as it should be; ``kind.in_gold`` says in which file."""
+
+    kind: ProblemKind
+    row: int
+    question_id: str | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The questions to score on, in the order of their file; ids are unique."""
+
+    path: Path
+    examples: tuple[BreakExample, ...]
+    problems: tuple[RowProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a system answered to a question; where ``text`` is None, ``reason`` says why there is none."""
+
+    text: str | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPredictions:
+    """A prediction file: one prediction for every gold question, in the gold file's order."""
+
+    name: str
+    path: Path
+    rows: int
+    predictions: tuple[Prediction, ...]
+    problems: tuple[RowProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    number: int
+    question_id: str | None
+    decomposition: str | None
+    error: str | None = None
+
+
+def read_gold(path: str | Path) -> Gold:
+    """Read Break's CSV for scoring; every question needs an id of its own, and there must be decompositions."""
+    examples = tuple(read_break_csv(path))
+    if not examples:
+        raise DataError(f"{path}: there is no question in it")
+    first_rows: dict[str, int] = {}
+    for example in examples:
+        if not example.question_id:
+            raise DataError(f"{path}: row {example.row} has no question_id")
+        first = first_rows.setdefault(example.question_id, example.row)
+        if first != example.row:
+            raise DataError(f"{path}: row {example.row} has the question_id of row {first}: {example.question_id}")
+    without = [example for example in examples if example.decomposition is None]
+    if len(without) == len(examples):
+        raise DataError(f"{path}: no row has a decomposition; give a file with gold in the column decomposition")
+    problems = tuple(
+        RowProblem(ProblemKind.NO_GOLD, example.row, example.question_id, "no gold decomposition; counts as wrong")
+        for example in without
+    )
+    return Gold(Path(path), examples, problems)
+
+
+def name_systems(options: Iterable[str]) -> list[tuple[str, Path]]:
+    """The names and files of prediction options, each ``NAME=FILE`` or only a file, which is named after itself.
+
+    >>> [name for name, path in name_systems(["out/biaffine.jsonl", "CopyNet=out/copynet.csv"])]
+    ['biaffine', 'CopyNet']
+    """
+    named: dict[str, Path] = {}
+    for option in options:
+        name, equals, file = option.partition("=")
+        if not equals or Path(option).exists():
+            name, file = Path(option).stem, option
+        name = name.strip()
+        if not name or not file:
+            raise DataError(f"{option!r}: give predictions as FILE or NAME=FILE")
+        if name in named:
+            raise DataError(f"two prediction files are called {name!r}; name them apart with NAME=FILE")
+        named[name] = Path(file)
+    return list(named.items())
+
+
+def read_predictions(path: str | Path, gold: Gold, name: str | None = None) -> SystemPredictions:
+    """Read a prediction file of either format and match its rows with the gold questions."""
+    path = Path(path)
+    rows: list[_Row | RowProblem] = list(_json_rows(path) if _holds_json(path) else _csv_rows(path))
+    _require_usable(path, rows)
+    by_order = not any(isinstance(row, _Row) and row.question_id is not None for row in rows)
+    predictions, problems = _match_by_order(path, rows, gold) if by_order else _match_by_id(path, rows, gold)
+    return SystemPredictions(name or path.stem, path, len(rows), tuple(predictions), tuple(problems))
+
+
+def _holds_json(path: Path) -> bool:
+    with open_text(path) as stream:
+        start = next((line.lstrip() for line in stream if line.strip()), "")
+    if not start:
+        raise DataError(f"{path}: the file is empty; there are no predictions in it")
+    return path.suffix.lower() in _JSON_SUFFIXES or start.startswith("{")
+
+
+def _json_rows(path: Path) -> Iterator[_Row | RowProblem]:
+    for number, value in try_json_lines(path):
+        if isinstance(value, DataError):
+            yield RowProblem(ProblemKind.MALFORMED, number, None, "not JSON")
+        elif (wrong := _what_is_wrong(value)) is not None:
+            question_id = value.get("question_id") if isinstance(value, dict) else None
+            known_id = question_id if isinstance(question_id, str) else None
+            yield RowProblem(ProblemKind.MALFORMED, number, known_id, wrong)
+        else:
+            error = value.get("error")
+            yield _Row(number, value["question_id"].strip(), value["decomposition"], error and str(error))
+
+
+def _what_is_wrong(record: Any) -> str | None:
+    if not isinstance(record, dict):
+        return f"a JSON {type(record).__name__}, not an object"
+    question_id = record.get("question_id")
+    if not isinstance(question_id, str) or not question_id.strip():
+        return "no question_id"
+    if "decomposition" not in record:
+        return "no decomposition"
+    if not isinstance(record["decomposition"], str | None):
+        return f"the decomposition is a JSON {type(record['decomposition']).__name__}, not a text"
+    return None
+
+
+def _csv_rows(path: Path) -> Iterator[_Row | RowProblem]:
+    with open_text(path) as stream:
+        reader = csv.reader(stream)
+        try:
+            header = [cell.strip() for cell in next(reader)]
+            if "decomposition" not in header:
+                raise DataError(
+                    f"{path}: neither prediction records nor a CSV with a column decomposition; {_HOW_RECORDS_LOOK}"
+                )
+            for number, cells in enumerate(_without_blank_lines(reader, len(header)), start=1):
+                yield _csv_row(number, header, cells)
+        except csv.Error as error:
+            raise DataError(f"{path}: line {reader.line_num}: {error}") from None
+
+
+def _without_blank_lines(rows: Iterable[list[str]], width: int) -> Iterator[list[str]]:
+    """Leave out blank lines; in a file of one column a blank line before others is an empty prediction."""
+    blank = 0
+    for cells in rows:
+        if cells:
+            yield from ([""] for _ in range(blank))
+            yield cells
+            blank = 0
+        elif width == 1:
+            blank += 1
+
+
+def _csv_row(number: int, header: Sequence[str], cells: Sequence[str]) -> _Row | RowProblem:
+    if len(cells) != len(header):
+        message = f"{len(cells)} cells, but the header has {len(header)}; text with commas must be quoted"
+        return RowProblem(ProblemKind.MALFORMED, number, None, message)
+    row = dict(zip(header, cells, strict=True))
+    if "question_id" in row and not row["question_id"].strip():
+        return RowProblem(ProblemKind.MALFORMED, number, None, "no question_id")
+    question_id = row["question_id"].strip() if "question_id" in row else None
+    return _Row(number, question_id, row["decomposition"], row.get("error") or None)
+
+
+def _require_usable(path: Path, rows: Sequence[_Row | RowProblem]) -> None:
+    if not rows:
+        raise DataError(f"{path}: there are no predictions in it, only a header")
+    problems = [row for row in rows if isinstance(row, RowProblem)]
+    if len(problems) == len(rows):
+        first = problems[0]
+        hint = f"; {_HOW_RECORDS_LOOK}" if _holds_json(path) else ""
+        raise DataError(f"{path}: no row can be used; row {first.row}: {first.message}{hint}")
+
+
+def _match_by_order(
+    path: Path, rows: Sequence[_Row | RowProblem], gold: Gold
+) -> tuple[list[Prediction], list[RowProblem]]:
+    if len(rows) != len(gold.examples):
+        raise DataError(
+            f"{path}: {len(rows):,} rows, but {gold.path} has {len(gold.examples):,} questions; without a column "
+            "question_id rows are matched by order, so every question needs one"
+        )
+    predictions: list[Prediction] = []
+    problems: list[RowProblem] = []
+    for row, example in zip(rows, gold.examples, strict=True):
+        if isinstance(row, RowProblem):
+            problems.append(RowProblem(row.kind, row.row, example.question_id, row.message))
+            predictions.append(Prediction(None, "prediction: malformed row"))
+        else:
+            predictions.append(_prediction_of(row, example.question_id, problems))
+    return predictions, problems
+
+
+def _match_by_id(
+    path: Path, rows: Sequence[_Row | RowProblem], gold: Gold
+) -> tuple[list[Prediction], list[RowProblem]]:
+    known = {example.question_id for example in gold.examples}
+    found: dict[str, Prediction] = {}
+    first_rows: dict[str, int] = {}
+    problems: list[RowProblem] = []
+    for row in rows:
+        if isinstance(row, RowProblem):
+            problems.append(row)
+            continue
+        question_id = row.question_id or ""
+        if question_id not in known:
+            problems.append(RowProblem(ProblemKind.EXTRA, row.number, question_id, "not a question of the gold file"))
+        elif question_id in found:
+            message = f"the question of row {first_rows[question_id]} again; the first counts"
+            problems.append(RowProblem(ProblemKind.DUPLICATE, row.number, question_id, message))
+        else:
+            first_rows[question_id] = row.number
+            found[question_id] = _prediction_of(row, question_id, problems)
+    if not found:
+        raise DataError(f"{path}: none of its questions is in {gold.path}; are these the right files?")
+    absent = [example for example in gold.examples if example.question_id not in found]
+    problems.extend(
+        RowProblem(ProblemKind.MISSING, example.row, example.question_id, "no prediction for it; counts as wrong")
+        for example in absent
+    )
+    missing = Prediction(None, "prediction: missing")
+    return [found.get(example.question_id, missing) for example in gold.examples], problems
+
+
+def _prediction_of(row: _Row, question_id: str, problems: list[RowProblem]) -> Prediction:
+    if row.decomposition is not None and row.decomposition.strip():
+        return Prediction(row.decomposition)
+    why = f" ({row.error})" if row.error else ""
+    problems.append(RowProblem(ProblemKind.EMPTY, row.number, question_id, f"no decomposition{why}; counts as wrong"))
+    return Prediction(None, f"prediction: no decomposition{why}")

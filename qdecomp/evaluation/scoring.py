@@ -1,0 +1,161 @@
+"""Every metric on every question of every system."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from qdecomp.files import BreakExample, progress
+
+from .metric import DEFAULT_METRICS, Metric, MetricFunction, MetricOptions, MetricResult, get_metric, prepare
+from .predictions import Gold, Prediction, SystemPredictions
+
+__all__ = [
+    "Evaluation",
+    "QuestionScores",
+    "SystemScores",
+    "choose_metrics",
+    "error_counts",
+    "evaluate",
+    "field_name",
+    "number_of_steps",
+    "reason_kind",
+]
+
+# A metric that is always shown beside another one: the reader of a published score is to see the strict one too.
+_COMPANIONS = {"lf_em": "lf_em_strict"}
+# The names in files follow those of Break's evaluator where they are not the names of the command line.
+_FIELD_NAMES = {"em": "exact_match"}
+
+_NO_GOLD = "gold: no decomposition"
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”")
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionScores:
+    """A question, a system's prediction and the result of each metric by its name."""
+
+    example: BreakExample
+    steps: int
+    prediction: Prediction
+    results: Mapping[str, MetricResult]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScores:
+    """All questions of one system, in the gold file's order."""
+
+    system: SystemPredictions
+    questions: tuple[QuestionScores, ...]
+
+    @property
+    def name(self) -> str:
+        """The system's name."""
+        return self.system.name
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One or more systems on the same gold questions."""
+
+    gold: Gold
+    metrics: tuple[Metric, ...]
+    systems: tuple[SystemScores, ...]
+
+
+def choose_metrics(names: Iterable[str] = DEFAULT_METRICS) -> tuple[Metric, ...]:
+    """The metrics of these names, without repetitions, each with the one that is always shown beside it.
+
+    >>> [metric.name for metric in choose_metrics(["lf_em", "em"])]
+    ['lf_em', 'lf_em_strict', 'em']
+    """
+    chosen: dict[str, Metric] = {}
+    for name in names:
+        for each in (name, _COMPANIONS.get(name)):
+            if each is not None:
+                chosen[each] = get_metric(each)
+    return tuple(chosen.values())
+
+
+def field_name(metric: Metric) -> str:
+    """The metric's name in JSON and CSV files."""
+    return _FIELD_NAMES.get(metric.name, metric.name)
+
+
+def number_of_steps(decomposition: str) -> int:
+    """How many steps a text has, whether they make sense or not.
+
+    >>> number_of_steps("return flights ;;return #1 from denver ;return ")
+    2
+    """
+    parts = (part.strip().lower() for part in decomposition.split(";"))
+    return sum(part not in ("", "return") for part in parts)
+
+
+def evaluate(
+    gold: Gold,
+    systems: Sequence[SystemPredictions],
+    metrics: Sequence[Metric],
+    options: MetricOptions | None = None,
+) -> Evaluation:
+    """Score the systems' predictions; a question without a prediction gets the worst score and an error."""
+    functions = {metric: metric.load(options or MetricOptions()) for metric in metrics}
+    rows = [row for system in systems for row in _scorable(gold, system)]
+    for function in functions.values():
+        prepare(function, rows)
+    return Evaluation(gold, tuple(metrics), tuple(_score_system(gold, system, functions) for system in systems))
+
+
+def _scorable(gold: Gold, system: SystemPredictions) -> list[tuple[str, str, str]]:
+    return [
+        (example.question, prediction.text, example.decomposition)
+        for example, prediction in zip(gold.examples, system.predictions, strict=True)
+        if prediction.text is not None and example.decomposition is not None
+    ]
+
+
+def _score_system(gold: Gold, system: SystemPredictions, functions: Mapping[Metric, MetricFunction]) -> SystemScores:
+    pairs = zip(gold.examples, system.predictions, strict=True)
+    questions = tuple(
+        QuestionScores(
+            example=example,
+            steps=number_of_steps(example.decomposition or ""),
+            prediction=prediction,
+            results={
+                metric.name: _score(metric, function, example, prediction) for metric, function in functions.items()
+            },
+        )
+        for example, prediction in progress(pairs, f"Scoring {system.name}", len(gold.examples))
+    )
+    return SystemScores(system, questions)
+
+
+def _score(metric: Metric, function: MetricFunction, example: BreakExample, prediction: Prediction) -> MetricResult:
+    worst = 1.0 if metric.lower_is_better else 0.0
+    if example.decomposition is None:
+        return MetricResult(worst, _NO_GOLD)
+    if prediction.text is None:
+        return MetricResult(worst, prediction.reason)
+    return function(example.question, prediction.text, example.decomposition)
+
+
+def reason_kind(reason: str) -> str:
+    """A reason without the numbers and words that differ from row to row, to count alike ones together.
+
+    >>> reason_kind("prediction: step 3: refers to #7, but there are 5 steps")
+    'prediction: step N: refers to #N, but there are N steps'
+    """
+    return _NUMBER.sub("N", _QUOTED.sub("…", reason))
+
+
+def error_counts(system: SystemScores, metric: Metric) -> dict[str, int]:
+    """How many questions had which kind of error under a metric, the commonest first."""
+    errors: Counter[str] = Counter()
+    for question in system.questions:
+        error = question.results[metric.name].error
+        if error is not None:
+            errors[reason_kind(error)] += 1
+    return dict(sorted(errors.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,90 @@
+"""Tables as values, and how they look: drawn on a terminal, plain and aligned elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+__all__ = ["Table", "format_csv", "format_plain", "show_tables"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A title, the heads of the columns, and rows of text; ``text_columns`` of them, the first, are words."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    text_columns: int = 1
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"{self.title}: {len(row)} cells for {len(self.columns)} columns: {row!r}")
+
+
+def show_tables(tables: Iterable[Table], stream: TextIO | None = None) -> None:
+    """Print tables, with an empty line between them."""
+    stream = sys.stdout if stream is None else stream
+    for number, table in enumerate(tables):
+        if number:
+            print(file=stream)
+        if stream.isatty():
+            _draw(table, stream)
+        else:
+            print(format_plain(table), file=stream)
+
+
+def format_plain(table: Table) -> str:
+    """Text with columns that line up: words to the left, numbers to the right.
+
+    >>> print(format_plain(Table("Rows", ("file", "rows"), (("train", "10"), ("dev", "7")))))
+    Rows
+    file   rows
+    train    10
+    dev       7
+    """
+    lines = [table.columns, *table.rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(table.columns))]
+    text = [table.title, *(_plain_line(line, widths, table.text_columns) for line in lines)]
+    return "\n".join([*text, table.note] if table.note else text)
+
+
+def _plain_line(cells: Sequence[str], widths: Sequence[int], text_columns: int) -> str:
+    padded = (
+        cell.ljust(width) if column < text_columns else cell.rjust(width)
+        for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+    return "  ".join(padded).rstrip()
+
+
+def _draw(table: Table, stream: TextIO) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    # Text() takes what it is given as it is; a plain string in square brackets would be read as markup.
+    drawn = RichTable(title=Text(table.title), title_justify="left", box=box.SIMPLE_HEAD)
+    for column, head in enumerate(table.columns):
+        drawn.add_column(Text(head), justify="left" if column < table.text_columns else "right")
+    for row in table.rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    console = Console(file=stream)
+    console.print(drawn)
+    if table.note:
+        console.print(Text(table.note))
+
+
+def format_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Columns and rows as CSV text."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return stream.getvalue()
