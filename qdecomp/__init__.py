@@ -1,7 +1,29 @@
-"""Question decomposition with dependency graphs: QDMR, logical forms, graphs, parsers and their metrics."""
+"""Question decomposition with dependency graphs: QDMR, logical forms, graphs, parsers and their metrics.
 
+>>> from qdecomp import lf_em, parse_qdmr, to_logical_form
+>>> print(to_logical_form("return rivers ;return number of #1"))
+SELECT[](sub=rivers)
+AGGREGATE[count](arg=#1)
+"""
+
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.lf_em import LfEmResult, lf_em
+from qdecomp.data_structures.logical_form import LogicalForm
+from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
+from qdecomp.data_structures.to_logical_form import to_logical_form, to_qdmr
 from qdecomp.version import VERSION
 
-__all__ = ["VERSION", "__version__"]
+__all__ = [
+    "VERSION",
+    "LfEmResult",
+    "LogicalForm",
+    "QDecompError",
+    "Qdmr",
+    "__version__",
+    "lf_em",
+    "parse_qdmr",
+    "to_logical_form",
+    "to_qdmr",
+]
 
 __version__ = VERSION

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.abc import MetaPathFinder
+from string import ascii_lowercase
 from types import ModuleType
 
 __all__ = ["variants"]
@@ -45,9 +46,15 @@ def variants(word: str) -> frozenset[str]:
     ['cities', 'city']
     """
     lower = word.lower()
-    if not lower.isalpha() or not lower.isascii() or len(lower) > _LONGEST_WORD:
+    if len(lower) > _LONGEST_WORD:
         return frozenset((lower,))
-    return frozenset((lower,)).union(*(_inflected(lemma, part) for lemma, part in _lemmas(lower)))
+    # What inflects is the last part of a word such as "primary_conference".
+    stem = lower.rstrip(ascii_lowercase)
+    last = lower[len(stem) :]
+    if len(last) < 2:
+        return frozenset((lower,))
+    forms = frozenset((last,)).union(*(_inflected(lemma, part) for lemma, part in _lemmas(last)))
+    return frozenset(stem + form for form in forms) if stem else forms
 
 
 def _lemmas(word: str) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ be understood (double spaces, empty steps, a missing ``return``, quotes around t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
@@ -28,6 +28,8 @@ __all__ = [
 _REFERENCE = re.compile(r"#([0-9]+)\Z")
 # A reference that is glued to its neighbours, such as "#1's" or "(#2)", is set free; "#" alone is a word.
 _TOKEN = re.compile(r"#[0-9]+(?![0-9])|,|[^\s,#]+|#")
+# Parsers and people glue "return" to the next word or repeat it; "returns" or "returned" are words of the step.
+_RETURN = re.compile(r"\A\s*(?:return(?!(?:s|ed|ing|ers?)\b)\s*){0,3}", re.IGNORECASE)
 _OUTER_QUOTES = "\"'\u201c\u201d\u2018\u2019"
 # Longer numbers cannot name a step, and converting them would take quadratic time.
 _MAX_REFERENCE_DIGITS = 9
@@ -35,7 +37,7 @@ _MAX_REFERENCE_DIGITS = 9
 
 def is_reference(token: str) -> bool:
     """Whether a token such as ``#3`` refers to a step."""
-    return _REFERENCE.match(token) is not None
+    return token[:1] == "#" and _REFERENCE.match(token) is not None
 
 
 def reference_number(token: str) -> int | None:
@@ -44,7 +46,7 @@ def reference_number(token: str) -> int | None:
     >>> reference_number("#13"), reference_number("cubes")
     (13, None)
     """
-    match = _REFERENCE.match(token)
+    match = _REFERENCE.match(token) if token[:1] == "#" else None
     if match is None:
         return None
     return int(match[1]) if len(match[1]) <= _MAX_REFERENCE_DIGITS else 0
@@ -57,7 +59,8 @@ def reference_to(number: int) -> str:
 
 def references_of(tokens: Iterable[str]) -> tuple[int, ...]:
     """The numbers of the steps that the tokens refer to, in order, with repetitions."""
-    return tuple(number for token in tokens if (number := reference_number(token)) is not None)
+    numbers = [reference_number(token) for token in tokens if token[:1] == "#"]
+    return tuple(number for number in numbers if number is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +117,22 @@ def check_references(references: Sequence[Iterable[int]]) -> None:
             if not 1 <= target <= count:
                 raise QdmrSyntaxError(f"refers to #{target}, but there are {count} steps", number)
     try:
-        TopologicalSorter(dict(enumerate(references, start=1))).prepare()
+        order_by_references(dict(enumerate(references, start=1)))
     except CycleError as error:
         circle = [int(number) for number in error.args[1]]
         path = " \u2192 ".join(reference_to(number) for number in circle)
         raise QdmrSyntaxError(f"its references go round in a circle ({path})", min(circle)) from None
 
 
+def order_by_references(references: Mapping[int, Iterable[int]]) -> list[int]:
+    """The steps' numbers, each after the steps that it refers to; ``graphlib.CycleError`` where there is a circle."""
+    if all(target < number for number, targets in references.items() for target in targets):
+        return sorted(references)
+    return list(TopologicalSorter(references).static_order())
+
+
 def parse_qdmr(text: str) -> Qdmr:
-    """Read a decomposition from Break's text.
+    """Read a decomposition from Break's text; empty steps are left out.
 
     >>> qdmr = parse_qdmr("return flights ;return #1 from  denver")
     >>> [step.text for step in qdmr.steps]
@@ -130,8 +140,8 @@ def parse_qdmr(text: str) -> Qdmr:
     >>> qdmr.steps[1].references
     (1,)
     """
-    tokenized = (_tokenize_step(part) for part in _without_outer_quotes(text).split(";"))
-    return Qdmr(tuple(Step(tokens) for tokens in tokenized if tokens))
+    parts = [part for part in _without_outer_quotes(text).split(";") if part.strip()]
+    return Qdmr(tuple(Step(tokens) for tokens in _without_empty_steps([_tokenize_step(part) for part in parts])))
 
 
 def format_qdmr(qdmr: Qdmr) -> str:
@@ -150,6 +160,16 @@ def _without_outer_quotes(text: str) -> str:
     return stripped
 
 
+def _without_empty_steps(steps: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Leave out steps that say only "return"; they were counted, so the references behind them are renumbered."""
+    if all(steps):
+        yield from steps
+        return
+    kept = [number for number, tokens in enumerate(steps, start=1) if tokens]
+    renumbered = {reference_to(old): reference_to(new) for new, old in enumerate(kept, start=1)}
+    for number in kept:
+        yield tuple(renumbered.get(token, token) for token in steps[number - 1])
+
+
 def _tokenize_step(part: str) -> tuple[str, ...]:
-    tokens = tuple(_TOKEN.findall(part))
-    return tokens[1:] if tokens and tokens[0].lower() == "return" else tokens
+    return tuple(_TOKEN.findall(_RETURN.sub("", part, count=1)))

@@ -182,7 +182,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         Operator.AGGREGATE,
-        r"(?P<arg_1>[^#]*?)\b<AGGREGATE>(?: of)* (?P<arg_2><REF>)",
+        r"(?:(?P<arg_1>[^#]+?) )??<AGGREGATE>(?: of)* (?P<arg_2><REF>(?: .+)?)",
         "the number of #1",
         "AGGREGATE[count](arg=#1)",
         (1, 1),
@@ -219,7 +219,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         Operator.AGGREGATE,
-        r"(?P<arg_1>[^#]*?)\b<AGGREGATE>(?: of)* (?P<arg_2><REF> .+)",
+        r"(?:the )?<AGGREGATE>(?: of)* (?P<arg><REF> .+)",
         "number of #1 from #2",
         "AGGREGATE[count](arg=#1 from #2)",
         _TWO_OR_MORE,
@@ -240,8 +240,8 @@ class Template:
     """How a logical step is written.
 
     ``{sub}`` stands for all arguments of that name, joined by ``separator``; ``{sub_references}`` and ``{sub_words}``
-    for their references and their other tokens, ``{sub_head}`` and ``{sub_tail}`` for all but the last token and for
-    that one. ``{property}`` is what ``properties`` has for the step's property (or for None, where the
+    for their references and their other tokens, ``{sub_before}`` for the tokens before the first reference and
+    ``{sub_rest}`` for the others, ``{sub_head}`` and ``{sub_tail}`` for all but the last token and for that one. ``{property}`` is what ``properties`` has for the step's property (or for None, where the
     step has none); the template serves no other property.
     """
 
@@ -278,10 +278,7 @@ TEMPLATES: Mapping[Operator, tuple[Template, ...]] = MappingProxyType(
         Operator.SELECT: (Template("{sub}"),),
         Operator.FILTER: (Template("{sub} {condition}"), Template("{sub} that {condition}")),
         Operator.PROJECT: (Template("{projection} {sub}"), Template("{projection_head} {sub} {projection_tail}")),
-        Operator.AGGREGATE: (
-            Template("{arg_words} {property} of {arg_references}", {**_AGGREGATED, None: ""}),
-            Template("{property} of {arg}", {**_AGGREGATED, None: ""}),
-        ),
+        Operator.AGGREGATE: (Template("{arg_before} {property} of {arg_rest}", {**_AGGREGATED, None: ""}),),
         Operator.GROUP: (Template("{property} of {value} for each {key}", {**_AGGREGATED, None: ""}),),
         Operator.SUPERLATIVE: (
             Template(
@@ -292,6 +289,7 @@ TEMPLATES: Mapping[Operator, tuple[Template, ...]] = MappingProxyType(
         Operator.COMPARATIVE: (
             Template("{sub} where {attribute} {property} {condition}", _COMPARED),
             Template("{sub} where {attribute} is {condition}", {None: ""}),
+            Template("{sub} where {attribute} {property} {condition}", {"equals": "equals"}),
             Template("{sub} where {attribute} is {property} {condition}", {"more": "at least", "less": "at most"}),
         ),
         Operator.COMPARISON: (

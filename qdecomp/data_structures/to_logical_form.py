@@ -10,7 +10,7 @@ from .errors import ConversionError
 from .lexicon import property_phrases, stop_words
 from .logical_form import Argument, LogicalForm, LogicalStep
 from .operators import Operator
-from .qdmr import Qdmr, Step, is_reference, references_of
+from .qdmr import Qdmr, Step, is_reference, parse_qdmr
 from .rules import LIST_SEPARATOR, RULES, TEMPLATES, Rule, Template
 
 __all__ = ["to_logical_form", "to_logical_step", "to_qdmr", "to_step"]
@@ -24,18 +24,19 @@ _TAKES_CONDITION = frozenset((Operator.BOOLEAN, Operator.COMPARATIVE))
 _BEFORE_A_COMPARISON = frozenset(("is", "are", "was", "were", "be", "the"))
 
 
-def to_logical_form(qdmr: Qdmr) -> LogicalForm:
-    """Convert every step of a decomposition.
+def to_logical_form(qdmr: Qdmr | str) -> LogicalForm:
+    """Convert every step of a decomposition, given as a value or as Break's text.
 
     A step that fits no rule gets the closest reading by the place of its references and is marked as
     ``approximate``.
 
-    >>> from qdecomp.data_structures.qdmr import parse_qdmr
-    >>> print(to_logical_form(parse_qdmr("return cubes ;return #1 that are red ;return number of #2")))
+    >>> print(to_logical_form("return cubes ;return #1 that are red ;return number of #2"))
     SELECT[](sub=cubes)
     FILTER[](sub=#1, condition=that are red)
     AGGREGATE[count](arg=#2)
     """
+    if isinstance(qdmr, str):
+        qdmr = parse_qdmr(qdmr)
     steps = []
     for number, step in enumerate(qdmr.steps, start=1):
         try:
@@ -121,12 +122,14 @@ def _known_words(operator: Operator) -> frozenset[str]:
 
 
 def _without_known_words(operator: Operator, tokens: Sequence[str]) -> list[str]:
-    # Words after a reference that go on to another one, as in "#1 from #2", belong together.
-    if len(references_of(tokens)) > 1:
-        start = next(place for place, token in enumerate(tokens) if is_reference(token))
-        return [*_without_known_words(operator, tokens[: start + 1]), *tokens[start + 1 :]]
+    """Drop what the operator and its property say already; what follows a reference always says more."""
     known = _known_words(operator)
-    return [token for token in tokens if token.lower() not in known]
+    start = _first_reference(tokens)
+    return [*(token for token in tokens[:start] if token.lower() not in known), *tokens[start:]]
+
+
+def _first_reference(tokens: Sequence[str]) -> int:
+    return next((place for place, token in enumerate(tokens) if is_reference(token)), len(tokens))
 
 
 def _without_comparison(tokens: Sequence[str], phrase: tuple[str, ...]) -> list[str]:
@@ -190,6 +193,8 @@ def _fill(template: Template, step: LogicalStep) -> str | None:
         blanks[name] = template.separator.join(argument.text for argument in step.argument(name))
         blanks[f"{name}_references"] = template.separator.join(token for token in tokens if is_reference(token))
         blanks[f"{name}_words"] = " ".join(token for token in tokens if not is_reference(token))
+        start = _first_reference(tokens)
+        blanks[f"{name}_before"], blanks[f"{name}_rest"] = " ".join(tokens[:start]), " ".join(tokens[start:])
         blanks[f"{name}_head"], blanks[f"{name}_tail"] = " ".join(tokens[:-1]), tokens[-1]
     return template.text.format_map(blanks)
 
