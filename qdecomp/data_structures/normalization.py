@@ -13,7 +13,7 @@ from .logical_form import LogicalForm, LogicalStep
 from .operators import Operator
 from .qdmr import order_by_references, reference_number
 
-__all__ = ["MERGE_RULES", "NormalizedStep", "normalize"]
+__all__ = ["MERGE_RULES", "NormalizedStep", "normalize", "normalize_steps"]
 
 _SPLIT = re.compile(r"\W+")
 _NEGATION = frozenset(("not",))
@@ -58,11 +58,16 @@ def normalize(question: str, form: LogicalForm, *, strict: bool = False) -> tupl
     ``strict`` keeps what the published metric overlooks: negation, words beside the references of an aggregate, and
     the difference between "last" and "most".
     """
-    names = representatives(question, strict)
-    nodes = {number: _normalize_step(step, names, strict) for number, step in enumerate(form.steps, start=1)}
+    nodes = dict(enumerate(normalize_steps(question, form, strict=strict), start=1))
     referenced = {target for node in nodes.values() for _, target in node.edges}
     roots = [number for number in nodes if number not in referenced]
     return _reorder(_merge(nodes), roots)
+
+
+def normalize_steps(question: str, form: LogicalForm, *, strict: bool = False) -> tuple[NormalizedStep, ...]:
+    """The first part of :func:`normalize`: every step with its words normalised, at its own place."""
+    names = representatives(question, strict)
+    return tuple(_normalize_step(step, names, strict) for step in form.steps)
 
 
 @cache
