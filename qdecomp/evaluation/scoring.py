@@ -21,7 +21,7 @@ __all__ = [
     "evaluate",
     "field_name",
     "number_of_steps",
-    "reason_kind",
+    "reason_kinds",
 ]
 
 # A metric that is always shown beside another one: the reader of a published score is to see the strict one too.
@@ -32,6 +32,8 @@ _FIELD_NAMES = {"em": "exact_match"}
 _NO_GOLD = "gold: no decomposition"
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”")
 _NUMBER = re.compile(r"\d+")
+_CHAIN = re.compile(r"#N(?: → #N)+")
+_SIDES = re.compile(r"; (?=(?:prediction|gold): )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,20 +144,20 @@ def _score(metric: Metric, function: MetricFunction, example: BreakExample, pred
     return function(example.question, prediction.text, example.decomposition)
 
 
-def reason_kind(reason: str) -> str:
-    """A reason without the numbers and words that differ from row to row, to count alike ones together.
+def reason_kinds(error: str) -> tuple[str, ...]:
+    """The reasons of an error, one for each side, without the numbers and words that differ from row to row.
 
-    >>> reason_kind("prediction: step 3: refers to #7, but there are 5 steps")
-    'prediction: step N: refers to #N, but there are N steps'
+    >>> reason_kinds("prediction: step 3: refers to #7, but there are 5 steps; gold: there is no step")
+    ('prediction: step N: refers to #N, but there are N steps', 'gold: there is no step')
     """
-    return _NUMBER.sub("N", _QUOTED.sub("…", reason))
+    reasons = _SIDES.split(error)
+    return tuple(_CHAIN.sub("#N → …", _NUMBER.sub("N", _QUOTED.sub("…", reason))) for reason in reasons)
 
 
 def error_counts(system: SystemScores, metric: Metric) -> dict[str, int]:
-    """How many questions had which kind of error under a metric, the commonest first."""
+    """How many questions have an error under a metric for which kind of reason, the commonest first."""
     errors: Counter[str] = Counter()
     for question in system.questions:
-        error = question.results[metric.name].error
-        if error is not None:
-            errors[reason_kind(error)] += 1
+        errors.update(reason_kinds(question.results[metric.name].error or ""))
+    del errors[""]
     return dict(sorted(errors.items(), key=lambda item: (-item[1], item[0])))

@@ -5,7 +5,7 @@ from evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metric import Metric, MetricResult
-from qdecomp.evaluation.scoring import choose_metrics, error_counts, evaluate, field_name, reason_kind
+from qdecomp.evaluation.scoring import choose_metrics, error_counts, evaluate, field_name, reason_kinds
 
 
 def test_metrics_are_chosen_once_and_strict_lf_em_comes_with_lf_em() -> None:
@@ -74,4 +74,8 @@ def test_alike_errors_are_counted_together() -> None:
     metric = told_metric("told")
     (system,) = told_evaluation({"s": ["1", "one", "two", None]}, [metric]).systems
     assert error_counts(system, metric) == {"prediction: step N: … is no number": 2, "prediction: missing": 1}
-    assert reason_kind("no root") == "no root"
+
+
+def test_the_reasons_of_both_sides_are_counted_apart() -> None:
+    assert reason_kinds("gold: step 1: a circle (#1 → #2 → #1)") == ("gold: step N: a circle (#N → …)",)
+    assert reason_kinds("prediction: no root; gold: refers to “x; y”") == ("prediction: no root", "gold: refers to …")

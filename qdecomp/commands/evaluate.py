@@ -1,0 +1,47 @@
+"""``qdecomp evaluate``: score predicted decompositions against gold ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from qdecomp.commands.scoring_options import SCORING_PARAMETERS, ScoringOptions
+from qdecomp.files import write_text_atomically
+
+__all__ = ["command"]
+
+
+@click.command("evaluate", params=[*SCORING_PARAMETERS])
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write all figures to this file.")
+@click.option(
+    "--details",
+    "details_path",
+    type=click.Path(path_type=Path),
+    help="Write one JSON line for each question (of each system, named in the field system) to this file.",
+)
+def command(json_path: Path | None, details_path: Path | None, **scoring: Any) -> None:
+    """Score predicted decompositions against gold ones.
+
+    Shows the mean of each metric with a bootstrap interval, overall, by source and by number of gold steps, counts
+    errors by reason, and compares every two systems with a paired test. A question without a usable prediction
+    counts as wrong.
+    """
+    from qdecomp.evaluation.outputs import detail_lines, summarize, summary_to_json
+    from qdecomp.evaluation.score_tables import score_tables
+    from qdecomp.tables import show_tables
+
+    options = ScoringOptions(**scoring)
+    evaluation = options.run()
+    summary = summarize(evaluation, seed=options.seed)
+    if json_path is not None:
+        with write_text_atomically(json_path) as stream:
+            json.dump(summary_to_json(summary), stream, ensure_ascii=False, indent=1)
+            stream.write("\n")
+    if details_path is not None:
+        with write_text_atomically(details_path) as stream:
+            for line in detail_lines(evaluation):
+                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+    show_tables(score_tables(summary))

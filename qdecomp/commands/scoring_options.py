@@ -1,0 +1,100 @@
+"""The options that ``evaluate`` and ``report`` share, and the work behind them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.evaluation.metric import DEFAULT_METRICS, METRICS, MetricOptions
+from qdecomp.evaluation.predictions import Gold, SystemPredictions, name_systems, read_gold, read_predictions
+from qdecomp.evaluation.scoring import Evaluation, choose_metrics, evaluate
+
+__all__ = ["SCORING_PARAMETERS", "ScoringOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringOptions:
+    """The values of :data:`SCORING_PARAMETERS`: what to score, against what, with which metrics."""
+
+    gold: Path
+    predictions: tuple[str, ...]
+    more_predictions: tuple[str, ...]
+    metrics: str
+    strict: bool
+    seed: int
+    annotations: Path | None
+    annotation_cache: Path | None
+    ged_seconds: float
+
+    def run(self, required_metrics: Sequence[str] = ()) -> Evaluation:
+        """Read the files, tell the problems of their rows, and score; ends the program where ``--strict`` asks to."""
+        names = [name.strip() for name in self.metrics.split(",") if name.strip()]
+        if not names:
+            raise DataError(f"--metrics: name at least one of {', '.join(METRICS)}")
+        metrics = choose_metrics([*names, *required_metrics])
+        named = name_systems((*self.predictions, *self.more_predictions))
+        gold = read_gold(self.gold)
+        systems = [read_predictions(path, gold, name) for name, path in named]
+        if _tell_problems(gold, systems) and self.strict:
+            print(
+                "qdecomp: these rows are not as they should be, and --strict is given: nothing is scored",
+                file=sys.stderr,
+            )
+            sys.exit(1)
+        options = MetricOptions(self.annotations, self.annotation_cache, self.ged_seconds)
+        return evaluate(gold, systems, metrics, options)
+
+
+def _tell_problems(gold: Gold, systems: Sequence[SystemPredictions]) -> bool:
+    from qdecomp.evaluation.score_tables import problem_lines
+
+    lines = problem_lines(gold.path, gold.problems)
+    for system in systems:
+        lines += problem_lines(system.path, system.problems)
+    for line in lines:
+        print(line, file=sys.stderr)
+    return bool(lines)
+
+
+_file = click.Path(path_type=Path)
+SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
+    click.Option(["--gold"], type=_file, required=True, help="Break's CSV with gold decompositions."),
+    click.Option(
+        ["--predictions"],
+        multiple=True,
+        required=True,
+        metavar="[NAME=]FILE",
+        help="Prediction records (JSON lines), or a CSV with a column decomposition, matched by its column "
+        "question_id or else by the order of the gold file. Give one or more, each a system.",
+    ),
+    click.Argument(["more_predictions"], nargs=-1, metavar="[[NAME=]FILE]..."),
+    click.Option(
+        ["--metrics"],
+        default=",".join(DEFAULT_METRICS),
+        show_default=True,
+        help=f"Comma-separated: {', '.join(METRICS)}. The strict LF-EM always comes with lf_em.",
+    ),
+    click.Option(
+        ["--strict"],
+        is_flag=True,
+        help="Stop with exit code 1 if a row is missing, extra, duplicate, malformed or empty.",
+    ),
+    click.Option(["--seed"], type=int, default=0, show_default=True, help="Decides the bootstrap's resamples."),
+    click.Option(["--annotations"], type=_file, help="For norm_em: take linguistic annotations from this file."),
+    click.Option(
+        ["--annotation-cache"], type=_file, help="For norm_em and ged: keep spaCy's annotations in this file."
+    ),
+    click.Option(
+        ["--ged-seconds"],
+        type=click.FloatRange(min=0, min_open=True),
+        default=MetricOptions().ged_seconds,
+        show_default=True,
+        help="For ged: the time limit for one question.",
+    ),
+)
+"""For ``click.command(params=...)``; together the fields of :class:`ScoringOptions`."""

@@ -1,0 +1,113 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from qdecomp.cli import main
+
+GOLD = """question_id,question_text,decomposition
+CLEVR_dev_1,How many red cubes are there?,return cubes ;return #1 that are red ;return number of #2
+CLEVR_dev_2,How many spheres are there?,return spheres ;return number of #1
+GEO_dev_3,What is the longest river?,return rivers ;return the longest of #1
+"""
+GOOD = """decomposition
+return red cubes ;return number of #1
+return spheres ;return number of #1
+return lakes
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "gold.csv").write_text(GOLD)
+    (tmp_path / "good.csv").write_text(GOOD)
+    record = {"question_id": "CLEVR_dev_2", "decomposition": "return spheres ;return number of #2"}
+    (tmp_path / "poor.jsonl").write_text(json.dumps(record) + "\n")
+    return tmp_path
+
+
+def run(*arguments: object) -> int:
+    try:
+        main(["evaluate", *map(str, arguments)])
+    except SystemExit as exit_:
+        return int(exit_.code or 0)
+    return 0
+
+
+def test_scores_two_systems_in_both_formats(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(
+        *("--gold", files / "gold.csv", "--predictions", files / "good.csv"),
+        *("--predictions", f"second={files / 'poor.jsonl'}"),
+        *("--json", files / "out" / "scores.json", "--details", files / "out" / "details.jsonl"),
+    )
+    assert code == 0
+    captured = capsys.readouterr()
+    assert "66.7 [0.0, 100.0]" in captured.out
+    assert "Paired tests" in captured.out
+    assert "poor.jsonl: 2 missing rows\n  row 1 of the gold file (CLEVR_dev_1)" in captured.err
+    scores = json.loads((files / "out" / "scores.json").read_text())
+    assert [system["name"] for system in scores["systems"]] == ["good", "second"]
+    assert [system["overall"]["lf_em"]["mean"] for system in scores["systems"]] == [pytest.approx(2 / 3), 0.0]
+    assert scores["systems"][1]["problem_counts"] == {"missing": 2}
+    details = [json.loads(line) for line in (files / "out" / "details.jsonl").read_text().splitlines()]
+    assert [line["lf_em"] for line in details] == [True, True, False, False, False, False]
+    assert [line["exact_match"] for line in details][:3] == [False, True, False]
+
+
+def test_strict_makes_a_missing_row_fatal(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores = files / "scores.json"
+    code = run("--gold", files / "gold.csv", "--predictions", files / "poor.jsonl", "--strict", "--json", scores)
+    assert code == 1
+    assert not scores.exists()
+    captured = capsys.readouterr()
+    assert "--strict" in captured.err
+    assert captured.out == ""
+
+
+def test_strict_changes_nothing_for_a_whole_file(files: Path) -> None:
+    assert run("--gold", files / "gold.csv", "--predictions", files / "good.csv", "--strict", "--metrics", "em") == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"--gold": "none.csv"}, "there is no such file"),
+        ({"--gold": "good.csv"}, "not Break's CSV"),
+        ({"--predictions": "none.jsonl"}, "there is no such file"),
+        ({"--predictions": "."}, "this is a folder"),
+        ({"--metrics": "em,bleu"}, "there is no metric 'bleu'"),
+        ({"--metrics": " , "}, "name at least one of em, sari"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    files: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, str], message: str
+) -> None:
+    options = {"--gold": "gold.csv", "--predictions": "good.csv", "--metrics": "em"} | changes
+    arguments = [
+        part if part.startswith("--") or name == "--metrics" else files / part
+        for name, value in options.items()
+        for part in (name, value)
+    ]
+    assert run(*arguments) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--gold", files / "gold.csv", "--predictions", files / "good.csv", "--metrics", "em")
+    assert run(*arguments, "--json", files / "gold.csv" / "scores.json") == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_the_script_is_the_same_command(files: Path, project_root: Path) -> None:
+    arguments = ["--gold", str(files / "gold.csv"), "--predictions", str(files / "good.csv"), "--metrics", "em"]
+    script = subprocess.run(
+        [sys.executable, str(project_root / "scripts" / "evaluate.py"), *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert script.stdout.startswith("Scores\nsystem  questions")
