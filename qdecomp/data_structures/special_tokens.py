@@ -87,5 +87,6 @@ PRESETS: Mapping[str, SpecialTokens] = MappingProxyType(
         "paper": SpecialTokens(
             ("height", "population", "size", "elevation", "flights", "objects", "price", "date", "true", "false"), 5, 5
         ),
+        "default": SpecialTokens(("size", "date", "flights", "objects", "at", "least", "number", "one", "100"), 4, 4),
     }
 )

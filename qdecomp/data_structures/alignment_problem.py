@@ -1,0 +1,154 @@
+"""Which tokens each step may be aligned with: the candidates of the alignment program.
+
+A step's *content* is what its logical form says beyond operator and property: every word that is neither an
+auxiliary word nor a property word. Each class of equivalent words in it needs a token. A step without content needs
+none, but should have an *anchor*: a word that shows its operator (see :mod:`~qdecomp.data_structures.anchors`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from .anchors import anchor_words
+from .equivalence import representatives
+from .inflections import variants
+from .lexicon import property_words, stop_words
+from .logical_form import LogicalForm, LogicalStep
+from .operators import Operator
+from .qdmr import is_reference
+from .special_tokens import question_length
+
+__all__ = ["AlignmentProblem", "Candidates", "content_words", "make_problem"]
+
+_SPLIT = re.compile(r"\W+")
+# Negation is an auxiliary word for the published metric, but it changes the meaning of a step.
+_NEGATION = frozenset(("not",))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What one step may be aligned with.
+
+    ``needs`` has a tuple of token positions for each class of content words, of which at least one is to be taken;
+    ``anchors`` are the positions of which a step without needs may take one; ``exact`` are the positions whose token
+    is a word of the step, letter by letter; ``references`` are the steps referred to, from 0; ``missing`` are the
+    content words that no token is equivalent to.
+    """
+
+    needs: tuple[tuple[int, ...], ...]
+    anchors: tuple[int, ...]
+    exact: frozenset[int]
+    references: tuple[int, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentProblem:
+    """The steps with their candidates, and the pairs of neighbours among the tokens.
+
+    Two tokens are neighbours when nothing but auxiliary words and punctuation stands between them.
+    """
+
+    size: int
+    steps: tuple[Candidates, ...]
+    neighbours: tuple[tuple[int, int], ...]
+
+
+def make_problem(form: LogicalForm, tokens: Sequence[str]) -> AlignmentProblem:
+    """Find the candidates of every step among the question's tokens and the resource words behind them."""
+    length = question_length(tokens)
+    vocabulary = _Vocabulary(tokens, length)
+    steps = tuple(vocabulary.candidates(step) for step in form.steps)
+    return AlignmentProblem(len(tokens), steps, tuple(_neighbours(tokens[:length], steps)))
+
+
+@cache
+def _auxiliary_words(operator: Operator, properties: tuple[str, ...]) -> frozenset[str]:
+    return (stop_words() - _NEGATION).union(*(property_words(operator, name) for name in properties))
+
+
+def content_words(step: LogicalStep) -> tuple[str, ...]:
+    """The words of a step that need a token, lower-cased and split at every character that is not part of a word.
+
+    >>> from qdecomp.data_structures.logical_form import parse_step
+    >>> content_words(parse_step("FILTER[](sub=#1, condition=that are from Jean-Luc's house)"))
+    ('jean', 'luc', 's', 'house')
+    """
+    auxiliary = _auxiliary_words(step.operator, step.properties)
+    words = (token.lower() for argument in step.arguments for token in argument.tokens if not is_reference(token))
+    pieces = (piece for word in words if word not in auxiliary for piece in _SPLIT.split(word))
+    return tuple(dict.fromkeys(piece for piece in pieces if piece))
+
+
+class _Vocabulary:
+    """The tokens of one question by the classes of their words."""
+
+    def __init__(self, tokens: Sequence[str], length: int) -> None:
+        self.lower = [token.lower() for token in tokens]
+        self.length = length
+        self.names: Mapping[str, str] = representatives(" ".join(tokens[:length]))
+        self.classes = [frozenset(self._name(p) for p in _SPLIT.split(word) if p) for word in self.lower]
+        self.by_class: dict[str, list[int]] = {}
+        self.by_word: dict[str, list[int]] = {}
+        for position in range(length):
+            for name in self.classes[position]:
+                self.by_class.setdefault(name, []).append(position)
+            self.by_word.setdefault(self.lower[position], []).append(position)
+
+    def _name(self, word: str) -> str:
+        return self.names.get(word, word)
+
+    def candidates(self, step: LogicalStep) -> Candidates:
+        words = content_words(step)
+        said = frozenset(map(self._name, words))
+        needs: dict[str, tuple[int, ...]] = {}
+        missing = []
+        for word in words:
+            name = self._name(word)
+            if name not in needs:
+                needs[name] = self._positions(name, word, said)
+                if not needs[name]:
+                    missing.append(word)
+        found = tuple(positions for positions in needs.values() if positions)
+        exact = frozenset(p for positions in found for p in positions if self.lower[p] in words)
+        references = tuple(dict.fromkeys(number - 1 for number in step.references))
+        return Candidates(found, () if found else self._anchors(step), exact, references, tuple(missing))
+
+    def _positions(self, name: str, word: str, said: frozenset[str]) -> tuple[int, ...]:
+        """The question's tokens of a class, or else the resource word that fits best.
+
+        A token of several words, such as "1,000", brings all of them, so it should not say more than the step does.
+        """
+        positions = self.by_class.get(name, ())
+        clean = tuple(position for position in positions if self.classes[position] <= said)
+        if positions:
+            return clean or tuple(positions)
+        resources = range(self.length + 1, len(self.lower))
+        same = next((position for position in resources if name in self.classes[position]), None)
+        if same is None:
+            same = next((position for position in resources if self.lower[position] in variants(word)), None)
+        return () if same is None else (same,)
+
+    def _anchors(self, step: LogicalStep) -> tuple[int, ...]:
+        own = (token.lower() for argument in step.arguments for token in argument.tokens if not is_reference(token))
+        words = {*own, *anchor_words(step.operator, step.properties)}
+        return tuple(sorted(position for word in words for position in self.by_word.get(word, ())))
+
+
+def _neighbours(question: Sequence[str], steps: Sequence[Candidates]) -> list[tuple[int, int]]:
+    wanted = {p for step in steps for positions in (*step.needs, step.anchors) for p in positions}
+    pairs = []
+    for left in sorted(wanted):
+        for right in range(left + 1, len(question)):
+            if right in wanted:
+                pairs.append((left, right))
+            if not _is_auxiliary(question[right]):
+                break
+    return pairs
+
+
+def _is_auxiliary(token: str) -> bool:
+    return token.lower() in stop_words() or not any(map(str.isalnum, token))
