@@ -1,0 +1,31 @@
+"""Measure how fast things are. Each benchmark is a module below ``benchmarks``, imported when it is asked for."""
+
+import sys
+
+import click
+
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.lazy_group import LazyGroup
+
+# The name of a benchmark and what it measures. The module of the same name holds a click command ``command``.
+_BENCHMARKS = {
+    "metrics": "Pairs a second of LF-EM and other metrics, the time to import qdecomp, and memory.",
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    package="benchmarks",
+    commands_help=_BENCHMARKS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+def main() -> None:
+    """Measure how fast things are."""
+
+
+if __name__ == "__main__":
+    try:
+        main(prog_name="benchmark.py")
+    except QDecompError as error:
+        print(f"benchmark.py: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,66 @@
+"""What benchmarks share: fresh processes, two clocks, memory, and where the data is."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import platform
+import resource
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from qdecomp.files import write_text_atomically
+from qdecomp.version import VERSION
+
+__all__ = ["SHARED", "Clock", "clock", "in_fresh_process", "peak_memory_mb", "write_results"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+"""Where the data is that lies beside the project, unless an option says otherwise."""
+
+
+@dataclass
+class Clock:
+    """Seconds that a ``with clock()`` block took, on the wall and on the processor."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+
+
+@contextmanager
+def clock() -> Iterator[Clock]:
+    """Measure a block; on a busy machine the processor's time is the steadier of the two."""
+    measured = Clock()
+    wall, cpu = time.perf_counter(), time.process_time()
+    try:
+        yield measured
+    finally:
+        measured.wall, measured.cpu = time.perf_counter() - wall, time.process_time() - cpu
+
+
+def peak_memory_mb() -> float:
+    """The most memory that this process ever held, in megabytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if platform.system() == "Darwin" else 2**10)
+
+
+def in_fresh_process(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run a function of a module in a new interpreter, so that nothing is warm or cached from before."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=context) as executor:
+        return executor.submit(function, *args, **kwargs).result()
+
+
+def write_results(path: Path, results: dict[str, Any]) -> None:
+    """Write results as JSON, with the version and the machine."""
+    machine = {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine()}
+    with write_text_atomically(path) as stream:
+        json.dump({"qdecomp_version": VERSION, "machine": machine, **results}, stream, indent=1)
+        stream.write("\n")
