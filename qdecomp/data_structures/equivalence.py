@@ -27,7 +27,11 @@ def representatives(question: str, strict: bool = False) -> Mapping[str, str]:
     'cities'
     """
     words = dict.fromkeys(_WORD.findall(question.lower()))
-    return _named(equivalence_classes((variants(word) for word in words), strict), strict)
+    groups = (variants(word) for word in words)
+    if strict:
+        # "large" must not tie "larger" to "largest", which the strict lexicon keeps apart.
+        groups = (group - _static_classes(True).keys() for group in groups)
+    return _named(equivalence_classes(groups, strict), strict)
 
 
 def equivalence_classes(groups: Iterable[frozenset[str]], strict: bool = False) -> list[set[str]]:
@@ -57,7 +61,7 @@ def _static_representatives(strict: bool) -> Mapping[str, str]:
 def _named(classes: Iterable[set[str]], strict: bool) -> Mapping[str, str]:
     names = dict(_static_representatives(strict))
     for group in classes:
-        name = min(group)
+        name = min(group, default="")
         for word in group:
             names[word] = name
     return names

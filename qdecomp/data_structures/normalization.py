@@ -82,8 +82,8 @@ def _normalize_step(step: LogicalStep, names: Mapping[str, str], strict: bool) -
     edges: set[tuple[str, int]] = set()
     words: set[str] = set()
     for argument in step.arguments:
-        references = set()
-        found = set()
+        references: set[tuple[str, int]] = set()
+        found: set[str] = set()
         for token in argument.tokens:
             number = reference_number(token)
             if number is not None:

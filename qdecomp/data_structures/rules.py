@@ -142,6 +142,13 @@ RULES: tuple[Rule, ...] = (
         _TWO_OR_MORE,
     ),
     Rule(
+        Operator.COMPARISON,
+        r"which (?P<each_arg>[^#]*<LIST>)",
+        "which is higher of #1 , #2",
+        "COMPARISON[max](arg=#1, arg=#2)",
+        _TWO_OR_MORE,
+    ),
+    Rule(
         Operator.ARITHMETIC,
         r"(?:[^#]+? )??(?:difference|decline|division|divide)(?: of| between)? (?P<left>.+?) (?:and|,) (?P<right>.+)",
         "the difference of 100 and #1",
@@ -158,13 +165,6 @@ RULES: tuple[Rule, ...] = (
         r"(?P<sub>.+?) <SORT> (?P<order>.+)",
         "#1 ordered by name",
         "SORT[](sub=#1, order=name)",
-    ),
-    Rule(
-        Operator.COMPARISON,
-        r"which (?P<each_arg>[^#]*<LIST>)",
-        "which is higher of #1 , #2",
-        "COMPARISON[max](arg=#1, arg=#2)",
-        _TWO_OR_MORE,
     ),
     Rule(
         Operator.UNION,
@@ -241,8 +241,9 @@ class Template:
 
     ``{sub}`` stands for all arguments of that name, joined by ``separator``; ``{sub_references}`` and ``{sub_words}``
     for their references and their other tokens, ``{sub_before}`` for the tokens before the first reference and
-    ``{sub_rest}`` for the others, ``{sub_head}`` and ``{sub_tail}`` for all but the last token and for that one. ``{property}`` is what ``properties`` has for the step's property (or for None, where the
-    step has none); the template serves no other property.
+    ``{sub_rest}`` for the others, ``{sub_head}`` and ``{sub_tail}`` for all but the last token and for that one.
+    ``{property}`` is what ``properties`` has for the step's property (or for None, where the step has none); the
+    template serves no other property.
     """
 
     text: str

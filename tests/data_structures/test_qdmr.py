@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qdecomp.data_structures.errors import QDecompError, QdmrSyntaxError
+from qdecomp.data_structures.qdmr import Qdmr, Step, format_qdmr, parse_qdmr, reference_number
+from tests.strategies import written_qdmrs
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("return flights ;return #1 from  denver", ["flights", "#1 from denver"]),
+        ("return a;;return #1 b ;", ["a", "#1 b"]),
+        ('"return a ;return #1"', ["a", "#1"]),
+        ("a ; #1 b", ["a", "#1 b"]),
+        ("return #1's age of (#1) ;return y", None),
+        ("return x ;return #1's age", ["x", "#1 's age"]),
+        ("return x ;return #1,#1", ["x", "#1 , #1"]),
+        ("returnwhen was it ;returnreturn #1", ["when was it", "#1"]),
+        ("return returns of x ;returned touchdowns", ["returns of x", "returned touchdowns"]),
+        ("RETURN a\t;return\n#1", ["a", "#1"]),
+        ("return # 1 things", ["# 1 things"]),
+    ],
+)
+def test_dirty_text_is_read(text: str, steps: list[str] | None) -> None:
+    if steps is None:
+        with pytest.raises(QdmrSyntaxError, match="step 1: refers to itself"):
+            parse_qdmr(text)
+    else:
+        assert [step.text for step in parse_qdmr(text).steps] == steps
+
+
+def test_an_empty_step_was_counted_by_the_references_behind_it() -> None:
+    qdmr = parse_qdmr("return templates ;return ;return #1 used most ;return id of #3")
+    assert [step.text for step in qdmr.steps] == ["templates", "#1 used most", "id of #2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "reason"),
+    [
+        ("", None, "there is no step"),
+        (" ; ; ", None, "there is no step"),
+        ("return", None, "there is no step"),
+        ("return a ;return #2 b", 2, "refers to itself"),
+        ("return a ;return #3 b", 2, "refers to #3, but there are 2 steps"),
+        ("return a ;return #0", 2, "refers to #0"),
+        ("return #2 a ;return #1 b", 1, "circle"),
+        ("return a ;return #" + "9" * 5000, 2, "refers to"),
+    ],
+)
+def test_what_cannot_be_understood_names_the_step(text: str, step: int | None, reason: str) -> None:
+    with pytest.raises(QdmrSyntaxError, match=reason) as caught:
+        parse_qdmr(text)
+    assert caught.value.step == step
+
+
+def test_a_reference_to_a_later_step_is_understood() -> None:
+    assert parse_qdmr("return #2 that are red ;return cubes").steps[0].references == (2,)
+
+
+def test_two_digit_references_are_whole() -> None:
+    text = "return a ;" + " ;".join(f"return #{number} b" for number in range(1, 14))
+    assert parse_qdmr(text).steps[-1].references == (13,)
+    assert reference_number("#13") == 13
+
+
+@pytest.mark.parametrize("tokens", [(), ("a b",), ("a;b",), ("#1's",), ("",)])
+def test_a_step_has_only_tokens_that_read_back(tokens: tuple[str, ...]) -> None:
+    with pytest.raises(QdmrSyntaxError):
+        Step(tokens)
+
+
+@given(written_qdmrs())
+def test_text_round_trips(qdmr: Qdmr) -> None:
+    assert parse_qdmr(format_qdmr(qdmr)) == qdmr
+
+
+@given(st.text(max_size=300))
+def test_any_text_gives_a_value_that_round_trips_or_our_error(text: str) -> None:
+    try:
+        qdmr = parse_qdmr(text)
+    except QDecompError:
+        return
+    assert parse_qdmr(format_qdmr(qdmr)) == qdmr

@@ -1,0 +1,77 @@
+"""Hypothesis strategies for values that several test files need."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
+from qdecomp.data_structures.operators import OPERATORS, Operator
+from qdecomp.data_structures.qdmr import Qdmr, Step, reference_to
+
+# Words as people type them, with what could upset a reader: escapes, signs, other scripts, keywords.
+words = st.one_of(
+    st.sampled_from(
+        ["cubes", "red", "return", "number", "highest", "both", "a=b", "\\", "sub=", "(x)", "[y]", "é", "שלום"]
+    ),
+    st.text(
+        st.characters(blacklist_categories=("Cs", "Cc", "Zs", "Zl", "Zp"), blacklist_characters="#,;"),
+        min_size=1,
+        max_size=8,
+    ).filter(lambda text: text.split() == [text]),
+)
+
+# Steps as annotators write them, with # for a reference to any earlier step.
+PHRASES = (
+    "{w}",
+    "# that are {w}",
+    "{w} of #",
+    "number of #",
+    "the highest of #",
+    "the second lowest of #",
+    "number of # for each #",
+    "# where # is highest",
+    "# where # is more than {w}",
+    "# where # is equal to two",
+    "# where # is not the same as #",
+    "which is lowest of # , #",
+    "# , #",
+    "# in both # and #",
+    "# besides #",
+    "# sorted by #",
+    "if # is the same as #",
+    "if both # and # are true",
+    "are there any #",
+    "the difference of # and #",
+    "difference of 100 and #",
+    "# in {w} near #",
+)
+
+
+@st.composite
+def written_qdmrs(draw: st.DrawFn, max_steps: int = 6) -> Qdmr:
+    """Decompositions such as people write, of every operator."""
+    content = st.sampled_from(["cubes", "red cubes", "rivers", "cities", "large cities", "not shiny", "last games"])
+    steps = [Step(tuple(draw(content).split()))]
+    for number in range(1, draw(st.integers(1, max_steps))):
+        tokens: list[str] = []
+        for token in draw(st.sampled_from(PHRASES)).replace("{w}", draw(content)).split():
+            tokens.append(reference_to(draw(st.integers(1, number))) if token == "#" else token)
+        steps.append(Step(tuple(tokens)))
+    return Qdmr(tuple(steps))
+
+
+@st.composite
+def logical_forms(draw: st.DrawFn, max_steps: int = 5) -> LogicalForm:
+    """Any logical forms, also such as nobody would write."""
+    steps = []
+    for number in range(1, draw(st.integers(1, max_steps)) + 1):
+        operator = draw(st.sampled_from(sorted(Operator)))
+        signature = OPERATORS[operator]
+        references = st.integers(1, number - 1).map(reference_to) if number > 1 else st.nothing()
+        tokens = st.lists(st.one_of(words, st.just(","), references), min_size=1, max_size=4).map(tuple)
+        arguments = st.lists(st.builds(Argument, st.sampled_from(signature.arguments), tokens), max_size=3).map(tuple)
+        properties = (
+            st.lists(st.sampled_from(signature.properties), max_size=2) if signature.properties else st.just([])
+        )
+        steps.append(LogicalStep(operator, tuple(draw(properties)), draw(arguments)))
+    return LogicalForm(tuple(steps))
