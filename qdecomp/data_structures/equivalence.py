@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 from .inflections import variants
-from .lexicon import synonym_classes
+from .lexicon import stop_words, synonym_classes
 
 __all__ = ["equivalence_classes", "representatives"]
 
@@ -26,7 +26,8 @@ def representatives(question: str, strict: bool = False) -> Mapping[str, str]:
     >>> representatives("Which cities have two rivers?")["city"]
     'cities'
     """
-    words = dict.fromkeys(_WORD.findall(question.lower()))
+    # Stop words are gone before anything is replaced.
+    words = [word for word in dict.fromkeys(_WORD.findall(question.lower())) if word not in stop_words()]
     groups = (variants(word) for word in words)
     if strict:
         # "large" must not tie "larger" to "largest", which the strict lexicon keeps apart.

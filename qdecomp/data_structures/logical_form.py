@@ -36,7 +36,7 @@ class Argument:
     tokens: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if not self.tokens or any(not token or token.split() != [token] for token in self.tokens):
+        if not self.tokens or tuple(self.text.split()) != self.tokens:
             raise LogicalFormSyntaxError(f"{self.name}: not a list of tokens: {self.tokens!r}")
 
     @property
@@ -67,6 +67,8 @@ class LogicalStep:
     properties: tuple[str, ...] = ()
     arguments: tuple[Argument, ...] = ()
     approximate: bool = field(default=False, compare=False)
+    references: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """The numbers of the steps that this one refers to, argument by argument."""
 
     def __post_init__(self) -> None:
         signature = OPERATORS[self.operator]
@@ -79,14 +81,10 @@ class LogicalStep:
         object.__setattr__(self, "properties", tuple(sorted(set(self.properties))))
         in_order = sorted(self.arguments, key=lambda argument: signature.arguments.index(argument.name))
         object.__setattr__(self, "arguments", tuple(in_order))
+        object.__setattr__(self, "references", tuple(number for argument in in_order for number in argument.references))
 
     def __str__(self) -> str:
         return format_step(self)
-
-    @property
-    def references(self) -> tuple[int, ...]:
-        """The numbers of the steps that this one refers to, argument by argument."""
-        return tuple(number for argument in self.arguments for number in argument.references)
 
     def argument(self, name: str) -> tuple[Argument, ...]:
         """The arguments of that name: none, one, or several as in a union."""

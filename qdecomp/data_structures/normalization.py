@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from .equivalence import representatives
 from .lexicon import property_words, stop_words
@@ -37,8 +37,7 @@ MERGE_RULES: Mapping[Operator, frozenset[Operator]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class NormalizedStep:
+class NormalizedStep(NamedTuple):
     """An operator over other steps (argument name and number of the step, from 1) and a set of words."""
 
     operator: Operator

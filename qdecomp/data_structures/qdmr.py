@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
 from .errors import QdmrSyntaxError
@@ -68,8 +69,11 @@ class Step:
     """One step without its ``return``: words, commas and references such as ``#2``."""
 
     tokens: tuple[str, ...]
+    references: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """The numbers (from 1) of the steps that this one refers to, in order."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "references", references_of(self.tokens))
         if not self.tokens:
             raise QdmrSyntaxError("a step without words")
         if ";" in (text := self.text) or tuple(_TOKEN.findall(text)) != self.tokens:
@@ -79,11 +83,6 @@ class Step:
     def text(self) -> str:
         """The tokens with single spaces between them."""
         return " ".join(self.tokens)
-
-    @property
-    def references(self) -> tuple[int, ...]:
-        """The numbers (from 1) of the steps that this one refers to, in order."""
-        return references_of(self.tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ def parse_qdmr(text: str) -> Qdmr:
     (1,)
     """
     parts = [part for part in _without_outer_quotes(text).split(";") if part.strip()]
-    return Qdmr(tuple(Step(tokens) for tokens in _without_empty_steps([_tokenize_step(part) for part in parts])))
+    return Qdmr(tuple(_without_empty_steps([_parse_step(part) for part in parts])))
 
 
 def format_qdmr(qdmr: Qdmr) -> str:
@@ -160,16 +159,18 @@ def _without_outer_quotes(text: str) -> str:
     return stripped
 
 
-def _without_empty_steps(steps: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+def _without_empty_steps(steps: list[Step | None]) -> Iterator[Step]:
     """Leave out steps that say only "return"; they were counted, so the references behind them are renumbered."""
-    if all(steps):
-        yield from steps
+    kept = {number: step for number, step in enumerate(steps, start=1) if step is not None}
+    if len(kept) == len(steps):
+        yield from kept.values()
         return
-    kept = [number for number, tokens in enumerate(steps, start=1) if tokens]
     renumbered = {reference_to(old): reference_to(new) for new, old in enumerate(kept, start=1)}
-    for number in kept:
-        yield tuple(renumbered.get(token, token) for token in steps[number - 1])
+    for step in kept.values():
+        yield Step(tuple(renumbered.get(token, token) for token in step.tokens))
 
 
-def _tokenize_step(part: str) -> tuple[str, ...]:
-    return tuple(_TOKEN.findall(_RETURN.sub("", part, count=1)))
+@lru_cache(maxsize=65536)
+def _parse_step(part: str) -> Step | None:
+    tokens = _TOKEN.findall(_RETURN.sub("", part, count=1))
+    return Step(tuple(tokens)) if tokens else None
