@@ -32,7 +32,7 @@ _TOKEN = re.compile(r"#[0-9]+(?![0-9])|,|[^\s,#]+|#")
 # Parsers and people glue "return" to the next word or repeat it; "returns" or "returned" are words of the step.
 _RETURN = re.compile(r"\A\s*(?:return(?!(?:s|ed|ing|ers?)\b)\s*){0,3}", re.IGNORECASE)
 _OUTER_QUOTES = "\"'\u201c\u201d\u2018\u2019"
-# Longer numbers cannot name a step, and converting them would take quadratic time.
+# Longer numbers cannot name a step, and converting all their digits would take quadratic time.
 _MAX_REFERENCE_DIGITS = 9
 
 
@@ -50,7 +50,7 @@ def reference_number(token: str) -> int | None:
     match = _REFERENCE.match(token) if token[:1] == "#" else None
     if match is None:
         return None
-    return int(match[1]) if len(match[1]) <= _MAX_REFERENCE_DIGITS else 0
+    return int(match[1][:_MAX_REFERENCE_DIGITS])
 
 
 def reference_to(number: int) -> str:

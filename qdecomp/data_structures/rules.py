@@ -156,7 +156,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         Operator.ARITHMETIC,
-        r"(?!which )(?:[^#]+? )??(?:sum|total|multiplication|multiply)(?: of)? (?P<each_arg>.+ (?:and|,) .+)",
+        r"(?:[^#]+? )??(?:sum|total|multiplication|multiply)(?: of)? (?P<each_arg>.+ (?:and|,) .+)",
         "the sum of #1 , #2 and #3",
         "ARITHMETIC[sum](arg=#1, arg=#2, arg=#3)",
     ),

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 
-from .errors import ConversionError
 from .lexicon import property_phrases, stop_words
 from .logical_form import Argument, LogicalForm, LogicalStep
 from .operators import Operator
@@ -37,25 +36,16 @@ def to_logical_form(qdmr: Qdmr | str) -> LogicalForm:
     """
     if isinstance(qdmr, str):
         qdmr = parse_qdmr(qdmr)
-    steps = []
-    for number, step in enumerate(qdmr.steps, start=1):
-        try:
-            steps.append(to_logical_step(step))
-        except ConversionError as error:
-            raise ConversionError(error.stage, error.reason, number) from None
-    return LogicalForm(tuple(steps))
+    return LogicalForm(tuple(to_logical_step(step) for step in qdmr.steps))
 
 
 @lru_cache(maxsize=65536)
 def to_logical_step(step: Step) -> LogicalStep:
-    """Convert one step by the first rule that it fits."""
+    """Convert one step by the first rule that it fits; the last rules fit everything."""
     text, count = step.text, len(step.references)
-    for rule in RULES:
-        if rule.references[0] <= count <= rule.references[1]:
-            match = rule.pattern.fullmatch(text)
-            if match is not None:
-                return _read(rule, match, step)
-    raise ConversionError("lf", f"no operator fits {text[:80]!r}")
+    rules = (rule for rule in RULES if rule.references[0] <= count <= rule.references[1])
+    rule, match = next((rule, match) for rule in rules if (match := rule.pattern.fullmatch(text)) is not None)
+    return _read(rule, match, step)
 
 
 def _read(rule: Rule, match: re.Match[str], step: Step) -> LogicalStep:
@@ -171,11 +161,8 @@ def to_step(step: LogicalStep) -> Step:
     texts = [text for template in TEMPLATES[step.operator] if (text := _fill(template, step)) is not None]
     candidates = [Step(tuple(text.split())) for text in texts if text]
     for candidate in candidates:
-        try:
-            if to_logical_step(candidate) == step:
-                return candidate
-        except ConversionError:
-            continue
+        if to_logical_step(candidate) == step:
+            return candidate
     if not candidates:
         candidates = [Step(tuple(token for argument in step.arguments for token in argument.tokens))]
     return candidates[0]
