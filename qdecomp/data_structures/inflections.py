@@ -40,10 +40,12 @@ def _lemminflect() -> ModuleType:
 
 @lru_cache(maxsize=65536)
 def variants(word: str) -> frozenset[str]:
-    """The lower-cased inflections of a word, itself among them.
+    """The lower-cased inflections of a word, itself among them, and the noun in "-ness" of an adjective.
 
     >>> sorted(variants("Cities"))
     ['cities', 'city']
+    >>> sorted(variants("cheapest"))
+    ['cheap', 'cheaper', 'cheapest', 'cheapness']
     """
     lower = word.lower()
     if len(lower) > _LONGEST_WORD:
@@ -69,4 +71,6 @@ def _lemmas(word: str) -> list[tuple[str, str]]:
 def _inflected(lemma: str, part: str) -> frozenset[str]:
     library = _lemminflect()
     forms = library.getAllInflections(lemma, upos=part) or library.getAllInflectionsOOV(lemma, upos=part)
-    return frozenset((lemma,)).union(*({form.lower() for form in group} for group in forms.values()))
+    derived = (f"{lemma[:-1]}i" if lemma.endswith("y") else lemma) + "ness"
+    found = frozenset((lemma, derived) if part == "ADJ" else (lemma,))
+    return found.union(*({form.lower() for form in group} for group in forms.values()))
