@@ -1,0 +1,1 @@
+"""From files to what models read: readers, tokenizer, fields."""

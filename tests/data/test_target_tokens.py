@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qdecomp.data.target_tokens import from_target_tokens, to_target_tokens
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.lf_em import lf_em
+from qdecomp.data_structures.qdmr import parse_qdmr
+from qdecomp.files import read_break_csv
+
+QUESTION = "Which of O'Brien's field-goals of 1,000 yards did Amy Lee see in the U.S.?"
+
+
+def row(decomposition: str, question: str = QUESTION, copy_inflections: bool = False) -> str:
+    return " ".join(to_target_tokens(parse_qdmr(decomposition), question, copy_inflections=copy_inflections))
+
+
+@pytest.mark.parametrize(
+    ("decomposition", "expected"),
+    [
+        ("return Goals ;return #1 of Amy", "goals ; #1 of amy"),
+        ("return O'Brien's goals", "o'brien 's goals"),
+        ("return field-goals in the U.S.", "field - goals in the u.s."),
+        ("return goals ;return #1 of 1,000 yards", "goals ; #1 of 1,000 yards"),
+        ("return goals ;return #1 of 2,000 yards", "goals ; #1 of 2 , 000 yards"),
+    ],
+)
+def test_words_are_split_as_the_question_splits_them(decomposition: str, expected: str) -> None:
+    assert row(decomposition) == expected
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        ("goals ; #1 of amy lee", "return goals ;return #1 of Amy Lee"),
+        ("o'brien 's field - goals", "return O'Brien 's field-goals"),
+        ("which goals", "return which goals"),
+        ("goals ; ; #1 ;", "return goals ;return #1"),
+        ("", ""),
+    ],
+)
+def test_the_way_back_spells_as_the_question(tokens: str, expected: str) -> None:
+    assert from_target_tokens(tokens.split(), QUESTION) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "word", "expected"),
+    [
+        ("Paris Hilton sings", "paris", "return Paris"),
+        ("Paris is where?", "paris", "return paris"),
+        ("The Hague is where?", "the", "return the"),
+        ("Paris and Paris", "paris", "return Paris"),
+        ("NASA rockets", "nasa", "return NASA"),
+    ],
+)
+def test_a_capital_at_the_beginning_may_be_only_that(question: str, word: str, expected: str) -> None:
+    assert from_target_tokens([word], question) == expected
+
+
+def test_an_inflection_becomes_the_question_s_word() -> None:
+    question = "Which city has the most rivers?"
+    assert row("return cities ;return river of #1", question, copy_inflections=True) == "city ; rivers of #1"
+
+
+@pytest.mark.parametrize(
+    ("question", "decomposition"),
+    [
+        ("What is the phone number of the firm?", "return firm ;return numbers of #1"),
+        ("Was it red?", "return thing ;return is #1 red"),
+        ("Which roads are high?", "return roads ;return the highest of #1"),
+    ],
+)
+def test_words_that_decide_what_a_step_means_stay(question: str, decomposition: str) -> None:
+    assert row(decomposition, question, copy_inflections=True) == row(decomposition, question)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["goals", "of", "o'brien", "'s", "#1", "1,000", "u.s.", "amy", "which", ";", "zebra"]),
+        min_size=1,
+    )
+)
+def test_the_way_back_is_read_to_the_same_row(tokens: list[str]) -> None:
+    text = from_target_tokens(tokens, QUESTION)
+    try:
+        qdmr = parse_qdmr(text)
+    except QDecompError:  # "#1" in the first step, or no step
+        return
+    kept = " ".join(tokens).split(";")
+    assert row(text) == " ; ".join(" ".join(step.split()) for step in kept if step.strip())
+    assert from_target_tokens(to_target_tokens(qdmr, QUESTION), QUESTION) == text
+
+
+@pytest.mark.parametrize("copy_inflections", [False, True])
+def test_lf_em_does_not_see_the_difference(project_root: Path, copy_inflections: bool) -> None:
+    for example in read_break_csv(project_root / "data" / "dev.csv"):
+        assert example.decomposition is not None
+        tokens = to_target_tokens(
+            parse_qdmr(example.decomposition), example.question, copy_inflections=copy_inflections
+        )
+        assert lf_em(example.question, from_target_tokens(tokens, example.question), example.decomposition), example
+
+
+@pytest.mark.parametrize("copy_inflections", [False, True])
+def test_lf_em_hardly_sees_a_difference_on_break(shared_path: Path, copy_inflections: bool) -> None:
+    same = total = 0
+    for example in read_break_csv(shared_path / "break" / "dev.csv"):
+        gold = example.decomposition or ""
+        if not lf_em(example.question, gold, gold):
+            continue
+        tokens = to_target_tokens(parse_qdmr(gold), example.question, copy_inflections=copy_inflections)
+        same += lf_em(example.question, from_target_tokens(tokens, example.question), gold).verdict
+        total += 1
+    assert same >= 0.999 * total
