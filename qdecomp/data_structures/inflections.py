@@ -40,12 +40,12 @@ def _lemminflect() -> ModuleType:
 
 @lru_cache(maxsize=65536)
 def variants(word: str) -> frozenset[str]:
-    """The lower-cased inflections of a word, itself among them, and the noun in "-ness" of an adjective.
+    """The lower-cased inflections of a word, itself among them, the noun in "-ness" of an adjective, and a plural.
 
     >>> sorted(variants("Cities"))
     ['cities', 'city']
     >>> sorted(variants("cheapest"))
-    ['cheap', 'cheaper', 'cheapest', 'cheapness']
+    ['cheap', 'cheaper', 'cheapest', 'cheapests', 'cheapness']
     """
     lower = word.lower()
     if len(lower) > _LONGEST_WORD:
@@ -55,8 +55,17 @@ def variants(word: str) -> frozenset[str]:
     last = lower[len(stem) :]
     if len(last) < 2:
         return frozenset((lower,))
-    forms = frozenset((last,)).union(*(_inflected(lemma, part) for lemma, part in _lemmas(last)))
+    forms = frozenset((last, _regular_plural(last))).union(*(_inflected(lemma, part) for lemma, part in _lemmas(last)))
     return frozenset(stem + form for form in forms) if stem else forms
+
+
+def _regular_plural(word: str) -> str:
+    """The plural as if the word were a countable noun: annotators were offered it for every word of a question."""
+    if word.endswith("s"):
+        return word
+    if word.endswith(("x", "z", "ch", "sh")):
+        return f"{word}es"
+    return f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"
 
 
 def _lemmas(word: str) -> list[tuple[str, str]]:
