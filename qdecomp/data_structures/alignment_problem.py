@@ -26,6 +26,14 @@ __all__ = ["AlignmentProblem", "Candidates", "content_words", "make_problem"]
 _SPLIT = re.compile(r"\W+")
 # Negation is an auxiliary word for the published metric, but it changes the meaning of a step.
 _NEGATION = frozenset(("not",))
+_OVER_REFERENCES = frozenset((Operator.GROUP, Operator.ARITHMETIC))
+# Auxiliary words that say so little that they do not even hold the place of a step.
+_EMPTY_WORDS = frozenset(("the", "a", "is", "are", "was", "were", "be", "did", "and", ","))
+# Auxiliary words that a reader misses: beside the content of a step, one of them is welcome.
+_TELLING_WORDS: Mapping[Operator | None, frozenset[str]] = {
+    Operator.PROJECT: frozenset(("when", "where", "who", "how", "distinct")),
+    None: frozenset(("distinct",)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +86,20 @@ def content_words(step: LogicalStep) -> tuple[str, ...]:
     ('jean', 'luc', 's', 'house')
     """
     auxiliary = _auxiliary_words(step.operator, step.properties)
-    words = (token.lower() for argument in step.arguments for token in argument.tokens if not is_reference(token))
-    pieces = (piece for word in words if word not in auxiliary for piece in _SPLIT.split(word))
+    pieces = (piece for word in _words(step) if word not in auxiliary for piece in _SPLIT.split(word))
     return tuple(dict.fromkeys(piece for piece in pieces if piece))
+
+
+def _words(step: LogicalStep) -> list[str]:
+    """The words of a step; those beside a reference are left out where an argument has nothing but words.
+
+    All words of a node go to one argument, and in an operator over references the words of such an argument count
+    while words beside a reference do not.
+    """
+    arguments = step.arguments
+    if step.operator in _OVER_REFERENCES:
+        arguments = tuple(argument for argument in arguments if not argument.references) or arguments
+    return [token.lower() for argument in arguments for token in argument.tokens if not is_reference(token)]
 
 
 class _Vocabulary:
@@ -104,37 +123,44 @@ class _Vocabulary:
     def candidates(self, step: LogicalStep) -> Candidates:
         words = content_words(step)
         said = frozenset(map(self._name, words))
+        auxiliary = _auxiliary_words(step.operator, step.properties)
         needs: dict[str, tuple[int, ...]] = {}
         missing = []
         for word in words:
             name = self._name(word)
             if name not in needs:
-                needs[name] = self._positions(name, word, said)
+                needs[name] = self._positions(name, word, said, auxiliary)
                 if not needs[name]:
                     missing.append(word)
         found = tuple(positions for positions in needs.values() if positions)
-        exact = frozenset(p for positions in found for p in positions if self.lower[p] in words)
+        own = frozenset(words).union(_words(step))
+        anchors = self._anchors(step, bool(found))
+        exact = frozenset(p for positions in (*found, anchors) for p in positions if self.lower[p] in own)
         references = tuple(dict.fromkeys(number - 1 for number in step.references))
-        return Candidates(found, () if found else self._anchors(step), exact, references, tuple(missing))
+        return Candidates(found, anchors, exact, references, tuple(missing))
 
-    def _positions(self, name: str, word: str, said: frozenset[str]) -> tuple[int, ...]:
+    def _positions(self, name: str, word: str, said: frozenset[str], auxiliary: frozenset[str]) -> tuple[int, ...]:
         """The question's tokens of a class, or else the resource word that fits best.
 
-        A token of several words, such as "1,000", brings all of them, so it should not say more than the step does.
+        A token of several words, such as "1,000", brings all of them, so it should not say more than the step does;
+        a token that is an auxiliary word would not count as content.
         """
-        positions = self.by_class.get(name, ())
-        clean = tuple(position for position in positions if self.classes[position] <= said)
+        positions = tuple(self.by_class.get(name, ()))
+        clean = tuple(p for p in positions if self.classes[p] <= said and self.lower[p] not in auxiliary)
         if positions:
-            return clean or tuple(positions)
+            return clean or positions
         resources = range(self.length + 1, len(self.lower))
         same = next((position for position in resources if name in self.classes[position]), None)
         if same is None:
             same = next((position for position in resources if self.lower[position] in variants(word)), None)
         return () if same is None else (same,)
 
-    def _anchors(self, step: LogicalStep) -> tuple[int, ...]:
-        own = (token.lower() for argument in step.arguments for token in argument.tokens if not is_reference(token))
-        words = {*own, *anchor_words(step.operator, step.properties)}
+    def _anchors(self, step: LogicalStep, has_content: bool) -> tuple[int, ...]:
+        own = frozenset(_words(step))
+        if has_content:
+            words = _TELLING_WORDS.get(step.operator, _TELLING_WORDS[None]) & own
+        else:
+            words = anchor_words(step.operator, step.properties) | (own - _EMPTY_WORDS)
         return tuple(sorted(position for word in words for position in self.by_word.get(word, ())))
 
 

@@ -15,6 +15,7 @@ from .edge_tags import EdgeTag
 from .errors import GraphError, LogicalFormSyntaxError
 from .logical_form import Argument, LogicalForm, LogicalStep
 from .operators import Operator
+from .phrasing import phrase_of
 from .qdmr import reference_to
 from .span_graph import SpanEdge, SpanGraph
 
@@ -103,11 +104,7 @@ def _step(graph: SpanGraph, node: int) -> LogicalStep:
     references: dict[str, list[str]] = {}
     for edge in graph.outgoing(node):
         references.setdefault(edge.tag.argument, []).append(reference_to(edge.target + 1))
-    words = list(graph.words(node))
-    if operator not in _ANCHORS_ARE_WORDS:
-        known = anchor_words(operator, properties)
-        if all(word.lower() in known for word in words):
-            words = []
+    words = _words(graph, node, operator, properties)
     arguments: list[Argument] = []
     for name, targets in references.items():
         if (operator, name) in _LISTED:
@@ -119,6 +116,16 @@ def _step(graph: SpanGraph, node: int) -> LogicalStep:
     step = LogicalStep(operator, properties, tuple(arguments))
     _check(step, node)
     return step
+
+
+def _words(graph: SpanGraph, node: int, operator: Operator, properties: tuple[str, ...]) -> tuple[str, ...]:
+    if operator not in _ANCHORS_ARE_WORDS:
+        known = anchor_words(operator, properties)
+        if all(word.lower() in known for word in graph.words(node)):
+            return ()
+    words = phrase_of(graph.tokens, graph.nodes[node], operator)
+    # Without a property, a comparison is written "#1 where #2 is red", and read only so.
+    return ("is", *words) if operator is Operator.COMPARATIVE and not properties else words
 
 
 def _with_words(operator: Operator, arguments: list[Argument], words: Sequence[str]) -> list[Argument]:

@@ -1,8 +1,8 @@
 """The tokens of a question, which are the nodes of its graphs.
 
 A light tokenizer of our own, so that graphs do not depend on what is installed. It splits as spaCy's English
-tokenizer does, with a few differences that graphs need: "id" is one token and not "i d", and a time such as "5pm"
-or an e-mail part is split only where annotators' words end.
+tokenizer does, with two differences that graphs need: "id" is one token and not "i d", and "5pm" is one token as in
+the steps that annotators write.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ import re
 __all__ = ["tokenize"]
 
 _ENDINGS = "s|re|ve|ll|d|m"
+# Letters that went wrong in a file, such as "Ã±", stay in their word; signs of money do not.
+_LETTER = r"[\w\u00a6-\u00aa\u00ac-\u00b6\u00b8-\u00ba\u00bc-\u00be]"
 _TOKEN = re.compile(
     rf"""
-    (?:[^\W\d_]\.){{2,}}                              # U.S.
-  | [^\W\d_]\.(?=\s+[^\W\d_])                         # H. V. Jagadish
-  | \d+(?:[.,:]\d+)*(?:-?\w+)?                        # 1,000  5pm  2nd  40-yard
-  | ['’](?:{_ENDINGS})(?!\w)                          # 's
-  | \w+?(?=n['’]t(?!\w)) | n['’]t(?!\w)               # do n't
-  | \w+(?:['’](?!(?:{_ENDINGS})(?!\w))\w+)*(?:-\d\w*)?  # O'Brien  ACCT-211
+    (?:[^\W\d_]\.){{2,}}                                              # U.S.
+  | [^\W\d_]\.(?=\s+[^\W\d_])                                       # H. V. Jagadish
+  | \d+(?:[.,:]\d+)*{_LETTER}*                                       # 1,000  5pm  2nd
+  | ['’](?:{_ENDINGS})(?!\w)                                         # 's
+  | {_LETTER}+?(?=n['’]t(?!\w)) | n['’]t(?!\w)                      # do n't
+  | can(?=not(?!\w))                                                 # can not
+  | {_LETTER}+(?:['’](?!(?:{_ENDINGS})(?!\w)){_LETTER}+)*(?:-\d\w*)?  # O'Brien  ACCT-211
   | \S
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -29,7 +32,7 @@ _TOKEN = re.compile(
 def tokenize(question: str) -> tuple[str, ...]:
     """Split a question into tokens without spaces.
 
-    >>> tokenize("Who didn't see O'Brien's 40-yard field-goals in the U.S.?")
-    ('Who', 'did', "n't", 'see', "O'Brien", "'s", '40-yard', 'field', '-', 'goals', 'in', 'the', 'U.S.', '?')
+    >>> tokenize("Who didn't see O'Brien's 40-yard field goals in the U.S.?")
+    ('Who', 'did', "n't", 'see', "O'Brien", "'s", '40', '-', 'yard', 'field', 'goals', 'in', 'the', 'U.S.', '?')
     """
     return tuple(_TOKEN.findall(question))

@@ -1,0 +1,69 @@
+"""How the tokens of a node read as a phrase of a step.
+
+Graphs hold no auxiliary words, so that parsers need not learn which of them an annotator wrote. Here those that stand
+in the question beside a node's tokens are put back ("from Denver"), and words that were split are put together again.
+None of this has a meaning for LF-EM.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from .operators import Operator
+from .special_tokens import question_length
+
+__all__ = ["phrase_of"]
+
+_ARTICLES = frozenset(("the", "a"))
+_LINKS = frozenset(("of", "in", "on", "to", "from", "with"))
+_FILLERS = _ARTICLES | _LINKS
+_QUESTION_WORDS = frozenset(("when", "where", "who", "how", "what", "which", "why"))
+_PREPOSITIONS = _LINKS | frozenset(("for", "by", "at", "about", "into", "through", "under", "over", "between", "after"))
+_HYPHENS = frozenset("-–")
+# In a step, a comma is a token of its own, "#" begins a reference and ";" ends the step.
+_STEP_TOKEN = re.compile(r"[^,#;]+|[,#]")
+
+
+def phrase_of(tokens: Sequence[str], positions: Sequence[int], operator: Operator) -> tuple[str, ...]:
+    """The words of a step whose node holds these positions.
+
+    >>> phrase_of("flights from New York to Boston".split(), (2, 3), Operator.FILTER)
+    ('from', 'New', 'York')
+    >>> phrase_of("the names of students".split(), (1,), Operator.PROJECT)
+    ('names', 'of')
+    """
+    if not positions:
+        return ("of",) if operator is Operator.PROJECT else ()
+    end = question_length(tokens)
+    words = [*_before(tokens, positions[0], operator), tokens[positions[0]]]
+    for left, right in pairwise(positions):
+        between = tokens[left + 1 : right] if right < end else ()
+        if len(between) == 1 and between[0] in _HYPHENS:
+            words[-1] = f"{words[-1]}-{tokens[right]}"
+            continue
+        if all(token.lower() in _FILLERS for token in between):
+            words.extend(between)
+        words.append(tokens[right])
+    words.extend(_after(tokens, positions[-1], words, operator))
+    return tuple(piece for word in words for piece in _STEP_TOKEN.findall(word))
+
+
+def _before(tokens: Sequence[str], first: int, operator: Operator) -> Sequence[str]:
+    if operator is not Operator.FILTER:
+        return ()
+    start = first
+    if start and tokens[start - 1].lower() in _ARTICLES:
+        start -= 1
+    if start and tokens[start - 1].lower() in _LINKS:
+        return tokens[start - 1 : first]
+    return ()
+
+
+def _after(tokens: Sequence[str], last: int, words: Sequence[str], operator: Operator) -> Sequence[str]:
+    if operator is not Operator.PROJECT or words[-1].lower() in _PREPOSITIONS:
+        return ()
+    if last + 1 < question_length(tokens) and tokens[last + 1].lower() in _LINKS:
+        return (tokens[last + 1],)
+    return () if words[0].lower() in _QUESTION_WORDS else ("of",)
