@@ -1,0 +1,110 @@
+"""Beam search over a whole batch at once: examples and hypotheses are two dimensions of one tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+__all__ = ["Hypothesis", "SearchState", "beam_search"]
+
+
+class SearchState(Protocol):
+    """What a decoder remembers of the hypotheses of each example."""
+
+    def select(self: State, examples: Tensor) -> State:
+        """The state of these examples only (their indices)."""
+
+    def reorder(self: State, parents: Tensor) -> State:
+        """The state in which hypothesis ``j`` of example ``i`` continues hypothesis ``parents[i, j]``."""
+
+
+State = TypeVar("State", bound=SearchState)
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """The best sequence found, without its end token, and the logarithm of its probability."""
+
+    tokens: tuple[int, ...]
+    score: float
+    finished: bool
+
+
+@dataclass(slots=True)
+class _Beam:
+    """The hypotheses of the examples that are still searched; the best of each is the first."""
+
+    examples: Tensor  # (active)
+    scores: Tensor  # (active, width)
+    tokens: Tensor  # (active, width, steps), with the start token
+
+    def select(self, rows: Tensor) -> _Beam:
+        return _Beam(self.examples[rows], self.scores[rows], self.tokens[rows])
+
+    def result(self, row: int, end: int) -> Hypothesis:
+        tokens = self.tokens[row, 0, 1:].tolist()
+        finished = end in tokens
+        kept = tokens[: tokens.index(end)] if finished else tokens
+        return Hypothesis(tuple(kept), float(self.scores[row, 0]), finished)
+
+
+def beam_search(
+    state: State,
+    advance: Callable[[Tensor, State], tuple[Tensor, State]],
+    *,
+    examples: int,
+    start: int,
+    end: int,
+    beam_size: int = 5,
+    max_steps: int = 100,
+    device: torch.device | None = None,
+) -> list[Hypothesis]:
+    """The best sequence for each example.
+
+    ``advance`` takes the sequences so far (examples, hypotheses, steps) and the state, and gives the logarithms of the
+    probabilities of the next token (examples, hypotheses, tokens) and the new state.
+
+    Nothing that is added to a hypothesis makes it more probable, so an example is done as soon as its best hypothesis
+    has ended. Examples that are done leave the batch.
+    """
+    beam = _Beam(
+        torch.arange(examples, device=device),
+        torch.zeros(examples, 1, device=device),
+        torch.full((examples, 1, 1), start, device=device),
+    )
+    results: dict[int, Hypothesis] = {}
+    for _ in range(max_steps):
+        log_probabilities, state = advance(beam.tokens, state)
+        beam, parents = _extend(beam, log_probabilities, end, beam_size)
+        state = state.reorder(parents)
+        done = beam.tokens[:, 0, -1] == end
+        # To make the batch smaller costs a copy of the state, which single examples are not worth.
+        if 4 * int(done.sum()) >= len(done):
+            for row in done.nonzero().flatten().tolist():
+                results[int(beam.examples[row])] = beam.result(row, end)
+            rows = (~done).nonzero().flatten()
+            beam, state = beam.select(rows), state.select(rows)
+            if not len(rows):
+                break
+    for row, example in enumerate(beam.examples.tolist()):
+        results[example] = beam.result(row, end)
+    return [results[example] for example in range(examples)]
+
+
+def _extend(beam: _Beam, log_probabilities: Tensor, end: int, beam_size: int) -> tuple[_Beam, Tensor]:
+    """The best continuations, and which hypothesis each continues."""
+    vocabulary = log_probabilities.shape[2]
+    ended = beam.tokens[:, :, -1] == end
+    if bool(ended.any()):
+        # A hypothesis that has ended stays as it is: its one continuation is another end token, at no cost.
+        log_probabilities = log_probabilities.masked_fill(ended[:, :, None], -torch.inf)
+        log_probabilities[:, :, end].masked_fill_(ended, 0.0)
+    total = (beam.scores[:, :, None] + log_probabilities).flatten(1)
+    scores, places = total.topk(min(beam_size, total.shape[1]), dim=1)
+    parents, tokens = places.div(vocabulary, rounding_mode="floor"), places.remainder(vocabulary)
+    history = beam.tokens.gather(1, parents[:, :, None].expand(-1, -1, beam.tokens.shape[2]))
+    return _Beam(beam.examples, scores, torch.cat([history, tokens[:, :, None]], dim=2)), parents

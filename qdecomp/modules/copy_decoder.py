@@ -1,0 +1,267 @@
+"""An LSTM decoder that writes tokens of a vocabulary or copies words of the question.
+
+What the LSTM reads at a step is the token before: its embedding, and the states of the question's words that are
+this token. It does not read the attention of the step before, so that in training, where the tokens are known, all
+steps run through the LSTM in one call, and attention, generation and copy scores of all steps are three products of
+matrices. A further layer reads what the layer below has attended to, and so knows it of all steps up to its own.
+
+Ids are those of the extended vocabulary (:class:`~qdecomp.data.copy_field.CopyField`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import torch
+from allennlp.common import FromParams
+from allennlp.common.util import END_SYMBOL, START_SYMBOL
+from allennlp.data import Vocabulary
+from allennlp.nn.util import masked_mean
+from torch import Tensor, nn
+
+from qdecomp.data.copy_field import TARGET_NAMESPACE
+from qdecomp.data.target_tokens import STEP_SEPARATOR
+from qdecomp.data_structures.qdmr import reference_number
+
+from .beam_search import Hypothesis, beam_search
+
+__all__ = ["CopyDecoder", "Memory"]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A batch of encoded questions, prepared for the decoder."""
+
+    states: Tensor  # (batch, positions, encoder_dim)
+    mask: Tensor  # (batch, positions)
+    keys: tuple[Tensor, ...]  # for each layer (batch, hidden_dim, positions)
+    copy_keys: Tensor  # (batch, hidden_dim, words)
+    source_ids: Tensor  # (batch, words)
+
+    @property
+    def word_states(self) -> Tensor:
+        """The states of the words that can be copied: (batch, words, encoder_dim)."""
+        return self.states[:, : self.source_ids.shape[1]]
+
+    def select(self, examples: Tensor) -> Memory:
+        """Only these examples of the batch."""
+        return Memory(
+            self.states[examples],
+            self.mask[examples],
+            tuple(keys[examples] for keys in self.keys),
+            self.copy_keys[examples],
+            self.source_ids[examples],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _DecoderState:
+    """What the search remembers: the questions, and each layer's LSTM state (batch, hypotheses, hidden_dim)."""
+
+    memory: Memory
+    hidden: tuple[tuple[Tensor, Tensor], ...]
+
+    def select(self, examples: Tensor) -> _DecoderState:
+        hidden = tuple((output[examples], cell[examples]) for output, cell in self.hidden)
+        return _DecoderState(self.memory.select(examples), hidden)
+
+    def reorder(self, parents: Tensor) -> _DecoderState:
+        rows = torch.arange(len(parents), device=parents.device)[:, None]
+        hidden = tuple((output[rows, parents], cell[rows, parents]) for output, cell in self.hidden)
+        return _DecoderState(self.memory, hidden)
+
+
+class _Layer(nn.Module):
+    """An LSTM, attention from its outputs to the question, and both joined."""
+
+    def __init__(self, input_dim: int, encoder_dim: int, hidden_dim: int, dropout: float) -> None:
+        super().__init__()
+        self.initial = nn.Linear(encoder_dim, 2 * hidden_dim)
+        self.lstm = nn.LSTM(input_dim, hidden_dim, batch_first=True)
+        self.keys = nn.Linear(encoder_dim, hidden_dim, bias=False)
+        self.joined = nn.Linear(hidden_dim + encoder_dim, hidden_dim)
+        self.dropout = nn.Dropout(dropout)
+
+    def initial_state(self, memory_mean: Tensor) -> tuple[Tensor, Tensor]:
+        """The LSTM's output and cell before the first step, each (batch, hidden_dim)."""
+        output, cell = self.initial(memory_mean).tanh().chunk(2, dim=-1)
+        return output, cell
+
+    def attend(self, outputs: Tensor, keys: Tensor, memory: Memory) -> Tensor:
+        """Join outputs (batch, steps, hidden_dim) with what they attend to."""
+        scores = outputs.matmul(keys) * outputs.shape[-1] ** -0.5  # (batch, steps, positions)
+        attention = scores.masked_fill(~memory.mask[:, None, :], -torch.inf).softmax(dim=-1)
+        context = attention.matmul(memory.states)  # (batch, steps, encoder_dim)
+        return self.dropout(self.joined(torch.cat([outputs, context], dim=-1)).tanh())
+
+    def step(self, inputs: Tensor, hidden: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        """One step for (batch, hypotheses, input_dim): the LSTM's next output and cell."""
+        batch, width, _ = inputs.shape
+        flat = (hidden[0].flatten(0, 1), hidden[1].flatten(0, 1))
+        output, cell = torch.lstm_cell(inputs.flatten(0, 1), flat, *self.lstm.all_weights[0])
+        return output.view(batch, width, -1), cell.view(batch, width, -1)
+
+
+class CopyDecoder(nn.Module, FromParams):
+    """Scores given target tokens, or searches for the best ones.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+        It has the target tokens under ``namespace``.
+    encoder_dim : `int`
+        The size of the question's states.
+    hidden_dim, embedding_dim : `int`
+        The sizes of the LSTM's state and of the embeddings of target tokens.
+    num_layers : `int`
+        How many layers of LSTM and attention there are.
+    dropout : `float`
+        The rate on embeddings and on the layers' results.
+    beam_size, max_steps : `int`
+        How many hypotheses the search keeps, and after how many tokens it gives up.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        encoder_dim: int,
+        hidden_dim: int = 768,
+        embedding_dim: int = 256,
+        num_layers: int = 1,
+        dropout: float = 0.1,
+        beam_size: int = 5,
+        max_steps: int = 150,
+        namespace: str = TARGET_NAMESPACE,
+    ) -> None:
+        super().__init__()
+        self.vocabulary_size = vocab.get_vocab_size(namespace)
+        self._vocab, self._namespace = vocab, namespace
+        self._start = vocab.get_token_index(START_SYMBOL, namespace)
+        self._end = vocab.get_token_index(END_SYMBOL, namespace)
+        self._unknown = vocab.get_token_index(vocab._oov_token, namespace)
+        self._separator = vocab.get_token_index(STEP_SEPARATOR, namespace)
+        self._beam_size, self._max_steps = beam_size, max_steps
+        tokens = vocab.get_index_to_token_vocabulary(namespace)
+        numbers = [reference_number(tokens[index]) or 0 for index in range(self.vocabulary_size)]
+        self.register_buffer("_references", torch.tensor(numbers), persistent=False)
+        self._embedding = nn.Embedding(self.vocabulary_size, embedding_dim)
+        input_dims = [embedding_dim + encoder_dim] + [hidden_dim] * (num_layers - 1)
+        self._layers = nn.ModuleList(_Layer(size, encoder_dim, hidden_dim, dropout) for size in input_dims)
+        self._generate = nn.Linear(hidden_dim, self.vocabulary_size)
+        self._copy = nn.Linear(encoder_dim, hidden_dim)
+        self._dropout = nn.Dropout(dropout)
+
+    def memory(self, states: Tensor, mask: Tensor, source_ids: Tensor) -> Memory:
+        """Prepare encoded questions: states (batch, positions, encoder_dim), mask (batch, positions).
+
+        ``source_ids`` (batch, words) are the ids of the words that can be copied; they stand at the first positions.
+        """
+        word_states = states[:, : source_ids.shape[1]]
+        keys = tuple(layer.keys(states).transpose(1, 2) for layer in self._decoder_layers)
+        return Memory(states, mask, keys, self._copy(word_states).tanh().transpose(1, 2), source_ids)
+
+    def forward(self, memory: Memory, target_ids: Tensor) -> Tensor:
+        """The negative logarithm of the probability of each example's target ids, (batch)."""
+        written = target_ids != 0
+        # What is padded has no score; any token that has one will do, as it is not counted.
+        target_ids = target_ids.masked_fill(~written, self._end)
+        previous = torch.cat([torch.full_like(target_ids[:, :1], self._start), target_ids[:, :-1]], dim=1)
+        layer_input = self._inputs(previous, memory)
+        mean = masked_mean(memory.states, memory.mask[:, :, None], dim=1)
+        for layer, keys in zip(self._decoder_layers, memory.keys, strict=True):
+            output, cell = layer.initial_state(mean)
+            outputs, _ = layer.lstm(layer_input, (output[None].contiguous(), cell[None].contiguous()))
+            layer_input = layer.attend(outputs, keys, memory)
+        scores = self._scores(layer_input, memory)
+        gold = _scores_of(target_ids, scores, memory.source_ids, self.vocabulary_size)
+        losses = scores.logsumexp(dim=-1) - gold  # (batch, steps)
+        return (losses * written).sum(dim=1)
+
+    def search(self, memory: Memory) -> list[Hypothesis]:
+        """The most probable decomposition for each question, by beam search."""
+        mean = masked_mean(memory.states, memory.mask[:, :, None], dim=1)
+        initial = (layer.initial_state(mean) for layer in self._decoder_layers)
+        hidden = tuple((output[:, None], cell[:, None]) for output, cell in initial)
+        return beam_search(
+            _DecoderState(memory, hidden),
+            self._advance,
+            examples=len(memory.states),
+            start=self._start,
+            end=self._end,
+            beam_size=self._beam_size,
+            max_steps=self._max_steps,
+            device=memory.states.device,
+        )
+
+    def words(self, ids: Sequence[int], source: Sequence[str]) -> list[str]:
+        """The tokens with these ids; those beyond the vocabulary are words of the question, ``source``."""
+        return [
+            self._vocab.get_token_from_index(index, self._namespace)
+            if index < self.vocabulary_size
+            else source[index - self.vocabulary_size]
+            for index in ids
+        ]
+
+    def extended_log_probabilities(self, scores: Tensor, source_ids: Tensor) -> Tensor:
+        """From scores (batch, steps, vocabulary + words) to log probabilities of the ids of the extended vocabulary.
+
+        The places of a word share its probability, also with generation where the vocabulary has the word.
+        """
+        probabilities = scores.softmax(dim=-1)
+        words = probabilities[:, :, self.vocabulary_size :]
+        extended = torch.cat([probabilities[:, :, : self.vocabulary_size], torch.zeros_like(words)], dim=-1)
+        extended.scatter_add_(2, source_ids[:, None, :].expand_as(words), words)
+        return extended.log()
+
+    @property
+    def _decoder_layers(self) -> list[_Layer]:
+        return cast("list[_Layer]", list(self._layers))
+
+    def _inputs(self, previous: Tensor, memory: Memory) -> Tensor:
+        """What the first layer reads for the tokens before, (batch, steps, embedding_dim + encoder_dim)."""
+        known = previous.masked_fill(previous >= self.vocabulary_size, self._unknown)
+        same = (previous[:, :, None] == memory.source_ids[:, None, :]).to(memory.states.dtype)
+        shares = same / same.sum(dim=-1, keepdim=True).clamp(min=1)
+        copied = shares.matmul(memory.word_states)
+        return self._dropout(torch.cat([self._embedding(known), copied], dim=-1))
+
+    def _scores(self, outputs: Tensor, memory: Memory) -> Tensor:
+        """The scores of generating each token and of copying each word, (batch, steps, vocabulary + words)."""
+        copy_scores = outputs.matmul(memory.copy_keys).masked_fill(memory.source_ids[:, None, :] == 0, -torch.inf)
+        scores = torch.cat([self._generate(outputs), copy_scores], dim=-1)
+        scores[:, :, [0, self._start]] = -torch.inf
+        return scores
+
+    def _advance(self, tokens: Tensor, state: _DecoderState) -> tuple[Tensor, _DecoderState]:
+        memory = state.memory
+        layer_input = self._inputs(tokens[:, :, -1], memory)
+        hidden = []
+        for layer, keys, before in zip(self._decoder_layers, memory.keys, state.hidden, strict=True):
+            output, cell = layer.step(layer_input, before)
+            hidden.append((output, cell))
+            layer_input = layer.attend(output, keys, memory)
+        scores = self._scores(layer_input, memory)
+        scores[:, :, self._unknown] = -torch.inf
+        log_probabilities = self.extended_log_probabilities(scores, memory.source_ids)
+        return self._without_nonsense(log_probabilities, tokens), _DecoderState(memory, tuple(hidden))
+
+    def _without_nonsense(self, log_probabilities: Tensor, tokens: Tensor) -> Tensor:
+        """Rule out empty steps and references to a step that does not come before."""
+        step_number = (tokens == self._separator).sum(dim=2) + 1  # (batch, hypotheses)
+        log_probabilities[:, :, : self.vocabulary_size].masked_fill_(
+            self._references >= step_number[:, :, None], -torch.inf
+        )
+        begins = (tokens[:, :, -1] == self._separator) | (tokens[:, :, -1] == self._start)
+        for index in (self._separator, self._end):
+            log_probabilities[:, :, index].masked_fill_(begins, -torch.inf)
+        return log_probabilities
+
+
+def _scores_of(ids: Tensor, scores: Tensor, source_ids: Tensor, vocabulary_size: int) -> Tensor:
+    """The joint score of all ways to write each id (batch, steps): to generate it and to copy it from each place."""
+    copied = scores[:, :, vocabulary_size:].masked_fill(ids[:, :, None] != source_ids[:, None, :], -torch.inf)
+    known = ids < vocabulary_size
+    generated = scores.gather(2, ids.masked_fill(~known, 0)[:, :, None])  # padding has the score of minus infinity
+    return torch.cat([generated, copied], dim=-1).logsumexp(dim=-1)
