@@ -1,0 +1,178 @@
+"""What all readers of Break share: rows to instances, what cannot be used counted by reason, questions without gold."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from allennlp.data import DatasetReader, Instance, Token, TokenIndexer
+from allennlp.data.fields import Field, MetadataField, TextField
+
+from qdecomp.data.graph_cache import GraphCache
+from qdecomp.data.pos_tagging import pos_tags
+from qdecomp.data.word_piece_indexer import WordPieceIndexer, preset
+from qdecomp.data_structures.dependency_graph import DependencyGraph
+from qdecomp.data_structures.errors import ConversionError, DataError, QDecompError
+from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR
+from qdecomp.data_structures.tokenization import tokenize
+from qdecomp.files import BreakExample, open_text, read_break_csv, try_json_lines
+
+__all__ = ["BreakReader", "read_examples"]
+
+logger = logging.getLogger(__name__)
+
+_JSON_SUFFIXES = frozenset((".json", ".jsonl", ".ndjson"))
+
+
+def read_examples(path: str | Path) -> list[BreakExample]:
+    """The questions of Break's CSV, of JSON lines (``question`` or ``question_text``) or of a text, one a line."""
+    suffix = Path(path).suffix.lower()
+    if suffix == ".csv":
+        return read_break_csv(path)
+    if suffix in _JSON_SUFFIXES:
+        return [_from_json(path, number, value) for number, value in try_json_lines(path)]
+    with open_text(path) as stream:
+        return [BreakExample(number, str(number), line.strip(), None) for number, line in enumerate(stream, start=1)]
+
+
+def _from_json(path: str | Path, number: int, value: Any) -> BreakExample:
+    if isinstance(value, DataError):
+        raise value
+    question = value.get("question", value.get("question_text")) if isinstance(value, dict) else None
+    if not isinstance(question, str):
+        raise DataError(f"{path}: line {number} has no question; a line is an object with a text called question")
+    decomposition = value.get("decomposition")
+    return BreakExample(number, str(value.get("question_id") or number), question, decomposition or None)
+
+
+class BreakReader(DatasetReader):
+    """The base of the readers of Break's CSV, of JSON lines and of plain text.
+
+    Every instance has
+
+    - ``question``: a ``TextField`` of the question's own words (:func:`qdecomp.data_structures.tokenization.tokenize`),
+      without special tokens, for the indexers in ``token_indexers``. With ``pos_tags`` its tokens have a ``pos_``.
+    - ``metadata``: ``question_id``, ``question``, ``tokens`` (of the graph: the words, then the special tokens),
+      ``decomposition`` (the gold text or None).
+
+    A subclass adds its targets in :meth:`target_fields`. ``special_tokens`` is the name of a preset of
+    :mod:`qdecomp.data_structures.special_tokens`, or None. With ``max_rows``, that many rows, evenly spread over the
+    file, are read. Rows with gold that have no target are left out, unless ``keep_all`` is set, as it is for
+    validation, where every question with a gold text counts. Whatever is left out is counted by reason and logged.
+    """
+
+    needs_graph = False
+    """Whether the targets of a subclass have the gold graph in them."""
+
+    def __init__(
+        self,
+        token_indexers: dict[str, TokenIndexer],
+        special_tokens: str | None = "default",
+        pos_tags: bool = False,
+        keep_all: bool = False,
+        cache_folder: str | None = None,
+        max_rows: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(manual_distributed_sharding=False, manual_multiprocess_sharding=False, **kwargs)
+        self._token_indexers = token_indexers
+        self._special = preset(special_tokens)
+        self._pos_tags = pos_tags
+        self._keep_all = keep_all
+        self._cache = GraphCache(cache_folder)
+        self._max_rows = max_rows
+
+    def target_fields(
+        self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
+    ) -> dict[str, Field[Any]]:
+        """The fields that only questions with gold have; raises a :class:`QDecompError` where there is no target.
+
+        With ``keep_all`` it must not raise but give fields that say that the target is not known.
+        """
+        raise NotImplementedError
+
+    def input_fields(self, words: Sequence[str]) -> dict[str, Field[Any]]:
+        """Fields that every question has, beside those of this class."""
+        return {}
+
+    def text_to_instance(
+        self,
+        question: str,
+        question_id: str = "",
+        decomposition: str | None = None,
+        graph: DependencyGraph | None = None,
+    ) -> Instance:
+        """One instance; without a decomposition it has no targets. A question that cannot be used is a DataError."""
+        words = tokenize(question)
+        self._check(words)
+        fields: dict[str, Field[Any]] = {"question": TextField(self._tokens(words)), **self.input_fields(words)}
+        if decomposition is not None:
+            fields.update(self.target_fields(words, question, decomposition, graph))
+        metadata = {
+            "question_id": question_id,
+            "question": question,
+            "tokens": (*words, *(self._special.appended if self._special else ())),
+            "decomposition": decomposition,
+        }
+        return Instance({**fields, "metadata": MetadataField(metadata)})
+
+    def apply_token_indexers(self, instance: Instance) -> None:
+        """Give the question its indexers, which do not travel between processes."""
+        instance.fields["question"].token_indexers = self._token_indexers  # type: ignore[attr-defined]
+
+    def _check(self, words: Sequence[str]) -> None:
+        if not words:
+            raise DataError("the question is empty")
+        if not any(character.isalnum() for word in words for character in word):
+            raise DataError("the question has no word in it")
+        # The special tokens themselves cannot be words of a question.
+        reserved = {SEPARATOR, DUPLICATE_TOKEN, DUMMY}.intersection(words)
+        if reserved:
+            raise DataError(f"the question holds {', '.join(sorted(reserved))}")
+        for indexer in self._token_indexers.values():
+            if isinstance(indexer, WordPieceIndexer) and indexer.is_too_long(list(words)):
+                raise DataError("the question is too long for the encoder")
+
+    def _tokens(self, words: Sequence[str]) -> list[Token]:
+        if not self._pos_tags:
+            return [Token(word) for word in words]
+        return [Token(word, pos_=tag) for word, tag in zip(words, pos_tags(words), strict=True)]
+
+    def _read(self, file_path: str) -> Iterable[Instance]:
+        examples = read_examples(file_path)
+        if self._max_rows is not None and self._max_rows < len(examples):
+            examples = [examples[number * len(examples) // self._max_rows] for number in range(self._max_rows)]
+        reasons: Counter[str] = Counter()
+        for example, graph in self._with_graphs(examples):
+            try:
+                if isinstance(graph, QDecompError):
+                    if not self._keep_all:
+                        raise graph
+                    reasons[f"kept without a graph: {_reason(graph)}"] += 1
+                    graph = None
+                yield self.text_to_instance(example.question, example.question_id, example.decomposition, graph)
+            except QDecompError as error:
+                reasons[_reason(error)] += 1
+                logger.debug("%s: row %d (%s) is left out: %s", file_path, example.row, example.question_id, error)
+        for reason, count in reasons.most_common():
+            logger.warning("%s: %d of %d rows: %s", file_path, count, len(examples), reason)
+
+    def _with_graphs(
+        self, examples: Sequence[BreakExample]
+    ) -> Iterator[tuple[BreakExample, DependencyGraph | QDecompError | None]]:
+        if not self.needs_graph or self._special is None:
+            yield from ((example, None) for example in examples)
+            return
+        pairs = [(example.question, example.decomposition) for example in examples if example.decomposition is not None]
+        graphs = iter(self._cache.graphs(pairs, self._special))
+        for example in examples:
+            yield example, next(graphs) if example.decomposition is not None else None
+
+
+def _reason(error: QDecompError) -> str:
+    """The error without what differs between rows, for counting: its stage and the start of its reason."""
+    reason = str(getattr(error, "reason", error)).split(":")[0]
+    return f"{error.stage}: {reason}" if isinstance(error, ConversionError) else reason

@@ -1,0 +1,32 @@
+"""The reader of parsers that learn both to write decompositions and to draw graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from allennlp.data import DatasetReader
+from allennlp.data.fields import Field
+
+from qdecomp.data.edges_field import EdgesField
+from qdecomp.data.seq2seq_reader import BreakSeq2SeqReader
+from qdecomp.data_structures.dependency_graph import DependencyGraph
+
+__all__ = ["BreakMultitaskReader"]
+
+
+@DatasetReader.register("break_multitask")
+class BreakMultitaskReader(BreakSeq2SeqReader):
+    """Adds ``copy`` as ``break_seq2seq`` does and ``graph`` as ``break_graph`` does.
+
+    With ``keep_all``, a row is kept if it has one of both: its graph may be one that is not known.
+    """
+
+    needs_graph = True
+
+    def target_fields(
+        self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
+    ) -> dict[str, Field[Any]]:
+        """The tokens to write and the gold edges."""
+        fields = super().target_fields(words, question, decomposition, graph)
+        return {**fields, "graph": EdgesField.of_graph(graph)}

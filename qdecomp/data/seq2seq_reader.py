@@ -1,0 +1,51 @@
+"""The reader of parsers that write: questions and their decompositions as rows of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from allennlp.data import DatasetReader
+from allennlp.data.fields import Field
+
+from qdecomp.data.break_reader import BreakReader
+from qdecomp.data.copy_field import CopyField
+from qdecomp.data.target_tokens import to_target_tokens
+from qdecomp.data_structures.dependency_graph import DependencyGraph
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.qdmr import parse_qdmr
+
+__all__ = ["BreakSeq2SeqReader"]
+
+
+@DatasetReader.register("break_seq2seq")
+class BreakSeq2SeqReader(BreakReader):
+    """Adds ``copy``, a :class:`~qdecomp.data.copy_field.CopyField` of the words and, with gold, the tokens to write.
+
+    ``copy_inflections`` is that of :func:`~qdecomp.data.target_tokens.to_target_tokens`.
+    """
+
+    def __init__(self, *args: Any, copy_inflections: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._copy_inflections = copy_inflections
+
+    def input_fields(self, words: Sequence[str]) -> dict[str, Field[Any]]:
+        """The words that can be copied."""
+        return {"copy": CopyField(_source(words))}
+
+    def target_fields(
+        self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
+    ) -> dict[str, Field[Any]]:
+        """The words with the tokens to write."""
+        try:
+            qdmr = parse_qdmr(decomposition)
+        except QDecompError:
+            if not self._keep_all:
+                raise
+            return {"copy": CopyField(_source(words), ())}
+        target = to_target_tokens(qdmr, question, copy_inflections=self._copy_inflections)
+        return {"copy": CopyField(_source(words), target)}
+
+
+def _source(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.lower() for word in words)
