@@ -86,9 +86,7 @@ SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
     ),
     click.Option(["--seed"], type=int, default=0, show_default=True, help="Decides the bootstrap's resamples."),
     click.Option(["--annotations"], type=_file, help="For norm_em: take linguistic annotations from this file."),
-    click.Option(
-        ["--annotation-cache"], type=_file, help="For norm_em and ged: keep spaCy's annotations in this file."
-    ),
+    click.Option(["--annotation-cache"], type=_file, help="For norm_em: keep spaCy's annotations in this file."),
     click.Option(
         ["--ged-seconds"],
         type=click.FloatRange(min=0, min_open=True),

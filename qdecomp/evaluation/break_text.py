@@ -59,7 +59,7 @@ class BreakText:
         'step 2: refers to itself (#2)'
         """
         if self.is_empty:
-            return "is empty"
+            return "there is no step"
         try:
             check_references(self.references)
         except QdmrSyntaxError as error:

@@ -16,7 +16,7 @@ def exact_match(question: str, prediction: str, gold: str) -> MetricResult:
     """
     predicted = parse_break_text(prediction)
     if predicted.is_empty:
-        return MetricResult(0.0, "the prediction is empty")
+        return MetricResult(0.0, f"prediction: {predicted.problem}")
     return MetricResult(float(predicted.flat.lower() == parse_break_text(gold).flat.lower()))
 
 

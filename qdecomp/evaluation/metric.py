@@ -58,9 +58,9 @@ class MetricOptions:
     """What a user may choose about the metrics; each looks at what concerns it."""
 
     annotations: Path | None = None
-    """For ``norm_em``: a file with the linguistic annotations of the steps, used in place of spaCy."""
+    """For ``norm_em``: a file with the linguistic annotations of the steps; spaCy is asked for what it lacks."""
     annotation_cache: Path | None = None
-    """For ``norm_em`` and ``ged``: a file that keeps spaCy's annotations between runs."""
+    """For ``norm_em``: a file that keeps spaCy's annotations between runs."""
     ged_seconds: float = 20.0
     """For ``ged``: the time limit for one example."""
 

@@ -18,7 +18,7 @@ def sari(question: str, prediction: str, gold: str) -> MetricResult:
     """Break's official SARI, from 0 to 1. An empty prediction has 0, not a reward for deleting the question."""
     predicted = parse_break_text(prediction)
     if predicted.is_empty:
-        return MetricResult(0.0, "the prediction is empty")
+        return MetricResult(0.0, f"prediction: {predicted.problem}")
     return MetricResult(sari_score(question, predicted.flat, parse_break_text(gold).flat))
 
 

@@ -34,8 +34,8 @@ def test_an_ordinary_label_keeps_one_leading_space():
     [
         ("return cubes ;return color of #1", None),
         ("return color of #2 ;return cubes", None),
-        ("", "is empty"),
-        ("return ; return", "is empty"),
+        ("", "there is no step"),
+        ("return ; return", "there is no step"),
         ("return cubes ;return color of #2", "step 2: refers to itself (#2)"),
         ("return cubes ;return color of #4", "step 2: refers to #4, but there are 2 steps"),
         ("return #2 ;return #1", "step 1: its references go round in a circle (#1 → #2 → #1)"),

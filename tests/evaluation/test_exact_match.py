@@ -21,7 +21,7 @@ def test_verdict(prediction, gold, value):
 @pytest.mark.parametrize("prediction", ["", "  ", "return", ";"])
 def test_an_empty_prediction_is_wrong_and_says_so(prediction):
     result = exact_match("how many birds?", prediction, prediction)
-    assert (result.value, result.error) == (0.0, "the prediction is empty")
+    assert (result.value, result.error) == (0.0, "prediction: there is no step")
 
 
 @pytest.mark.parametrize("text", ["return cubes ;return color of #2", "return #2 ;return #1", "return cubes of #7"])

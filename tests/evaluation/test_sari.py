@@ -27,7 +27,7 @@ def test_a_trailing_space_of_the_question_is_a_word():
 @pytest.mark.parametrize("prediction", ["", " ; return"])
 def test_an_empty_prediction_earns_nothing(prediction):
     result = sari("how many birds?", prediction, "return birds ;return number of #1")
-    assert (result.value, result.error) == (0.0, "the prediction is empty")
+    assert (result.value, result.error) == (0.0, "prediction: there is no step")
 
 
 @given(*[st.text("ab @1;#", max_size=30)] * 3)

@@ -1,0 +1,171 @@
+"""One order for graphs that mean the same: chains of filters are sorted, nodes are numbered by level and label."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+
+from qdecomp.data_structures.errors import QDecompError
+
+from ..break_text import REFERENCE, mention
+from ..step_graph import StepGraph, levels_of
+
+__all__ = ["NormalizationError", "number_by_level", "sort_filter_chains"]
+
+_FILTER = re.compile(r"FILTER\(@@(\d+)@@,@@(\d+)@@\)")
+# A step that mentions another twice doubles its text, so that a few steps can make a text without end.
+_LONGEST_KEY = 100_000
+
+
+class NormalizationError(QDecompError):
+    """A graph has no normal form."""
+
+
+class _NotAChainError(Exception):
+    """Going along a chain leads in a circle."""
+
+
+def sort_filter_chains(graph: StepGraph) -> StepGraph:
+    """Bring filters that are applied one after the other into the order of their conditions' texts.
+
+    A graph with a circle stays as it is.
+    """
+    if levels_of(graph) is None:
+        return graph
+    chains = _FilterChains(graph)
+    chains.sort()
+    return StepGraph(chains.labels, {node: tuple(targets) for node, targets in chains.targets.items()})
+
+
+class _FilterChains:
+    """The graph while its chains change.
+
+    Which nodes are inside a chain is found out once, before any change. A chain that crosses another one may
+    therefore meet a node that is no filter any more; the graph then has no normal form, as with the official one.
+    """
+
+    def __init__(self, graph: StepGraph) -> None:
+        self.labels = dict(graph.labels)
+        self.targets = {node: dict.fromkeys(targets) for node, targets in graph.edges.items()}
+        self._sources: dict[int, dict[int, None]] = {node: {} for node in self.labels}
+        for node, targets in self.targets.items():
+            for target in targets:
+                self._sources[target][node] = None
+        self._inner = [node for node, label in self.labels.items() if _FILTER.fullmatch(label) and self._is_inner(node)]
+
+    def sort(self) -> None:
+        """Sort every chain."""
+        inner, visited = set(self._inner), set[int]()
+        for node in self._inner:
+            if node in visited:
+                continue
+            try:
+                chain = self._chain_around(node, inner)
+                visited.update(chain)
+                self._relink(chain, sorted(chain, key=self._key))
+            except _NotAChainError:
+                continue
+
+    def _is_inner(self, node: int) -> bool:
+        """Whether exactly one node needs this one, and that is a filter which filters it further."""
+        sources = list(self._sources[node])
+        outer = _FILTER.fullmatch(self.labels[sources[0]]) if len(sources) == 1 else None
+        return outer is not None and int(outer[1]) == node
+
+    def _arguments(self, node: int) -> tuple[int, int]:
+        match = _FILTER.fullmatch(self.labels[node])
+        if match is None:
+            raise NormalizationError(f"node {node} is not a filter any more")
+        return int(match[1]), int(match[2])
+
+    def _chain_around(self, node: int, inner: set[int]) -> list[int]:
+        """The chain that a node is in: from the first filter to the one that is not needed by a further one."""
+        head = node
+        for _ in range(len(inner) + 1):
+            filtered = self._arguments(head)[0]
+            if filtered not in inner:
+                break
+            head = filtered
+        else:
+            raise _NotAChainError
+        chain = [head]
+        while chain[-1] in inner:
+            following = next(iter(self._sources[chain[-1]]), None)
+            if following is None:
+                raise NormalizationError(f"nothing needs node {chain[-1]} any more")
+            if following in chain:
+                raise _NotAChainError
+            chain.append(following)
+        return chain
+
+    def _key(self, node: int) -> str:
+        """The condition's text, with the texts of the nodes that it refers to."""
+        return self._expanded(self._arguments(node)[1], ())
+
+    def _expanded(self, node: int, below: tuple[int, ...]) -> str:
+        if node in below:
+            raise _NotAChainError
+        if node not in self.labels:
+            raise NormalizationError(f"there is no node {node}")
+        path = (*below, node)
+        text = REFERENCE.sub(lambda match: self._expanded(int(match[1]), path), self.labels[node])
+        if len(text) > _LONGEST_KEY:
+            raise _NotAChainError
+        return text
+
+    def _relink(self, chain: list[int], ordered: list[int]) -> None:
+        filtered = [self._arguments(node)[0] for node in chain]
+        old_end, new_end = chain[-1], ordered[-1]
+        users = list(self._sources[old_end])
+        for node, target in zip(chain, [filtered[0], *chain[:-1]], strict=True):
+            self._remove_edge(node, target)
+        for user in users:
+            self._remove_edge(user, old_end)
+        old_targets = dict(zip(chain, filtered, strict=True))
+        for node, target in zip(ordered, [filtered[0], *ordered[:-1]], strict=True):
+            self._redirect(node, old_targets[node], target)
+        for user in users:
+            self._redirect(user, old_end, new_end)
+
+    def _remove_edge(self, node: int, target: int) -> None:
+        if target not in self.targets[node]:
+            raise NormalizationError(f"node {node} does not need node {target} any more")
+        del self.targets[node][target], self._sources[target][node]
+
+    def _redirect(self, node: int, old: int, new: int) -> None:
+        self.labels[node] = self.labels[node].replace(mention(old), mention(new))
+        self.targets[node][new] = None
+        self._sources[new][node] = None
+
+
+def number_by_level(graph: StepGraph) -> dict[int, str]:
+    """New numbers for the nodes, from 1: by level, then by label; equal nodes become one.
+
+    A graph with a circle keeps its numbers. A node without a level keeps its number and label, too, unless another
+    one gets that number: then it is lost.
+    """
+    levels = levels_of(graph)
+    if levels is None:
+        return dict(graph.labels)
+    nodes_of_level: defaultdict[int, list[int]] = defaultdict(list)
+    for node, level in levels.items():
+        nodes_of_level[level].append(node)
+    numbers: dict[int, int] = {}
+    labels: dict[int, str] = {}
+    for level in sorted(nodes_of_level):
+        renamed = {node: _rename(graph.labels[node], numbers) for node in nodes_of_level[level]}
+        number_of_label = {label: len(labels) + rank for rank, label in enumerate(sorted(set(renamed.values())), 1)}
+        numbers.update((node, number_of_label[label]) for node, label in renamed.items())
+        labels.update((number, label) for label, number in number_of_label.items())
+    return {node: label for node, label in graph.labels.items() if node not in levels} | labels
+
+
+def _rename(label: str, numbers: Mapping[int, int]) -> str:
+    def renamed(match: re.Match[str]) -> str:
+        number = int(match[1])
+        if number not in numbers:
+            raise NormalizationError(f"a node refers to node {number}, which leads to nothing")
+        return mention(numbers[number])
+
+    return REFERENCE.sub(renamed, label)
