@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import cast
 
 import torch
-from allennlp.common import FromParams
+from allennlp.common.from_params import FromParams
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
-from allennlp.data import Vocabulary
-from allennlp.nn.util import masked_mean
+from allennlp.data.vocabulary import Vocabulary
 from torch import Tensor, nn
 
 from qdecomp.data.copy_field import TARGET_NAMESPACE
@@ -37,13 +36,15 @@ class Memory:
     states: Tensor  # (batch, positions, encoder_dim)
     mask: Tensor  # (batch, positions)
     keys: tuple[Tensor, ...]  # for each layer (batch, hidden_dim, positions)
-    copy_keys: Tensor  # (batch, hidden_dim, words)
     source_ids: Tensor  # (batch, words)
+    word_states: Tensor  # (batch, words, encoder_dim)
+    copy_keys: Tensor  # (batch, hidden_dim, words)
 
     @property
-    def word_states(self) -> Tensor:
-        """The states of the words that can be copied: (batch, words, encoder_dim)."""
-        return self.states[:, : self.source_ids.shape[1]]
+    def mean(self) -> Tensor:
+        """The mean state, (batch, encoder_dim)."""
+        weights = self.mask.to(self.states.dtype)
+        return torch.einsum("bnd,bn->bd", self.states, weights / weights.sum(dim=1, keepdim=True))
 
     def select(self, examples: Tensor) -> Memory:
         """Only these examples of the batch."""
@@ -51,8 +52,9 @@ class Memory:
             self.states[examples],
             self.mask[examples],
             tuple(keys[examples] for keys in self.keys),
-            self.copy_keys[examples],
             self.source_ids[examples],
+            self.word_states[examples],
+            self.copy_keys[examples],
         )
 
 
@@ -94,7 +96,8 @@ class _Layer(nn.Module):
         scores = outputs.matmul(keys) * outputs.shape[-1] ** -0.5  # (batch, steps, positions)
         attention = scores.masked_fill(~memory.mask[:, None, :], -torch.inf).softmax(dim=-1)
         context = attention.matmul(memory.states)  # (batch, steps, encoder_dim)
-        return self.dropout(self.joined(torch.cat([outputs, context], dim=-1)).tanh())
+        joined: Tensor = self.dropout(self.joined(torch.cat([outputs, context], dim=-1)).tanh())
+        return joined
 
     def step(self, inputs: Tensor, hidden: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         """One step for (batch, hypotheses, input_dim): the LSTM's next output and cell."""
@@ -122,6 +125,8 @@ class CopyDecoder(nn.Module, FromParams):
     beam_size, max_steps : `int`
         How many hypotheses the search keeps, and after how many tokens it gives up.
     """
+
+    _references: Tensor
 
     def __init__(
         self,
@@ -156,11 +161,11 @@ class CopyDecoder(nn.Module, FromParams):
     def memory(self, states: Tensor, mask: Tensor, source_ids: Tensor) -> Memory:
         """Prepare encoded questions: states (batch, positions, encoder_dim), mask (batch, positions).
 
-        ``source_ids`` (batch, words) are the ids of the words that can be copied; they stand at the first positions.
+        ``source_ids`` (batch, words) are the ids of the words that can be copied; they stand at the last positions.
         """
-        word_states = states[:, : source_ids.shape[1]]
+        word_states = states[:, states.shape[1] - source_ids.shape[1] :]
         keys = tuple(layer.keys(states).transpose(1, 2) for layer in self._decoder_layers)
-        return Memory(states, mask, keys, self._copy(word_states).tanh().transpose(1, 2), source_ids)
+        return Memory(states, mask, keys, source_ids, word_states, self._copy(word_states).tanh().transpose(1, 2))
 
     def forward(self, memory: Memory, target_ids: Tensor) -> Tensor:
         """The negative logarithm of the probability of each example's target ids, (batch)."""
@@ -169,7 +174,7 @@ class CopyDecoder(nn.Module, FromParams):
         target_ids = target_ids.masked_fill(~written, self._end)
         previous = torch.cat([torch.full_like(target_ids[:, :1], self._start), target_ids[:, :-1]], dim=1)
         layer_input = self._inputs(previous, memory)
-        mean = masked_mean(memory.states, memory.mask[:, :, None], dim=1)
+        mean = memory.mean
         for layer, keys in zip(self._decoder_layers, memory.keys, strict=True):
             output, cell = layer.initial_state(mean)
             outputs, _ = layer.lstm(layer_input, (output[None].contiguous(), cell[None].contiguous()))
@@ -181,8 +186,7 @@ class CopyDecoder(nn.Module, FromParams):
 
     def search(self, memory: Memory) -> list[Hypothesis]:
         """The most probable decomposition for each question, by beam search."""
-        mean = masked_mean(memory.states, memory.mask[:, :, None], dim=1)
-        initial = (layer.initial_state(mean) for layer in self._decoder_layers)
+        initial = (layer.initial_state(memory.mean) for layer in self._decoder_layers)
         hidden = tuple((output[:, None], cell[:, None]) for output, cell in initial)
         return beam_search(
             _DecoderState(memory, hidden),
@@ -225,7 +229,8 @@ class CopyDecoder(nn.Module, FromParams):
         same = (previous[:, :, None] == memory.source_ids[:, None, :]).to(memory.states.dtype)
         shares = same / same.sum(dim=-1, keepdim=True).clamp(min=1)
         copied = shares.matmul(memory.word_states)
-        return self._dropout(torch.cat([self._embedding(known), copied], dim=-1))
+        inputs: Tensor = self._dropout(torch.cat([self._embedding(known), copied], dim=-1))
+        return inputs
 
     def _scores(self, outputs: Tensor, memory: Memory) -> Tensor:
         """The scores of generating each token and of copying each word, (batch, steps, vocabulary + words)."""

@@ -30,10 +30,10 @@ def decoder(vocab: Vocabulary, request: pytest.FixtureRequest) -> CopyDecoder:
 
 
 def memory_of(decoder: CopyDecoder, extra_positions: int = 1) -> Memory:
-    """Two questions; behind the words there may be positions that can be attended to and not copied."""
+    """Two questions; before the words there may be positions that can be attended to and not copied."""
     torch.manual_seed(1)
     mask = torch.tensor([[True] * 4, [True, True, False, False]])
-    mask = torch.cat([mask, torch.ones(2, extra_positions, dtype=torch.bool)], dim=1)
+    mask = torch.cat([torch.ones(2, extra_positions, dtype=torch.bool), mask], dim=1)
     return decoder.memory(torch.randn(2, 4 + extra_positions, DIM), mask, SOURCE)
 
 
@@ -85,14 +85,8 @@ def test_training_computes_what_the_search_computes_step_by_step(decoder: CopyDe
 
 
 def test_padding_changes_nothing_and_gives_no_gradient_without_a_number(decoder: CopyDecoder) -> None:
-    memory = memory_of(decoder, extra_positions=0)
-    single = Memory(
-        memory.states[1:, :2],
-        memory.mask[1:, :2],
-        tuple(keys[1:, :, :2] for keys in memory.keys),
-        memory.copy_keys[1:, :, :2],
-        SOURCE[1:, :2],
-    )
+    memory = memory_of(decoder)
+    single = decoder.memory(memory.states[1:, :3], memory.mask[1:, :3], SOURCE[1:, :2])
     losses = decoder(memory, TARGET)
     torch.testing.assert_close(losses[1:], decoder(single, TARGET[1:, :2]))
     losses.sum().backward()
