@@ -1,0 +1,1 @@
+"""Training with AllenNLP: checkpoints that survive a kill, and what ``allennlp`` needs to find this project."""

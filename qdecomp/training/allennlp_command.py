@@ -1,0 +1,112 @@
+"""What the ``allennlp`` command does differently once this project is loaded into it.
+
+``allennlp train --recover`` also goes on after a kill before the first checkpoint; a mistake in a config or in the data
+is one line instead of a traceback, and leaves no folder behind. AllenNLP offers no hook for this: its commands are
+bound before plugins are loaded. So one function of it is wrapped, and only by :func:`install`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from allennlp.commands import train as train_module
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.params import Params
+from allennlp.models.archival import CONFIG_NAME
+from allennlp.training.util import make_vocab_from_params
+
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.files import write_text_atomically
+
+__all__ = ["install"]
+
+logger = logging.getLogger(__name__)
+
+# Mistakes of the user, whose message says all there is to say.
+_MISTAKES = (QDecompError, ConfigurationError, FileNotFoundError)
+
+
+def install() -> None:
+    """Change this process's ``allennlp`` command as the module says; a second call does nothing."""
+    if not hasattr(train_module.train_model, "__wrapped__"):
+        train_module.train_model = _careful(train_module.train_model)
+    if _is_allennlp_command() and not os.environ.get("ALLENNLP_DEBUG"):
+        sys.excepthook = _show_mistakes_in_one_line
+
+
+def _is_allennlp_command() -> bool:
+    program = Path(sys.argv[0])
+    return "allennlp" in (program.name, program.parent.name)
+
+
+def _show_mistakes_in_one_line(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    if not isinstance(error, _MISTAKES):
+        sys.__excepthook__(kind, error, traceback)
+        return
+    print(f"allennlp: {' '.join(str(error).split())}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
+    """``train_model`` that recovers from a kill at any moment and leaves nothing behind when it refuses to start."""
+
+    @functools.wraps(train_model)
+    def careful_train_model(
+        params: Params,
+        serialization_dir: str | os.PathLike[str],
+        recover: bool = False,
+        force: bool = False,
+        **options: Any,
+    ) -> Any:
+        folder = Path(serialization_dir)
+        recover = recover and _prepare_recovery(params, folder)
+        new = force or not _holds_anything(folder)
+        try:
+            return train_model(params, serialization_dir, recover, force, **options)
+        except _MISTAKES:
+            if new and not any(folder.glob("metrics_epoch_*.json")):
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    return careful_train_model
+
+
+def _holds_anything(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
+
+
+def _prepare_recovery(params: Params, folder: Path) -> bool:
+    """Put right what a kill left in the folder, and say whether there is anything to recover."""
+    if not _holds_anything(folder):
+        logger.warning("nothing was written to %s before the kill, so the training starts from the beginning", folder)
+        return False
+    config = folder / CONFIG_NAME
+    if config.is_file() and not _is_json(config):
+        logger.warning("%s was being written at the time of the kill; it is written anew", config)
+        with write_text_atomically(config) as stream:
+            json.dump(params.as_dict(quiet=True), stream, indent=4)
+    vocabulary = folder / "vocabulary"
+    if "distributed" in params and config.is_file():
+        # With several processes AllenNLP takes the vocabulary as it is, and it may have been written in part only.
+        shutil.rmtree(vocabulary, ignore_errors=True)
+        make_vocab_from_params(params.duplicate(), folder)
+    return True
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,161 @@
+"""Checkpoints that are complete or not there, so that a training that was killed goes on where it was."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import tempfile
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+from allennlp.training.checkpointer import Checkpointer
+from allennlp.training.trainer import Trainer, TrainerCheckpoint
+
+from qdecomp.data_structures.errors import DataError
+
+__all__ = ["DurableCheckpointer"]
+
+logger = logging.getLogger(__name__)
+
+_BEST_WEIGHTS = "best.th"
+_TEMPORARY = ".tmp"
+_UNREADABLE = ".unreadable"
+# What is kept in the training state beside AllenNLP's own entries.
+_IS_BEST = "qdecomp_is_best"
+_RANDOM_STATE = "qdecomp_random_state"
+
+# A moment of the training: epochs that are complete, and batches of the next one.
+_Moment = tuple[int, int]
+
+
+@Checkpointer.register("durable")
+class DurableCheckpointer(Checkpointer):
+    """AllenNLP's checkpointer, safe against a kill or a loss of power at any moment; it takes the same parameters.
+
+    - A file is written under another name, forced to the disk, and renamed.
+    - Only a pair of files, model and training state, is a checkpoint; of those that cannot be read, the next older
+      one that can is used.
+    - AllenNLP writes the best weights after the checkpoint; if it was killed between the two, they are written when
+      the training is resumed.
+    - The random state of torch is kept as well, so that on a CPU a resumed training does the same as one that was
+      not interrupted, dropout included.
+
+    A moving average of the weights is not restored by AllenNLP itself, so a training with one cannot be resumed.
+    """
+
+    def save_checkpoint(self, trainer: Trainer) -> None:
+        """Write a checkpoint of this moment, and remove those that are too old."""
+        state = trainer.get_checkpoint_state()
+        if state is not None:
+            self._write(state, is_best=_is_best(trainer, state))
+        # It finds both files there, writes none, and removes old ones.
+        super().save_checkpoint(trainer)
+
+    def load_checkpoint(self) -> TrainerCheckpoint | None:
+        """The newest checkpoint that can be read; None if there is none at all."""
+        self._remove_temporary_files()
+        unreadable: list[_Moment] = []
+        reason = ""
+        for moment in sorted(self._find_all_checkpoints(), reverse=True):
+            try:
+                state = self._read(moment)
+            except (OSError, EOFError, RuntimeError, pickle.UnpicklingError) as error:
+                reason = str(error).partition("\n")[0]
+                logger.warning("the checkpoint after %d epochs and %d batches cannot be read: %s", *moment, reason)
+                unreadable.append(moment)
+                continue
+            self._set_aside(unreadable)
+            self._restore_best_weights(state)
+            if _RANDOM_STATE in state.trainer_state:
+                torch.set_rng_state(state.trainer_state[_RANDOM_STATE])
+            return state
+        if unreadable:
+            raise DataError(f"{self._serialization_dir}: none of its checkpoints can be read ({reason}); train again")
+        return None
+
+    def _find_all_checkpoints(self) -> set[_Moment]:
+        found: set[_Moment] = super()._find_all_checkpoints()
+        return {moment for moment in found if os.path.isfile(self._training_state_path(*moment))}
+
+    def _write(self, state: TrainerCheckpoint, is_best: bool) -> None:
+        moment = _moment(state)
+        additions = {_IS_BEST: is_best, _RANDOM_STATE: torch.get_rng_state()}
+        _save(state.model_state, self._model_state_path(*moment))
+        _save(_plain(state.trainer_state) | additions, self._training_state_path(*moment))
+
+    def _read(self, moment: _Moment) -> TrainerCheckpoint:
+        paths = (self._model_state_path(*moment), self._training_state_path(*moment))
+        return TrainerCheckpoint(*(torch.load(path, map_location="cpu", weights_only=True) for path in paths))
+
+    def _restore_best_weights(self, state: TrainerCheckpoint) -> None:
+        best = os.path.join(self._serialization_dir, _BEST_WEIGHTS)
+        is_best = state.trainer_state.get(_IS_BEST, False)
+        if is_best and self._is_primary:
+            _save(state.model_state, best)
+        if is_best or state.trainer_state["best_model_filename"] is not None:
+            # Not the name that was recorded: the folder may have been moved, or be given by another name now.
+            state.trainer_state["best_model_filename"] = best
+
+    def _set_aside(self, moments: Iterable[_Moment]) -> None:
+        """Rename what cannot be read, so that it is not taken for the newest checkpoint any more."""
+        for moment in moments if self._is_primary else ():
+            for path in (self._model_state_path(*moment), self._training_state_path(*moment)):
+                os.replace(path, path + _UNREADABLE)
+
+    def _remove_temporary_files(self) -> None:
+        if self._is_primary:
+            for path in Path(self._serialization_dir).glob(f".*.th.*{_TEMPORARY}"):
+                path.unlink(missing_ok=True)
+
+
+def _moment(state: TrainerCheckpoint) -> _Moment:
+    return state.trainer_state["epochs_completed"], state.trainer_state["batches_in_epoch_completed"]
+
+
+def _is_best(trainer: Trainer, state: TrainerCheckpoint) -> bool:
+    """Whether AllenNLP's trainer is about to keep these weights as the best ones, as it decides it itself."""
+    at_the_end_of_an_epoch = state.trainer_state["batches_in_epoch_completed"] == 0
+    validated = getattr(trainer, "_should_validate_this_epoch", True)
+    return bool(at_the_end_of_an_epoch and validated and state.trainer_state["metric_tracker"]["is_best_so_far"])
+
+
+def _plain(value: Any) -> Any:
+    """The value in types that torch loads again: it refuses numbers of numpy, defaultdict and deque."""
+    if isinstance(value, numpy.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, deque)):
+        return [_plain(item) for item in value]
+    if type(value) is tuple:
+        return tuple(_plain(item) for item in value)
+    return value
+
+
+def _save(value: Any, path: str) -> None:
+    """Write the value to a file that is complete under its name, whatever happens in between."""
+    folder, name = os.path.split(path)
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=_TEMPORARY)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            torch.save(value, stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    _sync_folder(folder)
+
+
+def _sync_folder(folder: str) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

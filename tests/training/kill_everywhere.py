@@ -1,0 +1,91 @@
+"""Train, killed in the middle of each of its writes and before each of its other changes; recover each time.
+
+Run as a program: ``kill_everywhere.py CONFIG FOLDER``. The last line of its output is a JSON list with a record for
+each kill: the change, the folder, and the exit codes of the training that was killed and of the one that recovered.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from forked_allennlp import allennlp, in_new_process, prepare
+
+# The events that Python reports before it changes something on the disk, and how many of their arguments are paths.
+_CHANGES = {"open": 1, "os.mkdir": 1, "os.remove": 1, "os.rename": 2, "os.link": 2}
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+_Act = Callable[[int, str, str], None]
+
+
+def _watch(folder: Path, act: _Act) -> None:
+    """From now on, call ``act`` with the number, the event and the path of each change below the folder."""
+    count = 0
+    is_acting = False
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal count, is_acting
+        if is_acting or event not in _CHANGES or (event == "open" and not arguments[2] & _WRITING):
+            return
+        paths = [str(path) for path in arguments[: _CHANGES[event]]]
+        if any(path.startswith(str(folder)) for path in paths):
+            is_acting = True
+            act(count, event, paths[-1])
+            is_acting = False
+            count += 1
+
+    sys.addaudithook(hook)
+
+
+def _train(config: Path, folder: Path, act: _Act | None, *options: str) -> int:
+    def work() -> None:
+        if act is not None:
+            _watch(folder, act)
+        allennlp("train", str(config), "-s", str(folder), *options)
+
+    return in_new_process(folder.with_suffix(".log"), work)
+
+
+def _changes_of_a_training(config: Path, folder: Path) -> list[tuple[str, str]]:
+    record = folder.with_suffix(".jsonl")
+
+    def act(_: int, event: str, path: str) -> None:
+        with record.open("a", encoding="utf-8") as stream:
+            print(json.dumps([event, path]), file=stream)
+
+    if _train(config, folder, act) != 0:
+        raise SystemExit(folder.with_suffix(".log").read_text(encoding="utf-8"))
+    return [(event, path) for event, path in map(json.loads, record.read_text(encoding="utf-8").splitlines())]
+
+
+def _kill_at(wanted: int) -> _Act:
+    def act(number: int, event: str, path: str) -> None:
+        if number == wanted:
+            if event == "open":
+                # What there is on the disk when a process dies while it writes a file.
+                Path(path).write_bytes(b"{")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return act
+
+
+def main(config: Path, root: Path) -> None:
+    prepare()
+    uninterrupted = root / "uninterrupted"
+    results = []
+    for number, (event, path) in enumerate(_changes_of_a_training(config, uninterrupted)):
+        folder = root / f"killed_{number}"
+        killed = _train(config, folder, _kill_at(number))
+        recovered = _train(config, folder, None, "--recover")
+        change = f"{event} {os.path.relpath(path, uninterrupted)}"
+        results.append({"change": change, "folder": str(folder), "killed": killed, "recovered": recovered})
+    print(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import torch
+from allennlp.models.archival import load_archive
+from allennlp.training.checkpointer import Checkpointer
+from allennlp.training.trainer import Trainer, TrainerCheckpoint
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.training.durable_checkpointer import DurableCheckpointer
+
+
+class FakeTrainer(Trainer):
+    """Gives the state that it is told to give."""
+
+    def __init__(self, state: TrainerCheckpoint) -> None:
+        super().__init__()
+        self.state = state
+
+    def get_checkpoint_state(self) -> TrainerCheckpoint:
+        return self.state
+
+
+def state_after(epochs: int, batches: int = 0, *, is_best: bool = False, **more: Any) -> TrainerCheckpoint:
+    training = {
+        "epochs_completed": epochs,
+        "batches_in_epoch_completed": batches,
+        "metric_tracker": {"is_best_so_far": is_best},
+        "best_model_filename": None,
+    }
+    return TrainerCheckpoint({"weight": torch.tensor([float(epochs), float(batches)])}, training | more)
+
+
+def save(folder: Path, *states: TrainerCheckpoint, **options: Any) -> DurableCheckpointer:
+    checkpointer = DurableCheckpointer(folder, **options)
+    for state in states:
+        checkpointer.save_checkpoint(FakeTrainer(state))
+    return checkpointer
+
+
+def load(folder: Path) -> TrainerCheckpoint:
+    state = DurableCheckpointer(folder).load_checkpoint()
+    assert state is not None
+    return state
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_it_is_registered() -> None:
+    assert Checkpointer.by_name("durable") is DurableCheckpointer
+
+
+def test_the_newest_checkpoint_comes_back_and_old_ones_go(tmp_path: Path) -> None:
+    save(tmp_path, state_after(1), state_after(1, 5), state_after(2), keep_most_recent_by_count=2)
+    assert names(tmp_path) == {
+        f"{kind}_state_{moment}.th" for kind in ("model", "training") for moment in ("e1_b5", "e2_b0")
+    }
+    state = load(tmp_path)
+    assert state.model_state["weight"].tolist() == [2, 0]
+    assert state.trainer_state["epochs_completed"] == 2
+
+
+def test_an_empty_folder_holds_no_checkpoint(tmp_path: Path) -> None:
+    assert DurableCheckpointer(tmp_path).load_checkpoint() is None
+
+
+def test_half_of_a_pair_is_no_checkpoint(tmp_path: Path) -> None:
+    checkpointer = save(tmp_path, state_after(1), state_after(2))
+    (tmp_path / "training_state_e2_b0.th").unlink()
+    assert load(tmp_path).trainer_state["epochs_completed"] == 1
+    assert checkpointer.find_latest_checkpoint() == (
+        str(tmp_path / "model_state_e1_b0.th"),
+        str(tmp_path / "training_state_e1_b0.th"),
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", None])
+@pytest.mark.parametrize("kind", ["model", "training"])
+def test_a_file_that_cannot_be_read_is_set_aside_for_the_one_before(
+    tmp_path: Path, kind: str, content: bytes | None
+) -> None:
+    save(tmp_path, state_after(1), state_after(2))
+    broken = tmp_path / f"{kind}_state_e2_b0.th"
+    broken.write_bytes(broken.read_bytes()[:-50] if content is None else content)
+    assert load(tmp_path).trainer_state["epochs_completed"] == 1
+    assert not broken.exists()
+    assert broken.with_name(broken.name + ".unreadable").exists()
+
+
+def test_nothing_that_can_be_read_is_an_error_and_nothing_is_touched(tmp_path: Path) -> None:
+    save(tmp_path, state_after(1), state_after(2))
+    for path in tmp_path.glob("model_state_*"):
+        path.write_bytes(b"garbage")
+    before = names(tmp_path)
+    with pytest.raises(DataError, match="none of its checkpoints can be read"):
+        load(tmp_path)
+    assert names(tmp_path) == before
+
+
+def test_a_write_that_fails_leaves_the_old_files_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(tmp_path, state_after(1))
+    before = names(tmp_path)
+
+    def full_disk(*_: Any) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(OSError, match="no space left"):
+        save(tmp_path, state_after(2))
+    assert names(tmp_path) == before
+
+
+def test_what_a_killed_write_left_is_removed(tmp_path: Path) -> None:
+    save(tmp_path, state_after(1))
+    before = names(tmp_path)
+    (tmp_path / ".model_state_e2_b0.th.abcdef.tmp").write_bytes(b"half")
+    load(tmp_path)
+    assert names(tmp_path) == before
+
+
+def test_best_weights_that_were_not_written_are_written_when_it_goes_on(tmp_path: Path) -> None:
+    save(tmp_path, state_after(1, is_best=True))
+    state = load(tmp_path)
+    best = tmp_path / "best.th"
+    assert state.trainer_state["best_model_filename"] == str(best)
+    assert torch.load(best)["weight"].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("later", [state_after(2), state_after(1, 3, is_best=True)])
+def test_best_weights_of_an_earlier_epoch_stay(tmp_path: Path, later: TrainerCheckpoint) -> None:
+    torch.save({"weight": "those of epoch 1"}, tmp_path / "best.th")
+    later.trainer_state["best_model_filename"] = "under/another/name/best.th"
+    save(tmp_path, later)
+    assert load(tmp_path).trainer_state["best_model_filename"] == str(tmp_path / "best.th")
+    assert torch.load(tmp_path / "best.th") == {"weight": "those of epoch 1"}
+
+
+def test_types_that_torch_refuses_are_made_plain(tmp_path: Path) -> None:
+    callback = {
+        "score": numpy.float64(0.5),
+        "counts": defaultdict(int, a=numpy.int64(2)),
+        "recent": deque([numpy.float32(1), 2]),
+        "pair": (numpy.bool_(True), "x"),
+    }
+    save(tmp_path, state_after(1, callbacks=[callback]))
+    assert load(tmp_path).trainer_state["callbacks"] == [
+        {"score": 0.5, "counts": {"a": 2}, "recent": [1.0, 2], "pair": (True, "x")}
+    ]
+
+
+def test_random_numbers_go_on_where_they_were(tmp_path: Path) -> None:
+    save(tmp_path, state_after(1))
+    expected = torch.rand(3)
+    torch.manual_seed(0)
+    load(tmp_path)
+    assert torch.rand(3).equal(expected)
+
+
+def test_a_training_killed_at_any_write_recovers_to_the_same_result(
+    tmp_path: Path, tiny_config: dict[str, Any], write_config: Callable[[dict[str, Any]], Path], project_root: Path
+) -> None:
+    program = Path(__file__).with_name("kill_everywhere.py")
+    output = subprocess.run(
+        [sys.executable, program, write_config(tiny_config), tmp_path],
+        cwd=project_root,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    kills = json.loads(output.splitlines()[-1])
+    changes = {kill["change"] for kill in kills}
+    assert {
+        "open config.json",
+        "os.rename training_state_e2_b0.th",
+        "os.link best.th",
+        "open model.tar.gz",
+    } <= changes
+
+    expected = result_of(tmp_path / "uninterrupted")
+    for kill in kills:
+        folder = Path(kill["folder"])
+        log = folder.with_suffix(".log").read_text(encoding="utf-8")
+        assert kill["killed"] == -signal.SIGKILL, f"{kill['operation']}:\n{log}"
+        assert kill["recovered"] == 0, f"{kill['operation']}:\n{log}"
+        assert result_of(folder) == expected, kill["change"]
+        assert not list(folder.glob(".*")), kill["change"]
+
+
+def result_of(folder: Path) -> tuple[dict[str, Any], dict[str, float]]:
+    """The weights in the archive, and how good they are."""
+    weights = load_archive(folder / "model.tar.gz").model.state_dict()
+    metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    best = {name: value for name, value in metrics.items() if name.startswith("best_")}
+    return {name: tensor.tolist() for name, tensor in weights.items()}, best
+
+
+def test_two_processes_killed_while_they_train_recover(
+    tmp_path: Path,
+    tiny_config: dict[str, Any],
+    write_config: Callable[[dict[str, Any]], Path],
+    allennlp: Callable[..., subprocess.Popen[str]],
+) -> None:
+    tiny_config["distributed"] = {"cuda_devices": [-1, -1]}
+    tiny_config["trainer"]["num_epochs"] = 40
+    arguments = ("train", write_config(tiny_config), "-s", tmp_path / "out")
+
+    process = allennlp(*arguments)
+    while process.poll() is None and not list((tmp_path / "out").glob("training_state_e[2-9]_b0.th")):
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    output, _ = process.communicate()
+    assert process.returncode == -signal.SIGKILL, output
+    # As if it had been killed while it wrote the vocabulary.
+    (tmp_path / "out" / "vocabulary" / "tokens.txt").write_text("x\n", encoding="utf-8")
+
+    process = allennlp(*arguments, "--recover")
+    output, _ = process.communicate()
+    assert process.returncode == 0, output
+    metrics = json.loads((tmp_path / "out" / "metrics.json").read_text(encoding="utf-8"))
+    assert metrics["epoch"] == 39
+    vocabulary = load_archive(tmp_path / "out" / "model.tar.gz").model.vocab
+    assert set(vocabulary.get_token_to_index_vocabulary("tokens")) == {"@@PADDING@@", "@@UNKNOWN@@", *"xyzab"}
