@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from .equivalence import representatives
 from .lexicon import property_words, stop_words
 from .logical_form import LogicalForm, LogicalStep
 from .operators import Operator
-from .qdmr import order_by_references, reference_number
+from .qdmr import order_by_references
 
 __all__ = ["MERGE_RULES", "NormalizedStep", "normalize", "normalize_steps"]
 
@@ -76,24 +76,24 @@ def _removed_words(operator: Operator, properties: tuple[str, ...], strict: bool
 
 
 def _normalize_step(step: LogicalStep, names: Mapping[str, str], strict: bool) -> NormalizedStep:
+    edges, words = _content(step, strict)
+    return NormalizedStep(step.operator, step.properties, edges, frozenset([names.get(word, word) for word in words]))
+
+
+@lru_cache(maxsize=65536)
+def _content(step: LogicalStep, strict: bool) -> tuple[frozenset[tuple[str, int]], frozenset[str]]:
+    """The references of a step and the words that count, before these are replaced by their classes."""
     removed = _removed_words(step.operator, step.properties, strict)
     hide_words = not strict and step.operator in _REFERENCES_HIDE_WORDS
     edges: set[tuple[str, int]] = set()
     words: set[str] = set()
     for argument in step.arguments:
-        references: set[tuple[str, int]] = set()
-        found: set[str] = set()
-        for token in argument.tokens:
-            number = reference_number(token)
-            if number is not None:
-                references.add((argument.name, number))
-            elif (word := token.lower()) not in removed:
-                pieces = (word,) if word.isalnum() else _SPLIT.split(word)
-                found.update(names.get(piece, piece) for piece in pieces if piece)
-        edges |= references
+        references = argument.references
+        edges.update((argument.name, number) for number in references)
         if not (hide_words and references):
-            words |= found
-    return NormalizedStep(step.operator, step.properties, frozenset(edges), frozenset(words))
+            kept = [lower for word in argument.words if (lower := word.lower()) not in removed]
+            words.update(piece for word in kept for piece in _SPLIT.split(word) if piece)
+    return frozenset(edges), frozenset(words)
 
 
 def _order(nodes: Mapping[int, NormalizedStep]) -> list[int]:

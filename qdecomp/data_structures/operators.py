@@ -32,6 +32,9 @@ class Operator(str, Enum):
     BOOLEAN = "boolean"
     ARITHMETIC = "arithmetic"
 
+    # Enum's own hash is written in Python, and operators are looked up for every step of everything.
+    __hash__ = str.__hash__
+
     def __str__(self) -> str:
         return self.value
 

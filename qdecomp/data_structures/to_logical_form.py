@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from .lexicon import property_phrases, stop_words
@@ -72,15 +72,30 @@ def _read(rule: Rule, match: re.Match[str], step: Step) -> LogicalStep:
 
 def _find_property(operator: Operator, tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The property of the lowest tier, by the longest phrase, with the phrase that shows it."""
+    phrases = _phrases_by_first_word(operator)
+    if not phrases:
+        return (), ()
     lower = tuple(token.lower() for token in tokens)
-    present = frozenset(lower)
-    best: tuple[int, int, str, tuple[str, ...]] | None = None
+    found = [
+        candidate
+        for place, token in enumerate(lower)
+        for candidate in phrases.get(token, ())
+        if lower[place : place + len(candidate[3])] == candidate[3]
+    ]
+    if not found:
+        return (), ()
+    _, _, name, phrase = min(found)
+    return (name,), phrase
+
+
+@cache
+def _phrases_by_first_word(operator: Operator) -> Mapping[str, list[tuple[int, int, str, tuple[str, ...]]]]:
+    """Tier, length (negative, so that the longest comes first), property and words of each phrase."""
+    phrases: dict[str, list[tuple[int, int, str, tuple[str, ...]]]] = {}
     for row in property_phrases(operator):
         for phrase in row.phrases:
-            if phrase[0] in present and _position(lower, phrase) is not None:
-                found = (row.tier, -len(phrase), row.property, phrase)
-                best = found if best is None else min(best, found)
-    return ((), ()) if best is None else ((best[2],), best[3])
+            phrases.setdefault(phrase[0], []).append((row.tier, -len(phrase), row.property, phrase))
+    return phrases
 
 
 def _position(tokens: Sequence[str], phrase: Sequence[str]) -> int | None:
