@@ -1,4 +1,4 @@
-"""The reference outputs of Break's official evaluator."""
+"""The reference outputs of Break's official evaluator, and the parser that some metrics need."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from qdecomp.data_structures.errors import DataError
+from qdecomp.pretrained import load_spacy
+
 
 @pytest.fixture(scope="session")
 def official_rows(shared_path: Path) -> list[dict[str, Any]]:
@@ -16,3 +19,11 @@ def official_rows(shared_path: Path) -> list[dict[str, Any]]:
         pytest.skip(f"no reference outputs: {path}")
     with path.open(encoding="utf-8") as stream:
         return [json.loads(line) for line in stream]
+
+
+@pytest.fixture(scope="session")
+def spacy_pipeline() -> None:
+    try:
+        load_spacy("en_core_web_sm")
+    except DataError as error:
+        pytest.skip(str(error))
