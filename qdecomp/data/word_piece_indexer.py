@@ -1,6 +1,6 @@
 """Words as word pieces of a pretrained encoder, with a note of which word each piece belongs to."""
 
-from __future__ import annotations
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from functools import cached_property
 from typing import Any
@@ -47,6 +47,8 @@ class WordPieceIndexer(TokenIndexer):
     def __init__(self, encoder: str, special_tokens: str | None = None, max_pieces: int = MAX_PIECES) -> None:
         super().__init__()
         self._encoder = encoder
+        # Looked for now, so that a missing encoder is one error and not one of every row.
+        self._path = encoder_path(encoder)
         self._special = preset(special_tokens)
         self._max_pieces = max_pieces
         self._pieces_of: dict[str, list[int]] = {}
@@ -55,7 +57,7 @@ class WordPieceIndexer(TokenIndexer):
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        return AutoTokenizer.from_pretrained(encoder_path(self._encoder))
+        return AutoTokenizer.from_pretrained(self._path)
 
     @cached_property
     def _special_pieces(self) -> list[list[int]]:
