@@ -1,6 +1,6 @@
 """What all readers of Break share: rows to instances, what cannot be used counted by reason, questions without gold."""
 
-from __future__ import annotations
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 import logging
 from collections import Counter
@@ -59,9 +59,9 @@ class BreakReader(DatasetReader):
       ``decomposition`` (the gold text or None).
 
     A subclass adds its targets in :meth:`target_fields`. ``special_tokens`` is the name of a preset of
-    :mod:`qdecomp.data_structures.special_tokens`, or None. With ``max_rows``, that many rows, evenly spread over the
-    file, are read. Rows with gold that have no target are left out, unless ``keep_all`` is set, as it is for
-    validation, where every question with a gold text counts. Whatever is left out is counted by reason and logged.
+    :mod:`qdecomp.data_structures.special_tokens`, or None. A row whose question cannot be used is left out; one whose
+    gold has no target is kept, since its prediction can be scored all the same, and its target says that it is not
+    known. Both are counted by reason and logged.
     """
 
     needs_graph = False
@@ -72,26 +72,21 @@ class BreakReader(DatasetReader):
         token_indexers: dict[str, TokenIndexer],
         special_tokens: str | None = "default",
         pos_tags: bool = False,
-        keep_all: bool = False,
         cache_folder: str | None = None,
-        max_rows: int | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(manual_distributed_sharding=False, manual_multiprocess_sharding=False, **kwargs)
         self._token_indexers = token_indexers
         self._special = preset(special_tokens)
         self._pos_tags = pos_tags
-        self._keep_all = keep_all
         self._cache = GraphCache(cache_folder)
-        self._max_rows = max_rows
+        # Loads the tagger, if there is to be one, so that a missing one is one error and not one of every row.
+        self._tokens(())
 
     def target_fields(
         self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
     ) -> dict[str, Field[Any]]:
-        """The fields that only questions with gold have; raises a :class:`QDecompError` where there is no target.
-
-        With ``keep_all`` it must not raise but give fields that say that the target is not known.
-        """
+        """The fields that only questions with gold have; ``graph`` is None where the gold has none."""
         raise NotImplementedError
 
     def input_fields(self, words: Sequence[str]) -> dict[str, Field[Any]]:
@@ -143,19 +138,15 @@ class BreakReader(DatasetReader):
 
     def _read(self, file_path: str) -> Iterable[Instance]:
         examples = read_examples(file_path)
-        if self._max_rows is not None and self._max_rows < len(examples):
-            examples = [examples[number * len(examples) // self._max_rows] for number in range(self._max_rows)]
         reasons: Counter[str] = Counter()
         for example, graph in self._with_graphs(examples):
+            if isinstance(graph, QDecompError):
+                reasons[f"there is no gold graph ({_reason(graph)})"] += 1
+                graph = None
             try:
-                if isinstance(graph, QDecompError):
-                    if not self._keep_all:
-                        raise graph
-                    reasons[f"kept without a graph: {_reason(graph)}"] += 1
-                    graph = None
                 yield self.text_to_instance(example.question, example.question_id, example.decomposition, graph)
             except QDecompError as error:
-                reasons[_reason(error)] += 1
+                reasons[f"left out: {_reason(error)}"] += 1
                 logger.debug("%s: row %d (%s) is left out: %s", file_path, example.row, example.question_id, error)
         for reason, count in reasons.most_common():
             logger.warning("%s: %d of %d rows: %s", file_path, count, len(examples), reason)

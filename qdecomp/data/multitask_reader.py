@@ -17,10 +17,7 @@ __all__ = ["BreakMultitaskReader"]
 
 @DatasetReader.register("break_multitask")
 class BreakMultitaskReader(BreakSeq2SeqReader):
-    """Adds ``copy`` as ``break_seq2seq`` does and ``graph`` as ``break_graph`` does.
-
-    With ``keep_all``, a row is kept if it has one of both: its graph may be one that is not known.
-    """
+    """Adds ``copy`` as ``break_seq2seq`` does and ``graph`` as ``break_graph`` does."""
 
     needs_graph = True
 

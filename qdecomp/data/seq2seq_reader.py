@@ -1,6 +1,6 @@
 """The reader of parsers that write: questions and their decompositions as rows of tokens."""
 
-from __future__ import annotations
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +14,7 @@ from qdecomp.data.target_tokens import to_target_tokens
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.qdmr import parse_qdmr
+from qdecomp.data_structures.tokenization import tokenize
 
 __all__ = ["BreakSeq2SeqReader"]
 
@@ -25,8 +26,8 @@ class BreakSeq2SeqReader(BreakReader):
     ``copy_inflections`` is that of :func:`~qdecomp.data.target_tokens.to_target_tokens`.
     """
 
-    def __init__(self, *args: Any, copy_inflections: bool = False, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, copy_inflections: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self._copy_inflections = copy_inflections
 
     def input_fields(self, words: Sequence[str]) -> dict[str, Field[Any]]:
@@ -36,14 +37,11 @@ class BreakSeq2SeqReader(BreakReader):
     def target_fields(
         self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
     ) -> dict[str, Field[Any]]:
-        """The words with the tokens to write."""
+        """The words with the tokens to write; of a gold text that is no decomposition, its words as they are."""
         try:
-            qdmr = parse_qdmr(decomposition)
+            target = to_target_tokens(parse_qdmr(decomposition), question, copy_inflections=self._copy_inflections)
         except QDecompError:
-            if not self._keep_all:
-                raise
-            return {"copy": CopyField(_source(words), ())}
-        target = to_target_tokens(qdmr, question, copy_inflections=self._copy_inflections)
+            target = tokenize(decomposition.lower())
         return {"copy": CopyField(_source(words), target)}
 
 

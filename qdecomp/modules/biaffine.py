@@ -8,26 +8,30 @@ __all__ = ["Biaffine"]
 
 
 class Biaffine(torch.nn.Module):
-    """``outputs`` scores for a pair of vectors x, y: ``[x 1] W [y 1]`` with a matrix W for each output."""
+    """``outputs`` scores for a pair of vectors x, y: ``[x 1] W [y 1]`` with a matrix W for each output.
 
-    def __init__(self, dimension: int, outputs: int = 1) -> None:
+    The matrices start as zeros, but for ``bias``, the score of every pair before training.
+    """
+
+    def __init__(self, dimension: int, outputs: int = 1, bias: float = 0.0) -> None:
         super().__init__()
         self.outputs = outputs
         # As a matrix, so that all first halves of the products are one multiplication.
         self.weight = torch.nn.Parameter(torch.zeros(dimension + 1, outputs * (dimension + 1)))
-        torch.nn.init.xavier_uniform_(self.weight)
+        with torch.no_grad():
+            self.weight.view(dimension + 1, outputs, dimension + 1)[-1, :, -1] = bias
 
     def all_pairs(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         """Scores of every pair. Shapes: twice (batch, tokens, dimension) to (batch, tokens, tokens, outputs)."""
         batch, tokens, _ = first.shape
         # Shape: (batch, tokens * outputs, dimension + 1)
-        half = (_with_one(first) @ self.weight).view(batch, tokens * self.outputs, -1)
+        half = (_with_one(first) @ self.weight).view(batch, tokens * self.outputs, second.size(-1) + 1)
         scores = torch.bmm(half, _with_one(second).transpose(1, 2))
         return scores.view(batch, tokens, self.outputs, tokens).transpose(2, 3)
 
     def pairs(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         """Scores of given pairs. Shapes: twice (pairs, dimension) to (pairs, outputs)."""
-        half = (_with_one(first) @ self.weight).view(len(first), self.outputs, -1)
+        half = (_with_one(first) @ self.weight).view(len(first), self.outputs, second.size(-1) + 1)
         return torch.bmm(half, _with_one(second).unsqueeze(-1)).squeeze(-1)
 
 

@@ -1,6 +1,6 @@
 """The encoder that all parsers share: from word pieces to a state for each word and each special token."""
 
-from __future__ import annotations
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from typing import Any, NamedTuple
 

@@ -1,0 +1,81 @@
+"""What a parser says about one question, and the record that is written for it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .dependency_graph import DependencyGraph, dependency_graph_to_json
+from .errors import QDecompError
+from .logical_form import LogicalForm, format_step
+from .pipeline import logical_form_of_graph
+from .qdmr import format_qdmr, parse_qdmr
+from .to_logical_form import to_logical_form, to_qdmr
+
+__all__ = ["Prediction", "failed_prediction", "prediction_of_graph", "prediction_of_text", "prediction_record"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A predicted decomposition in every form that the parser has; ``error`` says why one is missing."""
+
+    decomposition: str | None = None
+    form: LogicalForm | None = None
+    graph: DependencyGraph | None = None
+    score: float | None = None
+    error: str | None = None
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the prediction has a meaning: a logical form."""
+        return self.form is not None
+
+
+def prediction_of_graph(graph: DependencyGraph, score: float | None = None) -> Prediction:
+    """Read a predicted graph; one that means nothing gives a prediction without decomposition, and the reason.
+
+    >>> prediction_of_graph(DependencyGraph(("red", "cubes"))).error
+    'dependency graph: there is no edge'
+    """
+    try:
+        form = logical_form_of_graph(graph)
+        text = format_qdmr(to_qdmr(form))
+    except QDecompError as error:
+        return Prediction(graph=graph, score=score, error=str(error))
+    return Prediction(text, form, graph, score)
+
+
+def prediction_of_text(text: str, score: float | None = None) -> Prediction:
+    """Read a predicted decomposition; the text is kept as it is, also where it has no logical form.
+
+    >>> print(prediction_of_text("return rivers ;return number of #1").form)
+    SELECT[](sub=rivers)
+    AGGREGATE[count](arg=#1)
+    """
+    if not text.strip():
+        return Prediction(score=score, error="the decomposition is empty")
+    try:
+        return Prediction(text, to_logical_form(parse_qdmr(text)), score=score)
+    except QDecompError as error:
+        return Prediction(text, score=score, error=str(error))
+
+
+def failed_prediction(error: Exception | str) -> Prediction:
+    """The prediction for a question that was never parsed."""
+    return Prediction(error=str(error) or type(error).__name__)
+
+
+def prediction_record(prediction: Prediction, question_id: str, question: str) -> dict[str, Any]:
+    """The record of a prediction for ``json.dumps``: the same for every parser."""
+    form, graph, score = prediction.form, prediction.graph, prediction.score
+    return {
+        "question_id": question_id,
+        "question": question,
+        "decomposition": prediction.decomposition,
+        "logical_form": None if form is None else [format_step(step) for step in form.steps],
+        "graph": None if graph is None else dependency_graph_to_json(graph),
+        # JSON has no infinity.
+        "score": score if score is not None and math.isfinite(score) else None,
+        "error": prediction.error,
+    }

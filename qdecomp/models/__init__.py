@@ -1,0 +1,1 @@
+"""The parsers, each in a file of its own."""

@@ -1,0 +1,1 @@
+"""From the output of a parser to prediction records."""

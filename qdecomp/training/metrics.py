@@ -1,0 +1,101 @@
+"""AllenNLP metrics for validation: LF-EM and valid outputs, and the agreement of edges.
+
+All values are plain floats, since the training state of a run is written with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import torch
+from allennlp.nn.util import dist_reduce_sum
+from allennlp.training.metrics import Metric
+
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.lf_em import normalized_text
+from qdecomp.data_structures.prediction import Prediction
+
+__all__ = ["DecompositionScores", "EdgeScores"]
+
+
+@lru_cache(maxsize=65536)
+def _normalized_gold(question: str, gold: str) -> str | None:
+    """The gold side of LF-EM, which is the same in every epoch."""
+    try:
+        return normalized_text(question, gold)
+    except QDecompError:
+        return None
+
+
+@Metric.register("decomposition_scores")
+class DecompositionScores(Metric):
+    """LF-EM over predicted decompositions, and the share of predictions that have a logical form (``valid``).
+
+    A question whose gold has no logical form counts as wrong, as everywhere.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def __call__(self, questions: Iterable[str], predictions: Iterable[Prediction], golds: Iterable[str]) -> None:  # type: ignore[override]
+        """Add a batch."""
+        for question, prediction, gold in zip(questions, predictions, golds, strict=True):
+            self._total += 1
+            self._valid += prediction.is_valid
+            self._correct += _matches(question, prediction, gold)
+
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        """``lf_em`` and ``valid``."""
+        correct, valid, total = (float(dist_reduce_sum(n)) for n in (self._correct, self._valid, self._total))
+        if reset:
+            self.reset()
+        return {"lf_em": correct / total if total else 0.0, "valid": valid / total if total else 0.0}
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        self._correct = self._valid = self._total = 0
+
+
+def _matches(question: str, prediction: Prediction, gold: str) -> bool:
+    """LF-EM of the decomposition's text, as ``qdecomp evaluate`` reads it from a record."""
+    if prediction.decomposition is None:
+        return False
+    expected = _normalized_gold(question, gold)
+    try:
+        return expected is not None and normalized_text(question, prediction.decomposition) == expected
+    except QDecompError:
+        return False
+
+
+@Metric.register("edge_scores")
+class EdgeScores(Metric):
+    """F1 of predicted edges without their labels (``edge_f1``) and with them (``labeled_f1``)."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def __call__(self, predicted: torch.Tensor, gold: torch.Tensor) -> None:  # type: ignore[override]
+        """Add a batch: label matrices of one shape, below 0 where there is no edge."""
+        has_edge, has_gold = predicted >= 0, gold >= 0
+        both = has_edge & has_gold
+        self._found += int(both.sum())
+        self._labeled += int((both & (predicted == gold)).sum())
+        self._predicted += int(has_edge.sum())
+        self._gold += int(has_gold.sum())
+
+    def get_metric(self, reset: bool = False) -> dict[str, float]:
+        """``edge_f1`` and ``labeled_f1``."""
+        counts = (self._found, self._labeled, self._predicted, self._gold)
+        found, labeled, predicted, gold = (float(dist_reduce_sum(count)) for count in counts)
+        if reset:
+            self.reset()
+        both_sides = predicted + gold
+        return {
+            "edge_f1": 2 * found / both_sides if both_sides else 0.0,
+            "labeled_f1": 2 * labeled / both_sides if both_sides else 0.0,
+        }
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        self._found = self._labeled = self._predicted = self._gold = 0

@@ -1,0 +1,17 @@
+// The biaffine graph parser for two cores: a small encoder, and special tokens outside of it.
+local biaffine_graph_parser = import 'lib/biaffine_graph_parser.libsonnet';
+
+biaffine_graph_parser({
+  encoder: 'all-MiniLM-L6-v2',
+  encoder_lr: 3e-4,
+  lr: 1e-3,
+  batch_size: 32,
+  epochs: 20,
+
+  special_layers: 1,
+  edge_dim: 300,
+  label_dim: 100,
+  layers: 2,
+  dropout: 0.3,
+  feed_forward_dropout: 0.2,
+})
