@@ -10,6 +10,7 @@ from qdecomp.lazy_group import LazyGroup
 # The name of a benchmark and what it measures. The module of the same name holds a click command ``command``.
 _BENCHMARKS = {
     "metrics": "Pairs a second of LF-EM and other metrics, the time to import qdecomp, and memory.",
+    "token_budget": "What is lost with fewer or more special tokens.",
 }
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from .alignment_problem import AlignmentProblem, make_problem
 from .errors import AlignmentError
 from .logical_form import LogicalForm
+from .operators import Operator
 
 __all__ = ["WEIGHTS", "Alignment", "Choice", "Chosen", "Costs", "Group", "Weights", "align", "solve"]
 
@@ -71,11 +72,13 @@ def align(form: LogicalForm, tokens: Sequence[str]) -> Alignment:
     problem = make_problem(form, tokens)
     missing = tuple((number, word) for number, step in enumerate(problem.steps) for word in step.missing)
     chosen, optimal = solve(problem)
-    if not chosen:
-        raise AlignmentError("no step has a word of the question")
     steps: list[list[int]] = [[] for _ in problem.steps]
-    for step, position in sorted(chosen):
-        steps[step].append(position)
+    for number, position in sorted(chosen):
+        steps[number].append(position)
+    for number, step in enumerate(form.steps):
+        if step.operator is Operator.SELECT and not steps[number]:
+            words = ", ".join(problem.steps[number].missing)
+            raise AlignmentError(f"it selects by words that the question does not have: {words}", number + 1)
     return Alignment(tuple(map(tuple, steps)), missing, optimal)
 
 

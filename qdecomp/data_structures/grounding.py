@@ -119,11 +119,12 @@ def _step(graph: SpanGraph, node: int) -> LogicalStep:
 
 
 def _words(graph: SpanGraph, node: int, operator: Operator, properties: tuple[str, ...]) -> tuple[str, ...]:
+    positions = graph.nodes[node]
     if operator not in _ANCHORS_ARE_WORDS:
         known = anchor_words(operator, properties)
         if all(word.lower() in known for word in graph.words(node)):
-            return ()
-    words = phrase_of(graph.tokens, graph.nodes[node], operator)
+            positions = ()
+    words = phrase_of(graph.tokens, positions, operator)
     # Without a property, a comparison is written "#1 where #2 is red", and read only so.
     return ("is", *words) if operator is Operator.COMPARATIVE and not properties else words
 

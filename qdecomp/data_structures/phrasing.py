@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 
+from .lexicon import property_phrases
 from .operators import Operator
 from .special_tokens import question_length
 
@@ -22,6 +24,7 @@ _FILLERS = _ARTICLES | _LINKS
 _QUESTION_WORDS = frozenset(("when", "where", "who", "how", "what", "which", "why"))
 _PREPOSITIONS = _LINKS | frozenset(("for", "by", "at", "about", "into", "through", "under", "over", "between", "after"))
 _HYPHENS = frozenset("-–")
+_QUOTES = frozenset("'\"‘“`")
 # In a step, a comma is a token of its own, "#" begins a reference and ";" ends the step.
 _STEP_TOKEN = re.compile(r"[^,#;]+|[,#]")
 
@@ -37,7 +40,7 @@ def phrase_of(tokens: Sequence[str], positions: Sequence[int], operator: Operato
     if not positions:
         return ("of",) if operator is Operator.PROJECT else ()
     end = question_length(tokens)
-    words = [*_before(tokens, positions[0], operator), tokens[positions[0]]]
+    words = [*_before(tokens, positions[0], operator), _word(tokens, positions[0])]
     for left, right in pairwise(positions):
         between = tokens[left + 1 : right] if right < end else ()
         if len(between) == 1 and between[0] in _HYPHENS:
@@ -45,9 +48,16 @@ def phrase_of(tokens: Sequence[str], positions: Sequence[int], operator: Operato
             continue
         if all(token.lower() in _FILLERS for token in between):
             words.extend(between)
-        words.append(tokens[right])
+        words.append(_word(tokens, right))
     words.extend(_after(tokens, positions[-1], words, operator))
     return tuple(piece for word in words for piece in _STEP_TOKEN.findall(word))
+
+
+def _word(tokens: Sequence[str], position: int) -> str:
+    """A token as it reads; an article that is quoted, as in the letter 'a', keeps its quote, or it would not count."""
+    word = tokens[position]
+    quoted = position > 0 and tokens[position - 1] in _QUOTES
+    return f"'{word}" if quoted and word.lower() in _ARTICLES else word
 
 
 def _before(tokens: Sequence[str], first: int, operator: Operator) -> Sequence[str]:
@@ -64,6 +74,14 @@ def _before(tokens: Sequence[str], first: int, operator: Operator) -> Sequence[s
 def _after(tokens: Sequence[str], last: int, words: Sequence[str], operator: Operator) -> Sequence[str]:
     if operator is not Operator.PROJECT or words[-1].lower() in _PREPOSITIONS:
         return ()
+    if words[-1].lower() in _aggregating_words():
+        return ("in",)
     if last + 1 < question_length(tokens) and tokens[last + 1].lower() in _LINKS:
         return (tokens[last + 1],)
     return () if words[0].lower() in _QUESTION_WORDS else ("of",)
+
+
+@cache
+def _aggregating_words() -> frozenset[str]:
+    """Words that make an aggregate of a step when only "of" stands between them and a reference."""
+    return frozenset(phrase[-1] for row in property_phrases(Operator.AGGREGATE) for phrase in row.phrases) - _LINKS

@@ -32,7 +32,7 @@ from .tokenization import tokenize
 
 __all__ = ["CONVERSION_VERSION", "Conversion", "check_back", "convert", "logical_form_of_graph"]
 
-CONVERSION_VERSION = "1"
+CONVERSION_VERSION = "2"
 """Changes whenever a graph may change; part of the key of every cache of graphs."""
 
 
