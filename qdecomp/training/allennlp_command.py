@@ -7,13 +7,17 @@ bound before plugins are loaded. So one function of it is wrapped, and only by :
 
 from __future__ import annotations
 
+import difflib
 import functools
+import inspect
 import json
 import logging
 import os
+import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,6 +26,8 @@ from allennlp.commands import train as train_module
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import Params
 from allennlp.models.archival import CONFIG_NAME
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from allennlp.training.trainer import Trainer
 from allennlp.training.util import make_vocab_from_params
 
 from qdecomp.data_structures.errors import QDecompError
@@ -39,6 +45,10 @@ def install() -> None:
     """Change this process's ``allennlp`` command as the module says; a second call does nothing."""
     if not hasattr(train_module.train_model, "__wrapped__"):
         train_module.train_model = _careful(train_module.train_model)
+    _hook_errors()
+
+
+def _hook_errors() -> None:
     if _is_allennlp_command() and not os.environ.get("ALLENNLP_DEBUG"):
         sys.excepthook = _show_mistakes_in_one_line
 
@@ -70,16 +80,50 @@ def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
         **options: Any,
     ) -> Any:
         folder = Path(serialization_dir)
+        _check_trainer(params)
+        keys = set(params.as_flat_dict())
         recover = recover and _prepare_recovery(params, folder)
         new = force or not _holds_anything(folder)
         try:
-            return train_model(params, serialization_dir, recover, force, **options)
+            with _unknown_keys_named(keys):
+                return train_model(params, serialization_dir, recover, force, **options)
         except _MISTAKES:
             if new and not any(folder.glob("metrics_epoch_*.json")):
                 shutil.rmtree(folder, ignore_errors=True)
+            # AllenNLP has put its own in place.
+            _hook_errors()
             raise
 
     return careful_train_model
+
+
+def _check_trainer(params: Params) -> None:
+    """Refuse keys of the trainer that mean nothing: AllenNLP's own trainer takes any, and ignores them."""
+    trainer = params.get("trainer", {})
+    if trainer.get("type", Trainer.default_implementation) != Trainer.default_implementation:
+        return
+    known = {"type", *inspect.signature(GradientDescentTrainer.from_partial_objects).parameters} - {"kwargs"}
+    for key in trainer:
+        if key not in known:
+            raise ConfigurationError(f"config: trainer.{key}: there is no such key{_suggestion(key, known)}")
+
+
+def _suggestion(key: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(key, known, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+@contextmanager
+def _unknown_keys_named(keys: Collection[str]) -> Iterator[None]:
+    """Turn Python's error about an unknown argument into one about the key of the config that it comes from."""
+    try:
+        yield
+    except TypeError as error:
+        argument = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+        places = [key for key in keys if argument and argument[1] in key.split(".")]
+        if not places:
+            raise
+        raise ConfigurationError(f"config: {' or '.join(sorted(places))}: there is no such key ({error})") from error
 
 
 def _holds_anything(folder: Path) -> bool:

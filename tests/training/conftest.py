@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+# Registers the checkpointer that the config below names.
+import qdecomp.training.durable_checkpointer  # noqa: F401
+
 
 @pytest.fixture(scope="session")
 def tiny_data(tmp_path_factory: pytest.TempPathFactory) -> Path:

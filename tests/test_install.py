@@ -1,0 +1,162 @@
+"""``make install``, with a Python that only writes down what it is asked to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+_FAKE_PYTHON = """#!/bin/sh
+echo "$*" >>calls
+case "$*" in
+    *version_info*) echo {version} ;;
+    *platform*) echo {version}.9 ;;
+    *ensurepip*) exit {no_venv} ;;
+    "-m venv --clear .venv") mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
+    *"$KILL_AT"*) [ -z "$KILL_AT" ] || kill -9 $PPID ;;
+esac
+"""
+
+Install = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def add_python(folder: Path, name: str, version: str, *, can_make_environments: bool = True) -> Path:
+    path = folder / name
+    path.write_text(_FAKE_PYTHON.format(version=version, no_venv=int(not can_make_environments)), encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def project(tmp_path: Path, project_root: Path) -> Path:
+    """A copy of what the install looks at, with a Python 3.11 on the path."""
+    folder = tmp_path / "project"
+    (folder / "qdecomp").mkdir(parents=True)
+    for name in ("Makefile", "setup.py", "requirements.lock", "scripts/install.sh", "qdecomp/version.py"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(project_root / name, folder / name)
+    (tmp_path / "bin").mkdir()
+    add_python(tmp_path / "bin", "python3.11", "3.11")
+    return folder
+
+
+@pytest.fixture
+def install(project: Path, tmp_path: Path) -> Install:
+    def run(*variables: str, kill_at: str = "") -> subprocess.CompletedProcess[str]:
+        (project / "calls").unlink(missing_ok=True)
+        path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        environment = {"PATH": path, "KILL_AT": kill_at, "HOME": str(tmp_path)}
+        return subprocess.run(
+            ["make", "install", *variables], cwd=project, env=environment, capture_output=True, text=True
+        )
+
+    return run
+
+
+def installed(project: Path) -> list[str]:
+    """What pip was asked for, in order, without the options that every call has."""
+    calls = (project / "calls").read_text(encoding="utf-8").splitlines()
+    common = "-m pip install -qq --disable-pip-version-check --no-input "
+    return [call.removeprefix(common) for call in calls if call.startswith(common)]
+
+
+def pin(project: Path, package: str) -> str:
+    lines = (project / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line.startswith(f"{package}=="))
+
+
+def test_torch_comes_first_with_its_dependencies_and_the_rest_without(project: Path, install: Install) -> None:
+    assert install().returncode == 0
+    tools, torch, packages, itself = installed(project)
+    assert tools == "--no-deps " + " ".join(pin(project, name) for name in ("packaging", "setuptools", "wheel"))
+    assert torch == f"-c requirements.lock {pin(project, 'torch')}"
+    assert packages == "--no-deps --no-build-isolation -r requirements.lock"
+    assert itself == "--no-deps --no-build-isolation -e ."
+
+
+def test_a_second_run_does_nothing(project: Path, install: Install) -> None:
+    install()
+    again = install()
+    assert again.returncode == 0
+    assert again.stdout == ""
+    assert installed(project) == []
+
+
+@pytest.mark.parametrize("kill_at", ["-c requirements.lock", "-r requirements.lock", "-e ."])
+def test_a_killed_install_starts_anew(project: Path, install: Install, kill_at: str) -> None:
+    killed = install(kill_at=kill_at)
+    assert killed.returncode != 0
+    assert "Killed" in killed.stderr or str(int(signal.SIGKILL)) in killed.stderr
+    assert install().returncode == 0
+    assert len(installed(project)) == 4
+    assert install().stdout == ""
+
+
+def test_a_killed_rebuild_is_not_taken_for_what_was_there_before(project: Path, install: Install) -> None:
+    install()
+    lock = project / "requirements.lock"
+    lock.write_text(lock.read_text(encoding="utf-8") + "another-package==1.0\n", encoding="utf-8")
+    install(kill_at="-r requirements.lock")
+    install()
+    assert len(installed(project)) == 4
+
+
+def test_only_the_project_is_installed_again_when_only_its_metadata_changed(project: Path, install: Install) -> None:
+    install()
+    with (project / "setup.py").open("a", encoding="utf-8") as stream:
+        stream.write("# changed\n")
+    install()
+    assert installed(project) == ["--no-deps --no-build-isolation -e ."]
+
+
+def test_a_folder_that_was_moved_is_built_anew(project: Path, install: Install, tmp_path: Path) -> None:
+    install()
+    elsewhere = tmp_path / "elsewhere"
+    project.rename(elsewhere)
+    shutil.copytree(elsewhere, project)
+    assert install().stdout == ""
+    shutil.rmtree(project)
+    project.symlink_to(elsewhere)
+    install()
+    assert len(installed(project)) == 4
+
+
+def test_torch_and_python_can_be_chosen_and_the_choice_is_kept(project: Path, install: Install, tmp_path: Path) -> None:
+    install()
+    python = add_python(tmp_path, "my-python", "3.11")
+    chosen = install(f"PYTHON={python}", "TORCH=torch===2.13.0")
+    assert f"with {python}" in chosen.stdout
+    assert installed(project)[1] == "-c requirements.lock torch===2.13.0"
+    # Without a word about them, as `make test` calls it, both stay as they were chosen.
+    assert install().stdout == ""
+    assert len(installed(project)) == 0
+
+
+@pytest.mark.parametrize("version", ["2.7", "3.10", "3.12"])
+def test_a_python_that_cannot_work_gets_one_line_and_nothing_is_installed(
+    project: Path, install: Install, tmp_path: Path, version: str
+) -> None:
+    python = add_python(tmp_path, "my-python", version)
+    result = install(f"PYTHON={python}")
+    assert result.returncode != 0
+    first, *rest = result.stderr.splitlines()
+    assert f"Python 3.11 is needed, and {python} is {version}" in first
+    assert all(line.startswith("make:") for line in rest)
+    assert not (project / ".venv").exists()
+
+
+def test_a_python_that_is_not_there_gets_the_same_line(project: Path, install: Install) -> None:
+    result = install("PYTHON=no-such-python")
+    assert "Python 3.11 is needed, and no-such-python is missing" in result.stderr
+
+
+def test_a_python_without_venv_gets_one_line(project: Path, install: Install, tmp_path: Path) -> None:
+    python = add_python(tmp_path, "my-python", "3.11", can_make_environments=False)
+    result = install(f"PYTHON={python}")
+    assert "install its venv module" in result.stderr
+    assert not (project / ".venv").exists()
