@@ -21,8 +21,10 @@ from allennlp.data.vocabulary import Vocabulary
 from torch import Tensor, nn
 
 from qdecomp.data.copy_field import TARGET_NAMESPACE
-from qdecomp.data.target_tokens import STEP_SEPARATOR
+from qdecomp.data.target_tokens import STEP_SEPARATOR, from_target_tokens
+from qdecomp.data_structures.prediction import Prediction, prediction_of_text
 from qdecomp.data_structures.qdmr import reference_number
+from qdecomp.data_structures.tokenization import tokenize
 
 from .beam_search import Hypothesis, beam_search
 
@@ -199,12 +201,20 @@ class CopyDecoder(nn.Module, FromParams):
             device=memory.states.device,
         )
 
-    def words(self, ids: Sequence[int], source: Sequence[str]) -> list[str]:
-        """The tokens with these ids; those beyond the vocabulary are words of the question, ``source``."""
+    def decompose(self, memory: Memory, questions: Sequence[str]) -> list[Prediction]:
+        """The most probable decompositions as texts, in the spelling of the questions."""
+        return [
+            prediction_of_text(from_target_tokens(self.words(found.tokens, question), question), found.score)
+            for found, question in zip(self.search(memory), questions, strict=True)
+        ]
+
+    def words(self, ids: Sequence[int], question: str) -> list[str]:
+        """The tokens with these ids; those beyond the vocabulary are words of the question."""
+        source = tokenize(question)
         return [
             self._vocab.get_token_from_index(index, self._namespace)
             if index < self.vocabulary_size
-            else source[index - self.vocabulary_size]
+            else source[index - self.vocabulary_size].lower()
             for index in ids
         ]
 

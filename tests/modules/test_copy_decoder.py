@@ -7,6 +7,7 @@ from allennlp.data import Vocabulary
 from torch import Tensor
 
 from qdecomp.data.copy_field import TARGET_NAMESPACE
+from qdecomp.data.target_tokens import from_target_tokens
 from qdecomp.modules.copy_decoder import CopyDecoder, Memory
 
 DIM = 6
@@ -106,7 +107,7 @@ def test_what_the_search_finds_has_no_empty_step_and_no_reference_to_a_later_one
         for favourite in (SEPARATOR, REF_1, REF_2, END):
             decoder._generate.bias[favourite] += 5.0
             for found in decoder.search(memory_of(decoder)):
-                steps = " ".join(decoder.words(found.tokens, "abcd")).split(";")
+                steps = " ".join(decoder.words(found.tokens, "a b c d")).split(";")
                 assert all(step.strip() for step in steps[:-1] if found.finished)
                 for number, step in enumerate(steps, start=1):
                     assert all(int(word[1:]) < number for word in step.split() if word[0] == "#")
@@ -131,5 +132,14 @@ def test_it_learns_to_copy_and_to_generate(vocab: Vocabulary) -> None:
 
 
 def test_ids_beyond_the_vocabulary_are_words_of_the_question(decoder: CopyDecoder) -> None:
-    words = decoder.words([REF_1, OF, VOCABULARY + 2], ["a", "b", "c"])
-    assert words == ["#1", "of", "c"]
+    words = decoder.words([REF_1, OF, VOCABULARY + 2], "a b Cat")
+    assert words == ["#1", "of", "cat"]
+
+
+@torch.no_grad()
+def test_decompositions_are_spelled_as_the_question(decoder: CopyDecoder) -> None:
+    memory = memory_of(decoder)
+    found, predictions = decoder.search(memory), decoder.decompose(memory, ["of Ann Bob Ann", "Cid of"])
+    assert [prediction.score for prediction in predictions] == [hypothesis.score for hypothesis in found]
+    first = from_target_tokens(decoder.words(found[0].tokens, "of Ann Bob Ann"), "of Ann Bob Ann")
+    assert predictions[0].decomposition == first

@@ -1,0 +1,75 @@
+"""CopyNet-BERT: a transformer reads the question, and an LSTM that may copy its words writes the decomposition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from allennlp.common.lazy import Lazy
+from allennlp.data.fields.text_field import TextFieldTensors
+from allennlp.data.vocabulary import Vocabulary
+from allennlp.models.model import Model
+
+from qdecomp.modules.copy_decoder import CopyDecoder
+from qdecomp.modules.word_encoder import WordEncoder
+from qdecomp.training.metrics import DecompositionScores
+
+__all__ = ["CopyNetBert"]
+
+
+@Model.register("copynet_bert")
+class CopyNetBert(Model):
+    """Reads instances of ``break_seq2seq``.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    word_encoder : `WordEncoder`
+        It has no use for special tokens: only the question's words are read.
+    decoder : `CopyDecoder`
+        Its size for the question's states comes from the encoder.
+    dropout : `float`
+        The rate on the encoded words.
+    """
+
+    default_predictor = "question_decomposition"
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        word_encoder: WordEncoder,
+        decoder: Lazy[CopyDecoder],
+        dropout: float = 0.1,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, **kwargs)
+        self.word_encoder = word_encoder
+        self.dropout = torch.nn.Dropout(dropout)
+        self.decoder = decoder.construct(vocab=vocab, encoder_dim=word_encoder.get_output_dim())
+        self._decompositions = DecompositionScores()
+
+    def forward(
+        self,
+        question: TextFieldTensors,
+        copy: dict[str, torch.Tensor],
+        metadata: Sequence[dict[str, Any]],
+    ) -> dict[str, Any]:
+        """``loss`` where there is gold, and, unless the parser is in training, ``predictions``."""
+        encoded = self.word_encoder(question)
+        memory = self.decoder.memory(self.dropout(encoded.states), encoded.mask, copy["source_ids"])
+        output: dict[str, Any] = {}
+        if "target_ids" in copy:
+            output["loss"] = self.decoder(memory, copy["target_ids"]).mean()
+        if not self.training:
+            questions = [entry["question"] for entry in metadata]
+            with torch.no_grad():
+                output["predictions"] = self.decoder.decompose(memory, questions)
+            if "target_ids" in copy:
+                golds = [entry["decomposition"] for entry in metadata]
+                self._decompositions(questions, output["predictions"], golds)
+        return output
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """Outside of training, LF-EM and the share of valid decompositions."""
+        return {} if self.training else self._decompositions.get_metric(reset)
