@@ -6,11 +6,12 @@ import csv
 import gzip
 import json
 import os
+import shutil
 import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ __all__ = [
     "read_json_lines",
     "source_of",
     "try_json_lines",
+    "write_folder_atomically",
     "write_text_atomically",
 ]
 
@@ -146,6 +148,39 @@ def write_text_atomically(path: str | Path) -> Iterator[TextIO]:
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+def write_folder_atomically(path: str | Path, contents: Mapping[str, str]) -> None:
+    """Write text files as a folder that appears only when it is complete.
+
+    It takes the place of an older folder with files of the same names; one that holds anything else is left alone.
+    """
+    path = Path(path).resolve()
+    if path.exists() and not path.is_dir():
+        raise DataError(f"{path}: this is a file; give a folder")
+    temporary: Path | None = None
+    try:
+        if path.exists() and (others := {each.name for each in path.iterdir()} - set(contents)):
+            raise DataError(f"{path}: holds other files, such as {min(others)}; give a new or an empty folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+        new, old = temporary / "new", temporary / "old"
+        new.mkdir()
+        for name, text in contents.items():
+            (new / name).write_text(text, encoding="utf-8", newline="")
+        if path.exists():
+            path.rename(old)
+        try:
+            new.rename(path)
+        except OSError:
+            if old.exists():
+                old.rename(path)
+            raise
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
+    finally:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _umask() -> int:

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files import progress, read_break_csv, read_json_lines, source_of, write_text_atomically
+from qdecomp.files import (
+    progress,
+    read_break_csv,
+    read_json_lines,
+    source_of,
+    write_folder_atomically,
+    write_text_atomically,
+)
 
 HEADER = "question_id,question_text,decomposition,operators,split\n"
 
@@ -85,3 +92,30 @@ def test_progress_passes_everything_on(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_sources() -> None:
     assert [source_of("ATIS_dev_1"), source_of("17")] == ["ATIS", "other"]
+
+
+def test_a_folder_appears_whole_and_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "report"
+    write_folder_atomically(folder, {"a.txt": "ä\r\n", "b.txt": "1"})
+    assert (folder / "a.txt").read_bytes() == "ä\r\n".encode()
+    write_folder_atomically(folder, {"a.txt": "2", "b.txt": "", "c.txt": "3"})
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {"a.txt": "2", "b.txt": "", "c.txt": "3"}
+    assert [path.name for path in folder.parent.iterdir()] == ["report"]
+
+
+def test_a_folder_that_cannot_be_written_leaves_nothing_and_keeps_the_old_one(tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    write_folder_atomically(folder, {"a.txt": "old"})
+    with pytest.raises(DataError, match="cannot be written"):
+        write_folder_atomically(folder, {"a.txt": "new", "no/such/folder.txt": "x"})
+    assert (folder / "a.txt").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+
+
+def test_a_folder_with_other_files_and_a_file_in_its_place_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("precious")
+    with pytest.raises(DataError, match=r"holds other files, such as thesis\.txt"):
+        write_folder_atomically(tmp_path, {"a.txt": ""})
+    with pytest.raises(DataError, match="this is a file"):
+        write_folder_atomically(tmp_path / "thesis.txt", {"a.txt": ""})
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]

@@ -28,7 +28,7 @@ def problem_lines(path: Path, problems: Sequence[RowProblem]) -> list[str]:
         shown = [problem for problem in problems if str(problem.kind) == kind][:_PROBLEMS_SHOWN]
         lines += [_in_words(problem) for problem in shown]
         if count > len(shown):
-            lines.append(f"  … and {count - len(shown):,} more (--json lists all)")
+            lines.append(f"  … and {count - len(shown):,} more (the JSON output lists all)")
     return lines
 
 
@@ -90,28 +90,33 @@ def _unscored_note(summary: Summary) -> str:
 
 
 def _error_tables(summary: Summary) -> list[Table]:
-    """Errors by reason: a row for each reason and a column for each system and metric that has errors."""
-    systems = summary.evaluation.systems
-    columns = {
-        metric.title if len(systems) == 1 else f"{system.name}: {metric.title}": (
-            error_counts(system, metric),
-            breakdown.overall.scores[metric.name].errors,
-        )
-        for system, breakdown in zip(systems, summary.breakdowns, strict=True)
-        for metric in summary.evaluation.metrics
-        if breakdown.overall.scores[metric.name].errors
-    }
-    if not columns:
-        return []
+    """Errors by reason and system, a column for each metric; the commonest reasons first."""
+    metrics = summary.evaluation.metrics
+    counts = [
+        (system.name, breakdown.overall, [error_counts(system, metric) for metric in metrics])
+        for system, breakdown in zip(summary.evaluation.systems, summary.breakdowns, strict=True)
+    ]
     totals: Counter[str] = Counter()
-    for reasons, _ in columns.values():
-        totals.update(reasons)
+    for _, _, by_metric in counts:
+        for reasons in by_metric:
+            totals.update(reasons)
+    if not totals:
+        return []
     shown = [reason for reason, _ in totals.most_common(_REASONS_SHOWN)]
-    rows = [(reason, *(f"{reasons.get(reason, 0):,}" for reasons, _ in columns.values())) for reason in shown]
-    rows.append(("questions with an error", *(f"{questions:,}" for _, questions in columns.values())))
+    rows = [
+        (reason, name, *(f"{reasons.get(reason, 0):,}" for reasons in by_metric))
+        for reason in shown
+        for name, _, by_metric in counts
+        if any(reason in reasons for reasons in by_metric)
+    ]
+    rows += [
+        ("questions with an error", name, *(f"{overall.scores[metric.name].errors:,}" for metric in metrics))
+        for name, overall, _ in counts
+    ]
     left_out = len(totals) - len(shown)
     note = f"{left_out} rarer reasons are not shown." if left_out else ""
-    return [Table("Errors by reason", ("reason", *columns), tuple(rows), note=note)]
+    columns = ("reason", "system", *(metric.title for metric in metrics))
+    return [Table("Errors by reason", columns, tuple(rows), text_columns=2, note=note)]
 
 
 def _comparison_tables(summary: Summary) -> list[Table]:

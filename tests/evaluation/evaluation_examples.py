@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from hypothesis import strategies as st
+
 from qdecomp.evaluation.metric import Metric, MetricResult
 from qdecomp.evaluation.predictions import Gold, Prediction, SystemPredictions
 from qdecomp.evaluation.scoring import Evaluation, evaluate
@@ -43,3 +45,18 @@ def told_evaluation(values: Mapping[str, Sequence[str | None]], metrics: Sequenc
     count = len(next(iter(values.values())))
     gold = gold_of({f"{'GEO' if row % 2 else 'DROP'}_dev_{row}": "return x ;" * (1 + row % 3) for row in range(count)})
     return evaluate(gold, [system_of(name, texts) for name, texts in values.items()], metrics)
+
+
+_VOCABULARY = ("cubes", "red", "large", "size", "number", "of", "is", "highest", "rivers")
+_WORDS = st.lists(st.sampled_from(_VOCABULARY), min_size=1, max_size=3)
+
+
+@st.composite
+def decompositions(draw: st.DrawFn) -> str:
+    """Texts of a few steps whose references name earlier steps."""
+    parts = []
+    for number in range(draw(st.integers(1, 6))):
+        words = draw(_WORDS)
+        references = [f"#{draw(st.integers(1, number))}"] * draw(st.integers(0, 2)) if number else []
+        parts.append("return " + " ".join([*references, *words]))
+    return " ;".join(parts)

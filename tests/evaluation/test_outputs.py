@@ -75,7 +75,12 @@ def test_tables_show_every_system_metric_group_and_test(summary: Summary) -> Non
         ("GEO", "good"),
         ("GEO", "poor"),
     ]
-    assert ("questions with an error", "1", "1", "2", "2") in tables["Errors by reason"].rows
+    errors = tables["Errors by reason"].rows
+    assert ("prediction: missing", "poor", "1", "1", "1", "1") in errors
+    assert errors[-2:] == (
+        ("questions with an error", "good", "0", "0", "0", "0"),
+        ("questions with an error", "poor", "1", "1", "2", "2"),
+    )
     assert "good – poor" in format_plain(tables["Paired tests"])
 
 
@@ -91,7 +96,7 @@ def test_problems_in_words_are_short_however_many_there_are() -> None:
     lines = problem_lines(system_of("s", []).path, problems)
     assert lines[:2] == ["s.jsonl: 8 extra rows", "  row 1 (X_1): not in gold"]
     assert lines[6:] == [
-        "  … and 3 more (--json lists all)",
+        "  … and 3 more (the JSON output lists all)",
         "s.jsonl: 1 missing row",
         "  row 4 of the gold file (A_4): no prediction",
     ]

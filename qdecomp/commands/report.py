@@ -1,0 +1,27 @@
+"""``qdecomp report``: compare systems on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from qdecomp.commands.scoring_options import SCORING_PARAMETERS, ScoringOptions
+
+__all__ = ["command"]
+
+
+@click.command("report", params=[*SCORING_PARAMETERS])
+@click.option("--output", type=click.Path(path_type=Path), required=True, help="The folder to write.")
+def command(output: Path, **scoring: Any) -> None:
+    """Compare systems on one page with tables, plots and examples.
+
+    Writes a folder with index.html, which needs no network, and the same figures as JSON and CSV.
+    """
+    from qdecomp.evaluation.report import build_report, write_report
+
+    options = ScoringOptions(**scoring)
+    evaluation = options.run(required_metrics=["lf_em"])
+    write_report(build_report(evaluation, seed=options.seed), output)
+    print(f"The report is in {output / 'index.html'}")

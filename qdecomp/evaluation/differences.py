@@ -1,0 +1,174 @@
+"""What kind of difference there is between a wrong prediction and the gold decomposition.
+
+These are the error classes of the paper as far as a program can tell them. The steps are compared with their words
+normalised as LF-EM does, but before it merges steps, so that a missing filter is a missing step. A question may
+have several kinds, but ``elaboration level`` and ``tokens only`` stand alone, as they say that the rest is right.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.normalization import NormalizedStep, normalize_steps
+from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.qdmr import parse_qdmr
+from qdecomp.data_structures.to_logical_form import to_logical_form
+
+from .scoring import QuestionScores
+from .step_alignment import CONTENT_OPERATORS, Alignment, StepDifference, align, all_words, step_differences
+
+__all__ = ["Analysis", "DifferenceKind", "StepRemark", "analyse", "difference_kinds", "operator_confusion"]
+
+
+class DifferenceKind(str, Enum):
+    """A class of differences, with what it means."""
+
+    MISSING_STEP = "missing step"
+    EXTRA_STEP = "extra step"
+    WRONG_OPERATOR = "wrong operator"
+    WRONG_ARGUMENT = "wrong argument"
+    ELABORATION_LEVEL = "elaboration level"
+    TOKENS_ONLY = "tokens only"
+    NO_LOGICAL_FORM = "no logical form"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def meaning(self) -> str:
+        """The rule in a sentence."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    DifferenceKind.MISSING_STEP: "A gold step has no counterpart in the prediction.",
+    DifferenceKind.EXTRA_STEP: "A predicted step has no counterpart in the gold decomposition.",
+    DifferenceKind.WRONG_OPERATOR: "A step computes something else: another operator or property.",
+    DifferenceKind.WRONG_ARGUMENT: "The same operator, but applied to other steps or with other words.",
+    DifferenceKind.ELABORATION_LEVEL: "The same words and the same computations, cut into more or fewer steps.",
+    DifferenceKind.TOKENS_ONLY: "The same steps and references; only words differ.",
+    DifferenceKind.NO_LOGICAL_FORM: "A side is missing, or LF-EM cannot read it as a logical form.",
+}
+
+NO_STEP = "none"
+"""Stands for an operator where a step has no counterpart."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepRemark:
+    """A step as it was written, with its operator, and how it differs from its counterpart (empty: not at all)."""
+
+    text: str
+    operator: str
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A question with the steps of both sides compared; without an alignment where a side has no logical form."""
+
+    question: QuestionScores
+    kinds: frozenset[DifferenceKind]
+    gold: tuple[StepRemark, ...]
+    predicted: tuple[StepRemark, ...]
+    alignment: Alignment | None
+
+
+def analyse(question: QuestionScores) -> Analysis:
+    """Compare prediction and gold; a question that LF-EM finds right has no kinds of difference."""
+    result = question.results["lf_em"]
+    unread = frozenset((DifferenceKind.NO_LOGICAL_FORM,)) if result.error else frozenset()
+    gold = _Side.of(question.example.question, question.example.decomposition)
+    predicted = _Side.of(question.example.question, question.prediction.text)
+    if gold.steps is None or predicted.steps is None:
+        return Analysis(question, unread, gold.remarked({}), predicted.remarked({}), None)
+    alignment = align(gold.steps, predicted.steps)
+    kinds = frozenset() if result.value else unread or difference_kinds(alignment)
+    gold_remarks, predicted_remarks = _remarks(alignment)
+    return Analysis(question, kinds, gold.remarked(gold_remarks), predicted.remarked(predicted_remarks), alignment)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The steps of a decomposition as texts and, where it has a logical form, normalised."""
+
+    texts: tuple[str, ...]
+    steps: tuple[NormalizedStep, ...] | None
+
+    @staticmethod
+    def of(question: str, text: str | None) -> _Side:
+        try:
+            qdmr = parse_qdmr(text or "")
+            steps = normalize_steps(question, to_logical_form(qdmr))
+        except QDecompError:
+            parts = (" ".join(part.split()).removeprefix("return").strip() for part in (text or "").split(";"))
+            return _Side(tuple(part for part in parts if part), None)
+        return _Side(tuple(step.text for step in qdmr.steps), steps)
+
+    def remarked(self, remarks: Mapping[int, Sequence[str]]) -> tuple[StepRemark, ...]:
+        operators = [step.operator.value for step in self.steps] if self.steps else [""] * len(self.texts)
+        return tuple(
+            StepRemark(text, operator, tuple(remarks.get(place, ())))
+            for place, (text, operator) in enumerate(zip(self.texts, operators, strict=True))
+        )
+
+
+def _remarks(alignment: Alignment) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+    gold = {place: ["missing"] for place in alignment.missing}
+    predicted = {place: ["extra"] for place in alignment.extra}
+    gold |= {place: ["joined"] for place in alignment.joined_gold}
+    predicted |= {place: ["joined"] for place in alignment.joined_predicted}
+    for place, other, found in step_differences(alignment):
+        remarks = [difference.value for difference in StepDifference if difference in found]
+        gold[place] = predicted[other] = remarks
+    return gold, predicted
+
+
+def difference_kinds(alignment: Alignment) -> frozenset[DifferenceKind]:
+    """The kinds of difference between two decompositions whose steps are aligned."""
+    if _is_elaboration(alignment.gold, alignment.predicted):
+        return frozenset((DifferenceKind.ELABORATION_LEVEL,))
+    kinds = set()
+    if alignment.missing:
+        kinds.add(DifferenceKind.MISSING_STEP)
+    if alignment.extra:
+        kinds.add(DifferenceKind.EXTRA_STEP)
+    found = {difference for _, _, differences in step_differences(alignment) for difference in differences}
+    if StepDifference.OPERATOR in found:
+        kinds.add(DifferenceKind.WRONG_OPERATOR)
+    if not kinds and found == {StepDifference.WORDS}:
+        return frozenset((DifferenceKind.TOKENS_ONLY,))
+    if found & {StepDifference.REFERENCES, StepDifference.WORDS}:
+        kinds.add(DifferenceKind.WRONG_ARGUMENT)
+    # What is left are steps that are joined on one side.
+    return frozenset(kinds or (DifferenceKind.ELABORATION_LEVEL,))
+
+
+def _is_elaboration(gold: Sequence[NormalizedStep], predicted: Sequence[NormalizedStep]) -> bool:
+    return (
+        len(gold) != len(predicted)
+        and all_words(gold) == all_words(predicted)
+        and _computations(gold) == _computations(predicted)
+    )
+
+
+def _computations(steps: Sequence[NormalizedStep]) -> Counter[tuple[Operator, tuple[str, ...]]]:
+    return Counter((step.operator, step.properties) for step in steps if step.operator not in CONTENT_OPERATORS)
+
+
+def operator_confusion(analyses: Iterable[Analysis]) -> Counter[tuple[str, str]]:
+    """How often a gold operator's step has a counterpart of which operator; ``none`` is a missing or extra step."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for analysis in analyses:
+        alignment = analysis.alignment
+        if alignment is None:
+            continue
+        gold, predicted = alignment.gold, alignment.predicted
+        pairs.update((gold[one].operator.value, predicted[other].operator.value) for one, other in alignment.pairs)
+        pairs.update((gold[place].operator.value, NO_STEP) for place in alignment.missing)
+        pairs.update((NO_STEP, predicted[place].operator.value) for place in alignment.extra)
+    return pairs

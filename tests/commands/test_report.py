@@ -1,0 +1,57 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from qdecomp.cli import main
+
+GOLD = """question_id,question_text,decomposition
+CLEVR_dev_1,How many red cubes are there?,return cubes ;return #1 that are red ;return number of #2
+GEO_dev_2,What is the longest river?,return rivers ;return the longest of #1
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "gold.csv").write_text(GOLD)
+    (tmp_path / "good.csv").write_text("decomposition\nreturn red cubes ;return number of #1\nreturn rivers\n")
+    record = {"question_id": "GEO_dev_2", "decomposition": "return rivers ;return the longest of #1"}
+    (tmp_path / "poor.jsonl").write_text(json.dumps(record) + "\n")
+    return tmp_path
+
+
+def run(*arguments: object) -> int:
+    try:
+        main(["report", *map(str, arguments)])
+    except SystemExit as exit_:
+        return int(exit_.code or 0)
+    return 0
+
+
+def test_writes_a_folder_and_says_where(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    predictions = ("--predictions", f"CopyNet={files / 'good.csv'}", f"Biaffine={files / 'poor.jsonl'}")
+    assert run("--gold", files / "gold.csv", *predictions, "--output", files / "report", "--metrics", "em") == 0
+    captured = capsys.readouterr()
+    assert str(files / "report" / "index.html") in captured.out
+    assert "1 missing row" in captured.err
+    value = json.loads((files / "report" / "report.json").read_text())
+    # LF-EM is what the report is about, whatever else is asked for.
+    assert [metric["name"] for metric in value["metrics"]] == ["exact_match", "lf_em", "lf_em_strict"]
+    assert [system["name"] for system in value["systems"]] == ["CopyNet", "Biaffine"]
+    assert "row 1 of the gold file (CLEVR_dev_1)" in (files / "report" / "index.html").read_text()
+
+
+def test_a_folder_with_other_files_is_refused_in_one_line(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--gold", files / "gold.csv", "--predictions", files / "good.csv", "--metrics", "lf_em")
+    before = sorted(files.iterdir())
+    assert run(*arguments, "--output", files) == 2
+    captured = capsys.readouterr()
+    assert "holds other files" in captured.err
+    assert captured.err.count("\n") == 1
+    assert sorted(files.iterdir()) == before
+
+
+def test_strict_stops_before_anything_is_written(files: Path) -> None:
+    arguments = ("--gold", files / "gold.csv", "--predictions", files / "poor.jsonl", "--strict")
+    assert run(*arguments, "--output", files / "report") == 1
+    assert not (files / "report").exists()
