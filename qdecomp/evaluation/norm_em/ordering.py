@@ -31,9 +31,9 @@ def sort_filter_chains(graph: StepGraph) -> StepGraph:
 
     A graph with a circle stays as it is.
     """
-    if levels_of(graph) is None:
-        return graph
     chains = _FilterChains(graph)
+    if not chains.inner or levels_of(graph) is None:
+        return graph
     chains.sort()
     return StepGraph(chains.labels, {node: tuple(targets) for node, targets in chains.targets.items()})
 
@@ -52,12 +52,12 @@ class _FilterChains:
         for node, targets in self.targets.items():
             for target in targets:
                 self._sources[target][node] = None
-        self._inner = [node for node, label in self.labels.items() if _FILTER.fullmatch(label) and self._is_inner(node)]
+        self.inner = [node for node, label in self.labels.items() if _FILTER.fullmatch(label) and self._is_inner(node)]
 
     def sort(self) -> None:
         """Sort every chain."""
-        inner, visited = set(self._inner), set[int]()
-        for node in self._inner:
+        inner, visited = set(self.inner), set[int]()
+        for node in self.inner:
             if node in visited:
                 continue
             try:

@@ -80,9 +80,16 @@ class PhraseSet:
         """
         return not any(phrase.is_torn(texts, span) for phrase in self._in(texts))
 
+    def concern(self, texts: Sequence[str]) -> bool:
+        """Whether there is any phrase among the words."""
+        return next(self._in(texts), None) is not None
+
     def _in(self, texts: Sequence[str]) -> Iterator[_Phrase]:
-        for text in dict.fromkeys(texts):
-            yield from self._by_first_word.get(text, ())
+        words = set(texts)
+        for text in words & self._by_first_word.keys():
+            for phrase in self._by_first_word[text]:
+                if words.issuperset(phrase.words):
+                    yield phrase
 
 
 def _phrases_of(operators: Iterator[str]) -> frozenset[str]:

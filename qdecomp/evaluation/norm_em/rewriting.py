@@ -36,8 +36,11 @@ class _Rewriter:
         """Apply all rules to every node, also to new ones: first with respect for the phrases, then without."""
         while self._waiting:
             number = self._waiting.popleft()
-            for respect_phrases in (True, False):
-                self._run_rules(number, respect_phrases)
+            document = self.documents[number]
+            self._run_rules(number, respect_phrases=True)
+            # Without a change and without a phrase, the second time would be like the first.
+            if self.documents[number] != document or ALL_PHRASES.concern(texts_of(document)):
+                self._run_rules(number, respect_phrases=False)
 
     def _run_rules(self, number: int, respect_phrases: bool) -> None:
         for rule in RULES:
@@ -75,8 +78,8 @@ class _Rewriter:
             last -= 1
 
     def _make_call(self, number: int, call: MakeCall, phrases: PhraseSet) -> None:
-        document = self.documents[number]
-        if not all(_may_extract(document, span, phrases) for span in call.spans):
+        texts = texts_of(self.documents[number])
+        if not all(_may_extract(texts, span, phrases) for span in call.spans):
             return
         arguments = self._extract(number, call.spans, phrases)
         written = ",".join(mention(argument.number) for argument in arguments if argument is not None)
@@ -86,12 +89,13 @@ class _Rewriter:
     def _extract(self, number: int, spans: tuple[Span, ...], phrases: PhraseSet) -> list[Reference | None]:
         """Move the spans that the phrases allow into new nodes; the result has for each what stands in its place."""
         document = self.documents[number]
+        texts = texts_of(document)
         results: list[Reference | None] = []
         shortened: list[Word | Reference] = []
         cursor = 0
         for first, last in spans:
             part = document[first : last + 1]
-            if not _may_extract(document, (first, last), phrases):
+            if not _may_extract(texts, (first, last), phrases):
                 results.append(None)
             elif len(part) == 1 and isinstance(part[0], Reference):
                 results.append(part[0])
@@ -133,5 +137,5 @@ def _active_phrases(rule: Rule, edit: Edit) -> PhraseSet:
     return ALL_PHRASES
 
 
-def _may_extract(document: Document, span: Span, phrases: PhraseSet) -> bool:
-    return span != (0, len(document) - 1) and phrases.allow(texts_of(document), span)
+def _may_extract(texts: tuple[str, ...], span: Span, phrases: PhraseSet) -> bool:
+    return span != (0, len(texts) - 1) and phrases.allow(texts, span)

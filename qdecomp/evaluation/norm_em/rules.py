@@ -131,11 +131,12 @@ class _Window:
     anchor: int
 
 
-def _extract_windows(*windows: _Window) -> Callable[[Document], Edit | None]:
-    """Extract the first window that fits around each word."""
+def _extract_windows(wanted: _Test, *windows: _Window) -> Callable[[Document], Edit | None]:
+    """Extract the first window that fits around each wanted word."""
 
     def propose(document: Document) -> Edit | None:
-        spans = tuple(span for place in range(len(document)) for span in around(document, place))
+        places = (place for place, item in enumerate(document) if wanted(item))
+        spans = tuple(span for place in places for span in around(document, place))
         return Extract(spans) if spans else None
 
     def around(document: Document, place: int) -> Iterator[Span]:
@@ -284,6 +285,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "extract a reference with an adjective",
         _extract_windows(
+            _adjective,
             _Window((_adjective, _reference), 0),
             _Window((_reference, _be, _adjective), 2),
             _Window((_reference, _determiner, _be, _adjective), 3),
@@ -291,7 +293,9 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "extract a reference that is a noun",
-        _extract_windows(_Window((_reference, _be, _nominal), 2), _Window((_reference, _determiner, _be, _nominal), 3)),
+        _extract_windows(
+            _nominal, _Window((_reference, _be, _nominal), 2), _Window((_reference, _determiner, _be, _nominal), 3)
+        ),
     ),
     Rule(
         "filter by an adjective",
