@@ -1,0 +1,65 @@
+"""Decoders by name, so that a config can say ``greedy`` or ``ilp``, and what all of them return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+from qdecomp.data_structures.dependency_graph import DependencyGraph
+from qdecomp.data_structures.errors import DataError
+
+__all__ = ["DECODERS", "Decoded", "Decoder", "make_decoder"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A graph whose edges carry their probabilities.
+
+    ``score`` is the logarithm of the graph's probability. ``method`` says how it was found: ``greedy``, ``ilp``, or
+    ``repair`` where the time did not suffice. ``optimal`` says that no valid graph is more probable (for ``greedy``,
+    that it is the graph asked for), and ``broken`` names the constraints that the greedy graph breaks, if looked for.
+    """
+
+    graph: DependencyGraph
+    score: float
+    method: str
+    optimal: bool = True
+    broken: tuple[str, ...] = ()
+
+
+class Decoder(Protocol):
+    """Turns the probabilities of one question into a graph."""
+
+    def decode(
+        self,
+        tokens: Sequence[str],
+        edge_probabilities: npt.ArrayLike,
+        label_probabilities: npt.ArrayLike,
+        labels: Sequence[str],
+    ) -> Decoded:
+        """Decode edge probabilities [n, n] and, for every pair, label probabilities [n, n, number of labels].
+
+        The first index is the head's. Bad numbers or shapes are a
+        :class:`~qdecomp.data_structures.errors.DataError`.
+        """
+
+
+DECODERS: Mapping[str, str] = MappingProxyType({"greedy": "greedy.GreedyDecoder", "ilp": "ilp.IlpDecoder"})
+"""Where the class of each decoder is, below this package."""
+
+
+def make_decoder(name: str, **options: Any) -> Decoder:
+    """The decoder of that name with its options, such as ``make_decoder("ilp", time_limit=2.0)``."""
+    if name not in DECODERS:
+        raise DataError(f"there is no decoder {name!r}; use one of {', '.join(DECODERS)}")
+    module, _, class_name = DECODERS[name].partition(".")
+    make: Callable[..., Decoder] = getattr(import_module(f"{__package__}.{module}"), class_name)
+    try:
+        return make(**options)
+    except TypeError as error:
+        raise DataError(f"decoder {name!r}: {error}") from None

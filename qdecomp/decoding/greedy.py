@@ -1,0 +1,46 @@
+"""Greedy decoding: every edge that is more probable than not, with its most probable label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy.typing as npt
+
+from qdecomp.data_structures.dependency_graph import DependencyGraph
+
+from .decoder import Decoded
+from .scores import Scores
+
+__all__ = ["GreedyDecoder", "decode"]
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyDecoder:
+    """Takes the edges one by one, so the graph may mean nothing."""
+
+    def decode(
+        self,
+        tokens: Sequence[str],
+        edge_probabilities: npt.ArrayLike,
+        label_probabilities: npt.ArrayLike,
+        labels: Sequence[str],
+    ) -> Decoded:
+        """See :class:`~qdecomp.decoding.decoder.Decoder`."""
+        scores = Scores(tokens, edge_probabilities, label_probabilities, labels)
+        graph = scores.graph_of(scores.greedy())
+        return Decoded(graph, scores.log_score(graph), "greedy")
+
+
+def decode(
+    tokens: Sequence[str],
+    edge_probabilities: npt.ArrayLike,
+    label_probabilities: npt.ArrayLike,
+    labels: Sequence[str],
+) -> DependencyGraph:
+    """The greedy graph alone.
+
+    >>> decode(["red", "cubes"], [[0, 0.9], [0, 0]], [[[1], [1]], [[1], [1]]], ["filter-sub"]).edges
+    (Edge(head=0, dependent=1, tag='filter-sub', score=0.9),)
+    """
+    return GreedyDecoder().decode(tokens, edge_probabilities, label_probabilities, labels).graph

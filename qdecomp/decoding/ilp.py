@@ -1,0 +1,124 @@
+"""Decoding to the most probable *valid* graph, by an integer program where the greedy graph is not valid.
+
+The program has only the choices that cost less than some bound. If the graph that it finds costs less than that, none
+of the others can be in a better one; if not, the bound is raised.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy.typing as npt
+
+from qdecomp.data_structures.dependency_graph import DependencyGraph
+from qdecomp.data_structures.errors import DataError, GraphError
+
+from .choices import Choice
+from .decoder import Decoded
+from .scores import Scores
+from .validity import broken_constraints, without_blame
+
+__all__ = ["DEFAULT_TIME_LIMIT", "IlpDecoder", "decode"]
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_TIME_LIMIT = 1.0
+
+# Nats. Most graphs are mended by choices much more probable than this.
+_FIRST_BOUND = 3.0
+_HIGHEST_COST = 50.0
+_LARGEST_PROGRAM = 2000
+# Choices of equal cost may differ by rounding.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class IlpDecoder:
+    """Greedy where that gives a valid graph; otherwise a program that may run for ``time_limit`` seconds.
+
+    Where the time does not suffice, the greedy graph without the edges that break constraints is the answer.
+    """
+
+    time_limit: float = DEFAULT_TIME_LIMIT
+
+    def __post_init__(self) -> None:
+        if not self.time_limit >= 0:
+            raise DataError(f"decoder 'ilp': the time limit is {self.time_limit}; give seconds from 0 up")
+
+    def decode(
+        self,
+        tokens: Sequence[str],
+        edge_probabilities: npt.ArrayLike,
+        label_probabilities: npt.ArrayLike,
+        labels: Sequence[str],
+    ) -> Decoded:
+        """See :class:`~qdecomp.decoding.decoder.Decoder`; where no graph at all is valid, a :class:`GraphError`."""
+        scores = Scores(tokens, edge_probabilities, label_probabilities, labels)
+        greedy = scores.graph_of(scores.greedy())
+        broken = broken_constraints(greedy)
+        if not broken:
+            return Decoded(greedy, scores.log_score(greedy), "greedy")
+        graph, method, optimal = self._mend(scores)
+        return Decoded(graph, scores.log_score(graph), method, optimal, broken)
+
+    def _mend(self, scores: Scores) -> tuple[DependencyGraph, str, bool]:
+        repaired = _repaired(scores)
+        found, optimal = _cheapest(scores, repaired, self.time_limit)
+        if found:
+            if not optimal:
+                logger.info("decoding: the graph is valid, but a more probable valid one may exist")
+            return scores.graph_of(found), "ilp", optimal
+        if not repaired:
+            raise GraphError("decoding", "no valid graph of these tokens and labels was found")
+        logger.warning("decoding: no graph found within %s s; the greedy one is repaired", self.time_limit)
+        return scores.graph_of(repaired), "repair", False
+
+
+def _cheapest(scores: Scores, hint: Collection[Choice], time_limit: float) -> tuple[tuple[Choice, ...], bool]:
+    """The choices of the cheapest valid graph that was found in time, and whether no other is cheaper."""
+    found: tuple[Choice, ...] = ()
+    cost, bound, optimal = math.inf, _FIRST_BOUND, False
+    while time_limit > 0 and not optimal:
+        from .program import solve  # the solver is loaded by the first graph that needs it
+
+        candidates = scores.candidates(bound, _LARGEST_PROGRAM, also=hint)
+        solution = solve(scores.tokens, candidates, found or hint, time_limit)
+        if solution.cost < cost:
+            found, cost = solution.choices, solution.cost
+        optimal = solution.proven and solution.cost <= candidates.complete_below
+        if not solution.proven or candidates.complete_below < bound:
+            break
+        bound = min(cost + _ROUNDING, 2 * bound if bound < _HIGHEST_COST else math.inf)
+        time_limit -= solution.seconds
+    return found, optimal
+
+
+def _repaired(scores: Scores) -> tuple[Choice, ...]:
+    """The best choice of each pair, as far as they go together; or else the cheapest one that stands alone."""
+    best = scores.candidates(_ROUNDING, limit=4 * len(scores.tokens))
+    kept = without_blame(scores.tokens, best.choices)
+    for limit in (200, scores.labels.size):
+        if not kept:
+            cheapest = scores.candidates(float("inf"), limit)
+            in_order = sorted(zip(cheapest.costs, cheapest.choices, strict=True), key=lambda pair: pair[0])
+            kept = next((alone for _, choice in in_order if (alone := without_blame(scores.tokens, [choice]))), ())
+    return kept
+
+
+def decode(
+    tokens: Sequence[str],
+    edge_probabilities: npt.ArrayLike,
+    label_probabilities: npt.ArrayLike,
+    labels: Sequence[str],
+    time_limit: float = DEFAULT_TIME_LIMIT,
+) -> DependencyGraph:
+    """The most probable valid graph alone.
+
+    >>> probabilities = [[0, 0.9], [0.8, 0]]
+    >>> decode(["red", "cubes"], probabilities, [[[1], [1]], [[1], [1]]], ["filter-sub"]).edges
+    (Edge(head=0, dependent=1, tag='filter-sub', score=0.9),)
+    """
+    return IlpDecoder(time_limit).decode(tokens, edge_probabilities, label_probabilities, labels).graph

@@ -1,0 +1,154 @@
+"""The most probable valid graph as a CP-SAT program: a variable for each choice, the table's constraints, the costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from ortools.sat.python import cp_model
+
+from .choices import Choice
+from .constraints import CONSTRAINTS, Arc, Arcs, Literal
+from .scores import Candidates
+
+__all__ = ["Solution", "solve"]
+
+# Costs are integers to the solver: thousandths of a nat.
+_PRECISION = 1000
+# Time is counted by the solver's own clock, so that results do not depend on how busy the machine is. One of its
+# seconds takes about five; the wall clock is only a guard for a machine that is much slower.
+_SOLVER_SECONDS = 0.2
+_WALL_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The choices of the best graph that was found and its cost in nats: infinite where there is no graph.
+
+    ``proven`` says that there is no cheaper one among the candidates, and ``seconds`` how long it took.
+    """
+
+    choices: tuple[Choice, ...]
+    cost: float
+    proven: bool
+    seconds: float
+
+
+def solve(tokens: Sequence[str], candidates: Candidates, hint: Collection[Choice], time_limit: float) -> Solution:
+    """Look for the cheapest valid graph of the candidates, starting from the choices ``hint``."""
+    logic = _Program()
+    variables = [logic.model.new_bool_var("") for _ in candidates.choices]
+    arcs = Arcs(tokens, list(zip(candidates.choices, variables, strict=True)))
+    for constraint in CONSTRAINTS:
+        constraint.state(arcs, logic)
+    coefficients = [
+        round(_PRECISION * (cost - candidates.without_edge[choice.head, choice.dependent]))
+        for choice, cost in zip(candidates.choices, candidates.costs, strict=True)
+    ]
+    logic.model.minimize(cp_model.LinearExpr.weighted_sum(variables, coefficients))
+    for choice, variable in zip(candidates.choices, variables, strict=True):
+        logic.model.add_hint(variable, choice in hint)
+    solver = _solver(time_limit)
+    status = solver.solve(logic.model)
+    seconds = solver.response_proto.deterministic_time / _SOLVER_SECONDS
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return Solution((), math.inf, status == cp_model.INFEASIBLE, seconds)
+    taken = [index for index, variable in enumerate(variables) if solver.boolean_value(variable)]
+    saved = sum(coefficients[index] for index in taken) / _PRECISION
+    cost = sum(candidates.without_edge.values()) + saved
+    return Solution(tuple(candidates.choices[index] for index in taken), cost, status == cp_model.OPTIMAL, seconds)
+
+
+def _solver(time_limit: float) -> cp_model.CpSolver:
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 0
+    solver.parameters.max_deterministic_time = time_limit * _SOLVER_SECONDS
+    solver.parameters.max_time_in_seconds = time_limit * _WALL_SECONDS
+    # The programs are small: simplifying them takes longer than solving them, and relaxations prove optima soonest.
+    solver.parameters.cp_model_presolve = False
+    solver.parameters.linearization_level = 2
+    return solver
+
+
+class _Program:
+    """The logic of graphs that are looked for: literals are variables of the model, or constants."""
+
+    def __init__(self) -> None:
+        self.model = cp_model.CpModel()
+
+    def any_of(self, literals: Sequence[Literal]) -> Literal:
+        open_ones = _open(literals)
+        if open_ones is None or len(open_ones) < 2:
+            return True if open_ones is None else next(iter(open_ones), False)
+        found = self.model.new_bool_var("")
+        self.model.add_bool_or([~found, *open_ones])
+        return found
+
+    def both(self, first: Literal, second: Literal) -> Literal:
+        if isinstance(first, bool) or isinstance(second, bool):
+            constant, other = (first, second) if isinstance(first, bool) else (second, first)
+            return other if constant else False
+        found = self.model.new_bool_var("")
+        self.model.add_implication(found, first)
+        self.model.add_implication(found, second)
+        return found
+
+    def unless(self, reasons: Sequence[Literal], blockers: Sequence[Literal]) -> Literal:
+        if not reasons:
+            return False
+        found = self.model.new_bool_var("")
+        self.model.add_bool_or([~found, *reasons])
+        for reason in reasons:
+            self.model.add_bool_or([~reason, found, *blockers])
+        for blocker in blockers:
+            self.model.add_implication(blocker, ~found)
+        return found
+
+    def require(self, condition: Literal, alternatives: Sequence[Literal]) -> None:
+        open_ones = _open(alternatives)
+        if condition is False or open_ones is None:
+            return
+        self.model.add_bool_or([*open_ones, *([] if condition is True else [~condition])])
+
+    def at_most_one_group(self, groups: Sequence[Sequence[Literal]]) -> None:
+        members = [open_ones for group in groups if (open_ones := _open(group))]
+        if len(members) > 1:
+            self.model.add_at_most_one([self._some(group) for group in members])
+
+    def _some(self, literals: Sequence[Literal]) -> Literal:
+        """A literal that is true at least where one of them is."""
+        if len(literals) == 1:
+            return literals[0]
+        found = self.model.new_bool_var("")
+        for literal in literals:
+            self.model.add_implication(literal, found)
+        return found
+
+    def no_circle(self, arcs: Sequence[Arc]) -> None:
+        """A step is on a higher level than the steps that it refers to."""
+        arcs = _between_circles(arcs)
+        positions = {arc.head for arc in arcs}
+        levels = {position: self.model.new_int_var(0, len(positions) - 1, "") for position in sorted(positions)}
+        for arc in arcs:
+            above = levels[arc.head] > levels[arc.dependent]
+            self.model.add(above).only_enforce_if(arc.literal)
+
+
+def _open(literals: Sequence[Literal]) -> list[Literal] | None:
+    """The literals without those that are false; None where one is true."""
+    if any(literal is True for literal in literals):
+        return None
+    return [literal for literal in literals if literal is not False]
+
+
+def _between_circles(arcs: Sequence[Arc]) -> list[Arc]:
+    """Leave out arcs that can be in no circle: again and again those from tokens not entered or to tokens not left."""
+    kept = list(arcs)
+    while True:
+        heads, dependents = {arc.head for arc in kept}, {arc.dependent for arc in kept}
+        circling = [arc for arc in kept if arc.head in dependents and arc.dependent in heads]
+        if len(circling) == len(kept):
+            return kept
+        kept = circling

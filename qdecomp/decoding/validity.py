@@ -1,0 +1,108 @@
+"""Which constraints a graph breaks, and which of its edges are to blame; and graphs without the blamed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from qdecomp.data_structures.dependency_graph import DependencyGraph
+
+from .choices import Choice
+from .constraints import CONSTRAINTS, Arc, Arcs
+
+__all__ = ["broken_constraints", "is_valid", "without_blame"]
+
+_Fact = bool | tuple[Choice, ...]
+"""True, false (also the empty tuple), or true because of some choices."""
+
+
+class _Facts:
+    """The logic of a graph that is there. Every statement that does not hold blames choices."""
+
+    def __init__(self) -> None:
+        self.holds = True
+        self.blamed: set[Choice] = set()
+
+    def any_of(self, literals: Sequence[_Fact]) -> _Fact:
+        if True in literals:
+            return True
+        return tuple(choice for literal in literals if literal for choice in _choices(literal))
+
+    def both(self, first: _Fact, second: _Fact) -> _Fact:
+        return (*_choices(first), *_choices(second)) or True if first and second else False
+
+    def unless(self, reasons: Sequence[_Fact], blockers: Sequence[_Fact]) -> _Fact:
+        return False if any(blockers) else self.any_of(reasons)
+
+    def require(self, condition: _Fact, alternatives: Sequence[_Fact]) -> None:
+        if condition and not any(alternatives):
+            self._blame(condition)
+
+    def at_most_one_group(self, groups: Sequence[Sequence[_Fact]]) -> None:
+        there = [fact for group in groups if (fact := self.any_of(group))]
+        if len(there) > 1:
+            best = max(there, key=lambda fact: sum(choice.gain for choice in set(_choices(fact))))
+            for fact in there:
+                if fact is not best:
+                    self._blame(fact)
+
+    def no_circle(self, arcs: Sequence[Arc]) -> None:
+        targets: dict[int, list[int]] = {}
+        for arc in arcs:
+            targets.setdefault(arc.head, []).append(arc.dependent)
+        try:
+            TopologicalSorter(targets).prepare()
+        except CycleError as error:
+            circle = set(error.args[1])
+            within = [arc.literal for arc in arcs if arc.head in circle and arc.dependent in circle]
+            self._blame(min(within, key=lambda fact: min(choice.gain for choice in fact)))
+
+    def _blame(self, fact: _Fact) -> None:
+        self.holds = False
+        self.blamed.update(_choices(fact))
+
+
+def _choices(fact: _Fact) -> tuple[Choice, ...]:
+    return fact if isinstance(fact, tuple) else ()
+
+
+def broken_constraints(graph: DependencyGraph) -> tuple[str, ...]:
+    """The names of the constraints that a graph breaks, in the order of the table.
+
+    >>> from qdecomp.data_structures.dependency_graph import Edge
+    >>> broken_constraints(DependencyGraph(("red", "cubes"), (Edge(1, 0, "span"),)))
+    ('possible edges',)
+    """
+    arcs = _facts(graph.tokens, (Choice(*pair, label) for pair, label in graph.labels().items()))
+    broken = []
+    for constraint in CONSTRAINTS:
+        logic = _Facts()
+        constraint.state(arcs, logic)
+        if not logic.holds:
+            broken.append(constraint.name)
+    return tuple(broken)
+
+
+def is_valid(graph: DependencyGraph) -> bool:
+    """Whether a graph breaks no constraint, so that it says a decomposition."""
+    return not broken_constraints(graph)
+
+
+def without_blame(tokens: Sequence[str], choices: Iterable[Choice]) -> tuple[Choice, ...]:
+    """Leave out what breaks constraints, the weakest first, until all hold; in the end, that may be everything."""
+    kept = tuple(choices)
+    while kept:
+        logic = _Facts()
+        arcs = _facts(tokens, kept)
+        for constraint in CONSTRAINTS:
+            constraint.state(arcs, logic)
+            if logic.blamed:
+                break
+        if not logic.blamed:
+            break
+        kept = tuple(choice for choice in kept if choice not in logic.blamed)
+    return kept
+
+
+def _facts(tokens: Sequence[str], choices: Iterable[Choice]) -> Arcs:
+    return Arcs(tokens, [(choice, (choice,)) for choice in choices])
