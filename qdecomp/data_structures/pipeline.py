@@ -21,16 +21,25 @@ from dataclasses import dataclass
 from .alignment import Alignment, align
 from .dependency_graph import DependencyGraph
 from .graph_conversion import to_dependency_graph, to_span_graph
+from .graph_repair import repair
 from .grounding import logical_form_of, span_graph_of
 from .lf_em import LfEmResult, lf_em
 from .logical_form import LogicalForm
 from .qdmr import Qdmr, parse_qdmr
 from .span_graph import SpanGraph
 from .special_tokens import PRESETS, SpecialTokens
-from .to_logical_form import to_logical_form
+from .to_logical_form import to_logical_form, to_qdmr
 from .tokenization import tokenize
 
-__all__ = ["CONVERSION_VERSION", "Conversion", "check_back", "convert", "logical_form_of_graph"]
+__all__ = [
+    "CONVERSION_VERSION",
+    "Conversion",
+    "GraphReading",
+    "check_back",
+    "convert",
+    "logical_form_of_graph",
+    "read_graph",
+]
 
 CONVERSION_VERSION = "2"
 """Changes whenever a graph may change; part of the key of every cache of graphs."""
@@ -66,9 +75,37 @@ def convert(
     return Conversion(question, form, alignment, span_graph, to_dependency_graph(span_graph, special))
 
 
+@dataclass(frozen=True, slots=True)
+class GraphReading:
+    """What a dependency graph says, and what had to be repaired for it."""
+
+    span_graph: SpanGraph
+    form: LogicalForm
+    repairs: tuple[str, ...] = ()
+
+    @property
+    def qdmr(self) -> Qdmr:
+        """The steps as text that people write."""
+        return to_qdmr(self.form)
+
+
+def read_graph(graph: DependencyGraph, *, tolerant: bool = False) -> GraphReading:
+    """Read the steps off a dependency graph.
+
+    A graph that means nothing is a :class:`~qdecomp.data_structures.errors.GraphError` that says what is wrong and
+    where. With ``tolerant``, what has one obvious reading is repaired before.
+    """
+    repairs: tuple[str, ...] = ()
+    if tolerant:
+        repaired = repair(graph)
+        graph, repairs = repaired.graph, repaired.repairs
+    span_graph = to_span_graph(graph)
+    return GraphReading(span_graph, logical_form_of(span_graph), repairs)
+
+
 def logical_form_of_graph(graph: DependencyGraph) -> LogicalForm:
     """The steps that a dependency graph says; one that means nothing is a :class:`GraphError`."""
-    return logical_form_of(to_span_graph(graph))
+    return read_graph(graph).form
 
 
 def check_back(conversion: Conversion) -> LfEmResult:
