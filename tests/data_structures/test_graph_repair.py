@@ -35,7 +35,6 @@ def test_a_graph_without_faults_is_left_alone(sdg):
 @given(dependency_graphs())
 def test_any_graph_is_repaired_or_refused_with_our_error(dg):
     repaired = repair(dg)
-    assert repair(repaired.graph).repairs == ()
     try:
         reading = read_graph(dg, tolerant=True)
     except QDecompError:
