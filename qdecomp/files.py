@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ __all__ = [
     "progress",
     "read_break_csv",
     "read_json_lines",
+    "require_replaceable_folder",
     "source_of",
     "try_json_lines",
     "write_folder_atomically",
@@ -156,12 +157,9 @@ def write_folder_atomically(path: str | Path, contents: Mapping[str, str]) -> No
     It takes the place of an older folder with files of the same names; one that holds anything else is left alone.
     """
     path = Path(path).resolve()
-    if path.exists() and not path.is_dir():
-        raise DataError(f"{path}: this is a file; give a folder")
+    require_replaceable_folder(path, contents)
     temporary: Path | None = None
     try:
-        if path.exists() and (others := {each.name for each in path.iterdir()} - set(contents)):
-            raise DataError(f"{path}: holds other files, such as {min(others)}; give a new or an empty folder")
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
         new, old = temporary / "new", temporary / "old"
@@ -181,6 +179,19 @@ def write_folder_atomically(path: str | Path, contents: Mapping[str, str]) -> No
     finally:
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def require_replaceable_folder(path: str | Path, names: Collection[str]) -> None:
+    """Raise unless a folder is new, empty, or holds only files of these names, so that it may be written anew."""
+    path = Path(path)
+    if path.exists() and not path.is_dir():
+        raise DataError(f"{path}: this is a file; give a folder")
+    try:
+        others = {each.name for each in path.iterdir()} - set(names) if path.exists() else set()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
+    if others:
+        raise DataError(f"{path}: holds other files, such as {min(others)}; give a new or an empty folder")
 
 
 def _umask() -> int:

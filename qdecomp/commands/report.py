@@ -19,8 +19,9 @@ def command(output: Path, **scoring: Any) -> None:
 
     Writes a folder with index.html, which needs no network, and the same figures as JSON and CSV.
     """
-    from qdecomp.evaluation.report import build_report, write_report
+    from qdecomp.evaluation.report import build_report, check_report_folder, write_report
 
+    check_report_folder(output)
     options = ScoringOptions(**scoring)
     evaluation = options.run(required_metrics=["lf_em"])
     write_report(build_report(evaluation, seed=options.seed), output)

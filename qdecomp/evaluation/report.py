@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from qdecomp.files import progress, write_folder_atomically
+from qdecomp.files import progress, require_replaceable_folder, write_folder_atomically
 from qdecomp.tables import format_csv
 
 from .agreement import Agreement, agreement
@@ -18,9 +18,18 @@ from .differences import Analysis, DifferenceKind, analyse, operator_confusion
 from .outputs import Summary, detail_lines, summarize, summary_to_json
 from .scoring import Evaluation, SystemScores, field_name
 
-__all__ = ["Report", "SystemAnalysis", "build_report", "report_to_json", "write_report"]
+__all__ = ["Report", "SystemAnalysis", "build_report", "check_report_folder", "report_to_json", "write_report"]
 
 _EXAMPLES_OF_A_KIND = 3
+_FILES = (
+    "index.html",
+    "report.json",
+    "scores.csv",
+    "agreement.csv",
+    "differences.csv",
+    "operator_confusion.csv",
+    "questions.csv",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +88,21 @@ def _choose_examples(analyses: Iterable[Analysis], kind: DifferenceKind, seed: i
     return tuple(candidates[:_EXAMPLES_OF_A_KIND])
 
 
+def check_report_folder(folder: str | Path) -> None:
+    """Raise if a report cannot be written there, so that nobody waits for one in vain."""
+    require_replaceable_folder(folder, _FILES)
+
+
 def write_report(report: Report, folder: str | Path) -> None:
     """Write the page and its data to a folder, all or nothing."""
     from .report_page import render_page
 
-    write_folder_atomically(
-        folder,
-        {
-            "index.html": render_page(report),
-            "report.json": json.dumps(report_to_json(report), ensure_ascii=False, indent=1) + "\n",
-            **_csv_files(report),
-        },
+    contents = (
+        render_page(report),
+        json.dumps(report_to_json(report), ensure_ascii=False, indent=1) + "\n",
+        *_csv_files(report),
     )
+    write_folder_atomically(folder, dict(zip(_FILES, contents, strict=True)))
 
 
 def report_to_json(report: Report) -> dict[str, Any]:
@@ -134,35 +146,34 @@ def _example_to_json(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _csv_files(report: Report) -> dict[str, str]:
+def _csv_files(report: Report) -> tuple[str, ...]:
+    """The texts of the CSV files, in the order of :data:`_FILES`."""
     total = len(report.summary.evaluation.gold.examples)
-    return {
-        "scores.csv": format_csv(
-            ("system", "part", "group", "questions", "metric", "mean", "low", "high", "scored", "errors"),
-            _score_rows(report.summary),
+    scores = format_csv(
+        ("system", "part", "group", "questions", "metric", "mean", "low", "high", "scored", "errors"),
+        _score_rows(report.summary),
+    )
+    subsets = format_csv(
+        ("right", "questions", "share"),
+        ((" + ".join(each.systems) or "none", each.questions, each.questions / total) for each in report.agreement),
+    )
+    differences = format_csv(
+        ("system", "kind", "questions", "share_of_wrong"),
+        (
+            (system.name, kind, count, count / max(system.wrong, 1))
+            for system in report.systems
+            for kind, count in system.kinds.items()
         ),
-        "agreement.csv": format_csv(
-            ("right", "questions", "share"),
-            ((" + ".join(each.systems) or "none", each.questions, each.questions / total) for each in report.agreement),
+    )
+    confusion = format_csv(
+        ("system", "gold", "predicted", "steps"),
+        (
+            (system.name, gold, predicted, count)
+            for system in report.systems
+            for (gold, predicted), count in sorted(system.confusion.items())
         ),
-        "differences.csv": format_csv(
-            ("system", "kind", "questions", "share_of_wrong"),
-            (
-                (system.name, kind, count, count / max(system.wrong, 1))
-                for system in report.systems
-                for kind, count in system.kinds.items()
-            ),
-        ),
-        "operator_confusion.csv": format_csv(
-            ("system", "gold", "predicted", "steps"),
-            (
-                (system.name, gold, predicted, count)
-                for system in report.systems
-                for (gold, predicted), count in sorted(system.confusion.items())
-            ),
-        ),
-        "questions.csv": _questions_csv(report),
-    }
+    )
+    return scores, subsets, differences, confusion, _questions_csv(report)
 
 
 def _score_rows(summary: Summary) -> Iterable[Sequence[object]]:

@@ -1,3 +1,4 @@
+import csv
 import json
 import subprocess
 import sys
@@ -111,3 +112,58 @@ def test_the_script_is_the_same_command(files: Path, project_root: Path) -> None
         check=True,
     )
     assert script.stdout.startswith("Scores\nsystem  questions")
+
+
+BROKEN = {
+    "return cubes ;return number of #2": "refers to itself",
+    "return #2 that are red ;return size of #1": "circle",
+    "return cubes ;return number of #7": "refers to #7",
+    "": "no decomposition",
+}
+
+
+def test_rows_that_break_other_evaluators_are_wrong_with_a_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = "return spheres ;return number of #1"
+    texts = [right, *BROKEN]
+    gold = [f"CLEVR_dev_{row},How many spheres are there?,{right}\n" for row in range(len(texts))]
+    (tmp_path / "gold.csv").write_text("question_id,question_text,decomposition\n" + "".join(gold))
+    (tmp_path / "system.csv").write_text("decomposition\n" + "".join(f'"{text}"\n' for text in texts))
+    details = tmp_path / "details.jsonl"
+    arguments = ("--gold", tmp_path / "gold.csv", "--predictions", tmp_path / "system.csv", "--details", details)
+    assert run(*arguments, "--metrics", "em,sari,lf_em,norm_em,ged") == 0
+    first, *broken = [json.loads(line) for line in details.read_text().splitlines()]
+    assert [first[name] for name in ("exact_match", "lf_em", "norm_em", "ged", "error")] == [
+        True,
+        True,
+        True,
+        0.0,
+        None,
+    ]
+    for line, reason in zip(broken, BROKEN.values(), strict=True):
+        assert (line["exact_match"], line["lf_em"], line["lf_em_strict"], line["norm_em"]) == (False,) * 4
+        assert reason in line["error"]
+    assert "row 5 (CLEVR_dev_4): no decomposition; counts as wrong" in capsys.readouterr().err
+
+
+def test_official_scores_come_out_of_the_command(
+    shared_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = shared_path / "reference" / "break_metrics_a.jsonl"
+    if not path.exists():
+        pytest.skip(f"no reference outputs: {path}")
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[:400]]
+    with (tmp_path / "gold.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["question_id", "question_text", "decomposition"])
+        writer.writerows([row["question_id"], row["question"], row["gold"]] for row in rows)
+    records = [{"question_id": row["question_id"], "decomposition": row["prediction"]} for row in reversed(rows)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    scores = tmp_path / "scores.json"
+    arguments = ("--gold", tmp_path / "gold.csv", "--predictions", tmp_path / "a.jsonl", "--json", scores)
+    assert run(*arguments, "--metrics", "em,sari") == 0
+    overall = json.loads(scores.read_text())["systems"][0]["overall"]
+    for name in ("exact_match", "sari"):
+        assert overall[name]["mean"] == pytest.approx(sum(row[name] for row in rows) / len(rows), abs=1e-9)
+    assert "row" not in capsys.readouterr().err
