@@ -2,7 +2,7 @@
 
 Which node of one graph is which of the other is chosen together with the edges that this makes equal. The published
 evaluator searches for it with networkx, which takes minutes from nine nodes on and lets a self-loop pass for another
-edge; the program takes a fraction of a second and finds the true minimum.
+edge; the program mostly takes a fraction of a second and finds the true minimum.
 """
 
 from __future__ import annotations
