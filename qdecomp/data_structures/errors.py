@@ -13,6 +13,7 @@ __all__ = [
     "LogicalFormSyntaxError",
     "QDecompError",
     "QdmrSyntaxError",
+    "StepError",
 ]
 
 

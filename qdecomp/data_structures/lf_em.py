@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .errors import ConversionError, QDecompError
+from .errors import QDecompError, StepError
 from .logical_form import LogicalForm
 from .normalization import normalize
 from .qdmr import Qdmr
@@ -69,7 +69,7 @@ def normalized_text(question: str, decomposition: Decomposition, *, strict: bool
     if not strict:
         for number, step in enumerate(form.steps, start=1):
             if step.approximate:
-                raise ConversionError("lf", "the published rules have no operator for it", number)
+                raise StepError("the published rules have no operator for it", number)
     return "; ".join(str(step) for step in normalize(question, form, strict=strict))
 
 

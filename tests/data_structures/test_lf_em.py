@@ -59,8 +59,8 @@ def test_steps_that_the_published_rules_cannot_read() -> None:
     result = lf_em(QUESTION, text, text)
     assert not result
     assert result.error == (
-        "prediction: lf: step 3: the published rules have no operator for it; "
-        "gold: lf: step 3: the published rules have no operator for it"
+        "prediction: step 3: the published rules have no operator for it; "
+        "gold: step 3: the published rules have no operator for it"
     )
     assert lf_em(QUESTION, text, text, strict=True).verdict
 
