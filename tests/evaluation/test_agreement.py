@@ -1,6 +1,5 @@
-from evaluation_examples import told_evaluation, told_metric
-
 from qdecomp.evaluation.agreement import Agreement, agreement
+from tests.evaluation.evaluation_examples import told_evaluation, told_metric
 
 VERDICT = told_metric("verdict")
 

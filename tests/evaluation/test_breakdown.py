@@ -1,10 +1,10 @@
 import warnings
 
 import pytest
-from evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 from qdecomp.evaluation.breakdown import Score, break_down, score_group
 from qdecomp.evaluation.scoring import evaluate
+from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 VERDICT = told_metric("verdict")
 

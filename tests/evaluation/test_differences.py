@@ -1,9 +1,9 @@
 import pytest
-from evaluation_examples import decompositions, gold_of, system_of
 from hypothesis import given
 
 from qdecomp.evaluation.differences import Analysis, DifferenceKind, analyse, operator_confusion
 from qdecomp.evaluation.scoring import choose_metrics, evaluate
+from tests.evaluation.evaluation_examples import decompositions, gold_of, system_of
 
 GOLD = "return cubes ;return #1 that are red ;return number of #2"
 

@@ -1,7 +1,6 @@
 import json
 
 import pytest
-from evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.evaluation.outputs import Summary, detail_lines, summarize, summary_to_json
@@ -9,6 +8,7 @@ from qdecomp.evaluation.predictions import ProblemKind, RowProblem
 from qdecomp.evaluation.score_tables import problem_lines, score_tables
 from qdecomp.evaluation.scoring import choose_metrics, evaluate
 from qdecomp.tables import format_plain
+from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 GOLD = {
     "CLEVR_dev_1": "return cubes ;return #1 that are red ;return number of #2",

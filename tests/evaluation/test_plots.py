@@ -1,7 +1,6 @@
 from xml.etree import ElementTree
 
 import pytest
-from evaluation_examples import told_evaluation, told_metric
 
 from qdecomp.evaluation.agreement import Agreement
 from qdecomp.evaluation.breakdown import Group, break_down
@@ -14,6 +13,7 @@ from qdecomp.evaluation.plots import (
     plot_by_steps,
     plot_differences,
 )
+from tests.evaluation.evaluation_examples import told_evaluation, told_metric
 
 VERDICT = told_metric("verdict")
 VALUES = {"first": ["1", "0", "1", "1"] * 3, "second": ["0", "0", "1", "0"] * 3}

@@ -8,12 +8,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from evaluation_examples import gold_of, system_of
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.report import Report, build_report, report_to_json, write_report
 from qdecomp.evaluation.report_page import render_page
 from qdecomp.evaluation.scoring import choose_metrics, evaluate
+from tests.evaluation.evaluation_examples import gold_of, system_of
 
 HOSTILE = '<script>alert(1)</script> & "co"'
 GOLD = {

@@ -1,11 +1,11 @@
 from collections.abc import Iterable
 
 import pytest
-from evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metric import Metric, MetricResult
 from qdecomp.evaluation.scoring import choose_metrics, error_counts, evaluate, field_name, reason_kinds
+from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 
 def test_metrics_are_chosen_once_and_strict_lf_em_comes_with_lf_em() -> None:

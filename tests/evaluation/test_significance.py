@@ -1,7 +1,7 @@
 import pytest
-from evaluation_examples import told_evaluation, told_metric
 
 from qdecomp.evaluation.significance import compare_systems
+from tests.evaluation.evaluation_examples import told_evaluation, told_metric
 
 VERDICT = told_metric("verdict")
 GRADED = told_metric("graded", is_verdict=False)

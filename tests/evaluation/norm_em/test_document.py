@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from norm_em.annotated import annotated, document
 from qdecomp.evaluation.annotation import StepAnnotation, Token
 from qdecomp.evaluation.norm_em.document import Reference, Word, document_of, lemmas_of, references_in, texts_of
+from tests.evaluation.norm_em.annotated import annotated, document
 
 
 def test_masks_become_references_and_words_know_their_heads():

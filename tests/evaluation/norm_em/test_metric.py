@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from norm_em.annotated import HandMade, annotated, broken_up, normal_form, plain
 from qdecomp.evaluation.break_text import parse_break_text
 from qdecomp.evaluation.metric import MetricOptions, get_metric, prepare
 from qdecomp.evaluation.norm_em import NormEm
+from tests.evaluation.norm_em.annotated import HandMade, annotated, broken_up, normal_form, plain
 
 _RED_BALLS = ("red/JJ balls/NNS",)
 _BALLS_IN_RED = ("balls/NNS", "#1 that/WDT/nsubj/2 are/VBP red/JJ")

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from norm_em.annotated import HandMade, annotated, broken_up
 from qdecomp.evaluation.annotation import StepAnnotation, Token
 from qdecomp.evaluation.break_text import parse_break_text
 from qdecomp.evaluation.norm_em import NormEm
 from qdecomp.evaluation.norm_em.rewriting import rewrite
 from qdecomp.evaluation.step_graph import graph_of
+from tests.evaluation.norm_em.annotated import HandMade, annotated, broken_up
 
 
 def _labels(*steps: str) -> dict[int, str]:

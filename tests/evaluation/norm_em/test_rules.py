@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from norm_em.annotated import document
 from qdecomp.evaluation.norm_em.rules import RULES, Drop, Extract, MakeCall, Nest
+from tests.evaluation.norm_em.annotated import document
 
 _RULES = {rule.name: rule for rule in RULES}
 
