@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from decoding_examples import (
+    DUM_1,
+    DUP_1,
+    LABELS,
+    TOKENS,
+    Problem,
+    means_something,
+    problem,
+    problems,
+    random_problem,
+)
+from hypothesis import given, settings
+
+from qdecomp.data_structures.dependency_graph import DependencyGraph
+from qdecomp.data_structures.errors import DataError, GraphError
+from qdecomp.decoding import greedy, ilp, program
+from qdecomp.decoding.choices import Choice, is_possible, token_kinds
+from qdecomp.decoding.constraints import CONSTRAINTS
+from qdecomp.decoding.ilp import IlpDecoder
+from qdecomp.decoding.scores import Scores
+from qdecomp.decoding.validity import broken_constraints, is_valid
+
+# For each constraint: edges with their probabilities, and which of them the most probable valid graph has.
+MENDED = {
+    "possible edges": ([(3, 2, "span", 0.9), (3, 4, "filter-sub", 0.9)], [1]),
+    "span chains": ([(2, 4, "span", 0.9), (3, 4, "span", 0.6)], [0]),
+    "last token": ([(2, 3, "span", 0.9), (2, 4, "filter-sub", 0.6)], [0]),
+    "one operator": ([(3, 4, "filter-sub", 0.9), (3, 2, "project-sub", 0.6)], [0]),
+    "single arguments": ([(3, 4, "filter-sub", 0.9), (3, 2, "filter-sub", 0.6)], [0]),
+    "complete arguments": ([(1, 4, "comparison-arg[max]", 0.9), (1, 3, "comparison-arg[max]", 0.4)], [0, 1]),
+    "copies": ([(DUP_1, 4, "filter-sub", 0.9), (DUP_1, 3, "duplicate", 0.4)], [0, 1]),
+    "words": ([(3, DUM_1, "filter-sub", 0.9), (4, DUM_1, "span", 0.4)], [0, 1]),
+    "unused steps": (
+        [(1, 3, "aggregate-arg[count]", 0.9), (3, 4, "filter-sub", 0.9), (1, 4, "unused", 0.6)],
+        [0, 1],
+    ),
+    "one root": (
+        [(3, 4, "filter-sub", 0.9), (1, 2, "aggregate-arg[count]", 0.9), (1, 3, "aggregate-arg[count]", 0.3)],
+        [0, 1, 2],
+    ),
+    "no circle": (
+        [(1, 3, "aggregate-arg[count]", 0.9), (3, 4, "filter-sub", 0.9), (4, 3, "filter-sub", 0.8)],
+        [0, 1],
+    ),
+    "some edge": ([(3, 4, "filter-sub", 0.4)], [0]),
+}
+
+
+def test_every_constraint_has_an_example():
+    # Greedy decoding gives a pair one label, so it cannot break that constraint.
+    assert {constraint.name for constraint in CONSTRAINTS} - {"one label"} == MENDED.keys()
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_what_greedy_decoding_breaks_is_mended(name):
+    edges, kept = MENDED[name]
+    found = problem(*edges)
+    assert name in broken_constraints(greedy.decode(*found.arguments))
+    decoded = IlpDecoder().decode(*found.arguments)
+    assert name in decoded.broken
+    assert (decoded.method, decoded.optimal) == ("ilp", True)
+    assert [(edge.head, edge.dependent, edge.tag) for edge in decoded.graph.edges] == sorted(
+        edges[number][:3] for number in kept
+    )
+    assert decoded.graph == ilp.decode(*found.arguments)
+
+
+def test_a_pair_gets_one_label():
+    found = problem((3, 4, "filter-sub", 0.9), (4, 3, "filter-sub", 0.9))
+    found.label_probabilities[3, 4] = found.label_probabilities[4, 3] = 1 / len(LABELS)
+    edges = ilp.decode(*found.arguments).edges
+    assert len({(edge.head, edge.dependent) for edge in edges}) == len(edges)
+
+
+def test_a_valid_greedy_graph_is_taken_without_the_solver(monkeypatch):
+    monkeypatch.setattr(program, "solve", lambda *_: pytest.fail("the solver was asked"))
+    found = problem((3, 4, "filter-sub", 0.9), (1, 3, "aggregate-arg[count]", 0.8))
+    decoded = IlpDecoder().decode(*found.arguments)
+    assert (decoded.method, decoded.optimal, decoded.broken) == ("greedy", True, ())
+    assert decoded.graph == greedy.decode(*found.arguments)
+
+
+def test_edges_and_graph_carry_scores():
+    found = problem((3, 4, "filter-sub", 0.9), (3, 2, "filter-sub", 0.6))
+    decoded = IlpDecoder().decode(*found.arguments)
+    assert [edge.score for edge in decoded.graph.edges] == [pytest.approx(0.9, abs=1e-3)]
+    assert decoded.score == pytest.approx(np.log(0.9) + np.log(0.4) + 119 * np.log(0.999), abs=1e-2)
+
+
+def test_an_improbable_edge_is_found_when_everything_else_is_worse():
+    # Beyond the first bound: nothing but the edge with a probability of 0.002 makes one graph of both halves.
+    halves = [(3, 4, "filter-sub", 0.999999), (1, 2, "aggregate-arg[count]", 0.999999)]
+    found = problem(*halves, (1, 3, "aggregate-arg[count]", 0.002), otherwise=1e-7)
+    decoded = IlpDecoder().decode(*found.arguments)
+    assert decoded.optimal
+    assert (1, 3, "aggregate-arg[count]") in {(e.head, e.dependent, e.tag) for e in decoded.graph.edges}
+    assert len(decoded.graph.edges) == 3
+
+
+def test_a_graph_is_found_where_no_edge_is_valid_alone():
+    found = problem((0, 1, "union-sub", 0.9), tokens=("a", "b", "c"), labels=("union-sub",), otherwise=1e-4)
+    decoded = IlpDecoder().decode(*found.arguments)
+    assert decoded.optimal
+    assert [(edge.head, edge.dependent) for edge in decoded.graph.edges] == [(0, 1), (0, 2)]
+
+
+def test_a_label_may_be_two_tags():
+    found = problem((DUP_1, 4, "duplicate&filter-sub", 0.9), (3, 2, "filter-sub", 0.6))
+    edges = ilp.decode(*found.arguments).edges
+    assert [(edge.head, edge.dependent, edge.tag) for edge in edges] == [
+        (DUP_1, 4, "duplicate"),
+        (DUP_1, 4, "filter-sub"),
+    ]
+
+
+def best_by_enumeration(found: Problem, pairs: list[tuple[int, int]]) -> tuple[float, float]:
+    """The log score of the best graph with edges at some pairs only: of all graphs, and of valid ones."""
+    scores = Scores(*found.arguments)
+    kinds = token_kinds(found.tokens)
+    options = []
+    for head, dependent in pairs:
+        labels = [
+            label
+            for label in found.labels
+            if head != dependent and is_possible(kinds[head], kinds[dependent], head < dependent, label)
+        ]
+        options.append([None, *(Choice(head, dependent, label) for label in labels)])
+    empty = scores.log_score(DependencyGraph(found.tokens))
+    gains = [
+        np.array([0.0 if choice is None else scores.log_score(scores.graph_of([choice])) - empty for choice in row])
+        for row in options
+    ]
+    totals = np.zeros(1)
+    for row in gains:
+        totals = (totals[:, None] + row).ravel()
+    combinations = list(product(*options))
+    order = np.argsort(-totals)
+    for number in order:
+        graph = scores.graph_of([choice for choice in combinations[number] if choice is not None])
+        if means_something(graph):
+            return float(empty + totals[order[0]]), float(empty + totals[number])
+    return float(empty + totals[order[0]]), -np.inf
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ("red", "cubes", "[RSC]", "[DUM]"),
+        ("red", "cubes", "[RSC]", "[DUP]"),
+        ("cubes", "[RSC]", "[DUP]", "[DUM]"),
+        ("how", "many", "cubes"),
+    ],
+)
+def test_all_graphs_of_few_tokens_are_no_better(tokens, seed):
+    labels = ("span", "duplicate", "filter-sub", "superlative-sub[max]", "superlative-attribute[max]")
+    found = random_problem(np.random.default_rng(seed), tokens, labels)
+    words = [position for position, token in enumerate(tokens) if token != "[RSC]"]
+    pairs = [(head, dependent) for head in words for dependent in words if head != dependent]
+    _, best = best_by_enumeration(found, pairs)
+    decoded = IlpDecoder().decode(*found.arguments)
+    if decoded.method == "ilp":
+        assert decoded.optimal
+        assert decoded.score == pytest.approx(best, abs=0.01)
+    else:
+        assert is_valid(greedy.decode(*found.arguments))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_all_graphs_with_edges_at_few_pairs_are_no_better(seed):
+    labels = ("span", "duplicate", "unused", "filter-sub", "union-sub", "aggregate-arg[count]")
+    found = random_problem(np.random.default_rng(seed), TOKENS, labels, pairs=6)
+    pairs = [(int(head), int(dependent)) for head, dependent in zip(*np.nonzero(found.edges), strict=True)]
+    greatest, best = best_by_enumeration(found, pairs)
+    decoded = IlpDecoder().decode(*found.arguments)
+    if decoded.method == "ilp" and greatest - best < 20:
+        # No edge at another pair is worth it: each costs more than 20.
+        assert decoded.optimal
+        assert decoded.score == pytest.approx(best, abs=0.01)
+    assert means_something(decoded.graph)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_every_decoded_graph_says_a_decomposition(found):
+    try:
+        decoded = IlpDecoder(time_limit=0.2).decode(*found.arguments)
+    except GraphError:
+        scores = Scores(*found.arguments)
+        alone = [scores.graph_of([choice]) for choice in scores.candidates(float("inf"), 10_000).choices]
+        assert not any(map(means_something, alone))
+    else:
+        assert means_something(decoded.graph)
+        assert np.isfinite(decoded.score)
+
+
+def test_decoding_twice_gives_the_same():
+    found = random_problem(np.random.default_rng(5), TOKENS, LABELS)
+    first, second = (IlpDecoder(time_limit=0.1).decode(*found.arguments) for _ in range(2))
+    assert first == second
+    assert [edge.score for edge in first.graph.edges] == [edge.score for edge in second.graph.edges]
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_without_time_the_greedy_graph_is_repaired(name, caplog):
+    decoded = IlpDecoder(time_limit=0).decode(*problem(*MENDED[name][0]).arguments)
+    assert (decoded.method, decoded.optimal) == ("repair", False)
+    assert means_something(decoded.graph)
+    assert "repaired" in caplog.text
+
+
+def test_with_too_little_time_there_is_a_valid_graph_all_the_same():
+    found = random_problem(np.random.default_rng(1), TOKENS, LABELS)
+    decoded = IlpDecoder(time_limit=1e-6).decode(*found.arguments)
+    assert not decoded.optimal
+    assert means_something(decoded.graph)
+
+
+@pytest.mark.parametrize("limit", [-1.0, float("nan")])
+def test_a_time_limit_is_not_negative(limit):
+    with pytest.raises(DataError, match="time limit"):
+        IlpDecoder(time_limit=limit)
+
+
+@pytest.mark.parametrize("probability", [0.0, 1.0])
+def test_certain_probabilities_are_decoded(probability):
+    found = problem(otherwise=probability)
+    decoded = IlpDecoder().decode(*found.arguments)
+    assert means_something(decoded.graph)
+    assert np.isfinite(decoded.score)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "labels"), [((), LABELS), (("cubes",), LABELS), (TOKENS, ()), (TOKENS, ("nonsense",))]
+)
+def test_where_no_graph_is_valid_the_error_says_so(tokens, labels):
+    found = problem(tokens=tokens, labels=labels)
+    with pytest.raises(GraphError, match="no valid graph"):
+        ilp.decode(*found.arguments)
