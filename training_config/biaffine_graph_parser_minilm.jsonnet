@@ -5,8 +5,10 @@ biaffine_graph_parser({
   encoder: 'all-MiniLM-L6-v2',
   encoder_lr: 3e-4,
   lr: 1e-3,
-  batch_size: 32,
-  epochs: 20,
+  batch_size: 16,
+  epochs: 7,
+  freeze_embeddings: true,
+  source_weights: import 'lib/source_weights.libsonnet',
 
   special_layers: 1,
   edge_dim: 300,

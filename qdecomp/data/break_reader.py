@@ -16,7 +16,6 @@ from qdecomp.data.pos_tagging import pos_tags
 from qdecomp.data.word_piece_indexer import WordPieceIndexer, preset
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import ConversionError, DataError, QDecompError
-from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR
 from qdecomp.data_structures.tokenization import tokenize
 from qdecomp.files import BreakExample, open_text, read_break_csv, try_json_lines
 
@@ -123,10 +122,6 @@ class BreakReader(DatasetReader):
             raise DataError("the question is empty")
         if not any(character.isalnum() for word in words for character in word):
             raise DataError("the question has no word in it")
-        # The special tokens themselves cannot be words of a question.
-        reserved = {SEPARATOR, DUPLICATE_TOKEN, DUMMY}.intersection(words)
-        if reserved:
-            raise DataError(f"the question holds {', '.join(sorted(reserved))}")
         for indexer in self._token_indexers.values():
             if isinstance(indexer, WordPieceIndexer) and indexer.is_too_long(list(words)):
                 raise DataError("the question is too long for the encoder")

@@ -39,7 +39,12 @@ function(settings) {
     pos_tags: std.get(run, 'pos_tag_dim', 0) > 0,
   },
   data_loader: {
-    batch_sampler: { type: 'bucket', batch_size: run.batch_size, sorting_keys: ['question'], padding_noise: 0.1 },
+    batch_sampler: {
+      type: 'sources',
+      batch_size: run.batch_size,
+      weights: std.get(run, 'source_weights', {}),
+      sorting_keys: ['question'],
+    },
   },
   validation_data_loader: {
     batch_sampler: { type: 'bucket', batch_size: 64, sorting_keys: ['question'], padding_noise: 0 },

@@ -1,0 +1,11 @@
+// How often a question of each source is seen in an epoch. The early snapshot of Break's training set has many questions
+// of some sources and few of others; these weights bring the shares nearer to those of the whole release.
+{
+  NLVR2: 3,
+  COMQA: 2,
+  CWQ: 1.5,
+  GEO: 0.5,
+  ATIS: 0.35,
+  SPIDER: 0.35,
+  ACADEMIC: 0.35,
+}
