@@ -37,9 +37,11 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class IlpDecoder:
-    """Greedy where that gives a valid graph; otherwise a program that may run for ``time_limit`` seconds.
+    """Greedy where that gives a valid graph; otherwise a program that may run for about ``time_limit`` seconds.
 
-    Where the time does not suffice, the greedy graph without the edges that break constraints is the answer.
+    They are counted by the solver's own clock, so that two runs give the same graphs. Where they do not suffice for
+    any graph, the answer is the greedy one without the edges that break constraints. A trained parser's questions
+    take milliseconds, those of one that knows nothing yet take all the time there is: validate it greedily.
     """
 
     time_limit: float = DEFAULT_TIME_LIMIT
@@ -93,6 +95,8 @@ def _cheapest(scores: Scores, hint: Collection[Choice], time_limit: float) -> tu
             break
         bound = min(cost + _ROUNDING, 2 * bound if bound < _HIGHEST_COST else math.inf)
         time_limit -= solution.seconds
+        if not optimal:
+            logger.debug("decoding: choices that cost up to %.1f are taken in", bound)
     return found, optimal
 
 

@@ -65,12 +65,14 @@ def test_the_constraints_are_what_conversion_needs(graph):
     assert is_valid(graph) == means_something(graph)
 
 
+@settings(deadline=None)
 @given(graphs(more_words=(";",)))
 def test_a_valid_graph_says_a_decomposition(graph):
     if is_valid(graph):
         assert means_something(graph)
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_what_is_left_without_blame_is_valid(data):
     tokens = data.draw(token_lists())
