@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from decoding_examples import TOKENS
 
 from qdecomp.data_structures.edge_tags import parse_tag, tag_vocabulary
 from qdecomp.decoding.choices import TokenKind, is_possible, read_label, token_kinds
+from tests.decoding.decoding_examples import TOKENS
 
 WORD, SEPARATOR, DUPLICATE, DUMMY = TokenKind
 

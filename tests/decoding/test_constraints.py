@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from decoding_examples import TOKENS
-
 from qdecomp.data_structures.operators import OPERATORS
 from qdecomp.decoding.choices import Choice
 from qdecomp.decoding.constraints import CONSTRAINTS, SINGLE_ARGUMENTS, Arcs
+from tests.decoding.decoding_examples import TOKENS
 
 
 def test_every_row_has_a_name_of_its_own_and_a_meaning():

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from decoding_examples import problem
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding import DECODERS, make_decoder
+from tests.decoding.decoding_examples import problem
 
 
 @pytest.mark.parametrize("name", DECODERS)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from decoding_examples import LABELS, TOKENS, problem
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.decoding import greedy
 from qdecomp.decoding.greedy import GreedyDecoder
+from tests.decoding.decoding_examples import LABELS, TOKENS, problem
 
 
 def test_edges_that_are_more_probable_than_not_get_their_best_label():

@@ -4,17 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from decoding_examples import (
-    DUM_1,
-    DUP_1,
-    LABELS,
-    TOKENS,
-    Problem,
-    means_something,
-    problem,
-    problems,
-    random_problem,
-)
 from hypothesis import given, settings
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
@@ -25,6 +14,17 @@ from qdecomp.decoding.constraints import CONSTRAINTS
 from qdecomp.decoding.ilp import IlpDecoder
 from qdecomp.decoding.scores import Scores
 from qdecomp.decoding.validity import broken_constraints, is_valid
+from tests.decoding.decoding_examples import (
+    DUM_1,
+    DUP_1,
+    LABELS,
+    TOKENS,
+    Problem,
+    means_something,
+    problem,
+    problems,
+    random_problem,
+)
 
 # For each constraint: edges with their probabilities, and which of them the most probable valid graph has.
 MENDED = {

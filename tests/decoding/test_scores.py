@@ -4,12 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from decoding_examples import LABELS, TOKENS, problem, random_problem
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding.choices import Choice, is_possible, token_kinds
 from qdecomp.decoding.scores import Scores
+from tests.decoding.decoding_examples import LABELS, TOKENS, problem, random_problem
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from decoding_examples import DUM_1, DUP_1, LABELS, SEPARATOR, TOKENS, means_something, token_lists
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from qdecomp.data_structures.pipeline import convert
 from qdecomp.decoding.choices import Choice
 from qdecomp.decoding.validity import broken_constraints, is_valid, without_blame
 from qdecomp.files import read_break_csv
+from tests.decoding.decoding_examples import DUM_1, DUP_1, LABELS, SEPARATOR, TOKENS, means_something, token_lists
 
 
 @st.composite
