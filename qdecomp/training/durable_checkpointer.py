@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import pickle
-import tempfile
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
@@ -140,9 +139,9 @@ def _plain(value: Any) -> Any:
 def _save(value: Any, path: str) -> None:
     """Write the value to a file that is complete under its name, whatever happens in between."""
     folder, name = os.path.split(path)
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=_TEMPORARY)
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}{_TEMPORARY}")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with open(temporary, "wb") as stream:
             torch.save(value, stream)
             stream.flush()
             os.fsync(stream.fileno())

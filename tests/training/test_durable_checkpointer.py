@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 import pytest
 import torch
+from allennlp.common.params import Params
 from allennlp.models.archival import load_archive
 from allennlp.training.checkpointer import Checkpointer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
@@ -64,6 +65,13 @@ def test_it_is_registered() -> None:
     assert Checkpointer.by_name("durable") is DurableCheckpointer
 
 
+def test_every_config_of_the_project_uses_it(project_root: Path) -> None:
+    configs = list((project_root / "training_config").glob("*.jsonnet"))
+    assert configs
+    for config in configs:
+        assert Params.from_file(config)["trainer"]["checkpointer"]["type"] == "durable", config.name
+
+
 def test_the_newest_checkpoint_comes_back_and_old_ones_go(tmp_path: Path) -> None:
     save(tmp_path, state_after(1), state_after(1, 5), state_after(2), keep_most_recent_by_count=2)
     assert names(tmp_path) == {
@@ -72,6 +80,15 @@ def test_the_newest_checkpoint_comes_back_and_old_ones_go(tmp_path: Path) -> Non
     state = load(tmp_path)
     assert state.model_state["weight"].tolist() == [2, 0]
     assert state.trainer_state["epochs_completed"] == 2
+
+
+def test_files_are_open_to_those_whom_the_umask_allows(tmp_path: Path) -> None:
+    mask = os.umask(0o027)
+    try:
+        save(tmp_path, state_after(1))
+    finally:
+        os.umask(mask)
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o640}
 
 
 def test_an_empty_folder_holds_no_checkpoint(tmp_path: Path) -> None:
