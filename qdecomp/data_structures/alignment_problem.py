@@ -8,11 +8,11 @@ none, but should have an *anchor*: a word that shows its operator (see :mod:`~qd
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from .anchors import anchor_words
+from .anchors import anchor_words, property_anchors
 from .equivalence import representatives
 from .inflections import variants
 from .lexicon import property_words, stop_words
@@ -156,11 +156,14 @@ class _Vocabulary:
         return () if same is None else (same,)
 
     def _anchors(self, step: LogicalStep, has_content: bool) -> tuple[int, ...]:
+        """The positions of words that show a step: best its own ones and those of its property."""
         own = frozenset(_words(step))
         if has_content:
-            words = _TELLING_WORDS.get(step.operator, _TELLING_WORDS[None]) & own
-        else:
-            words = anchor_words(step.operator, step.properties) | (own - _EMPTY_WORDS)
+            return self._places(_TELLING_WORDS.get(step.operator, _TELLING_WORDS[None]) & own)
+        told = self._places(property_anchors(step.operator, step.properties) | (own - _EMPTY_WORDS))
+        return told or self._places(anchor_words(step.operator, step.properties))
+
+    def _places(self, words: Iterable[str]) -> tuple[int, ...]:
         return tuple(sorted(position for word in words for position in self.by_word.get(word, ())))
 
 

@@ -13,18 +13,25 @@ from importlib.resources import files
 from .lexicon import property_words, stop_words
 from .operators import OPERATORS, Operator
 
-__all__ = ["anchor_words"]
+__all__ = ["anchor_words", "property_anchors"]
 
 
 @cache
 def anchor_words(operator: Operator, properties: tuple[str, ...]) -> frozenset[str]:
-    """The words that may hold the place of a step, from ``lexicon/anchors.json`` and the property lexicon.
+    """The words that may hold the place of a step.
 
     >>> sorted(anchor_words(Operator.AGGREGATE, ("avg",)))
     ['average', 'averages', 'avg', 'mean']
     """
+    general = (words for name, words in _rows(operator) if name is None)
+    return property_anchors(operator, properties).union(*general)
+
+
+@cache
+def property_anchors(operator: Operator, properties: tuple[str, ...]) -> frozenset[str]:
+    """Those that show the step's property, from ``lexicon/anchors.json`` and the property lexicon."""
     said = {word for name in properties for word in property_words(operator, name)} - stop_words()
-    return frozenset(said).union(*(words for name, words in _rows(operator) if name is None or name in properties))
+    return frozenset(said).union(*(words for name, words in _rows(operator) if name in properties))
 
 
 @cache
