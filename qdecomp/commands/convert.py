@@ -1,0 +1,80 @@
+"""``qdecomp convert``: annotated decompositions to dependency graphs, checked back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from qdecomp.files import write_text_atomically
+
+__all__ = ["command"]
+
+
+@click.command("convert")
+@click.option("--input", "input_path", type=click.Path(path_type=Path), required=True, help="Break's CSV.")
+@click.option(
+    "--output", "output_path", type=click.Path(path_type=Path), required=True, help="JSON lines, one for each row."
+)
+@click.option(
+    "--special-tokens",
+    default="default",
+    show_default=True,
+    help="The tokens that are appended to every question: default or paper.",
+)
+@click.option("--processes", type=click.IntRange(min=1), help="How many cores to use.  [default: all]")
+@click.option("--overwrite", is_flag=True, help="Start anew instead of going on with what the output file has.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 if a row could not be converted.")
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")
+def command(
+    input_path: Path,
+    output_path: Path,
+    special_tokens: str,
+    processes: int | None,
+    overwrite: bool,
+    strict: bool,
+    json_path: Path | None,
+) -> None:
+    """Turn annotated decompositions into dependency graphs.
+
+    Each graph is turned back into a logical form and compared with the one it was made from. A run that was stopped
+    goes on where it ended when it is started again with the same input and options.
+    """
+    from qdecomp.conversion import ConversionSummary, SourceCounts, convert_file, summary_to_json
+    from qdecomp.data_structures.errors import DataError
+    from qdecomp.data_structures.special_tokens import PRESETS
+    from qdecomp.tables import Table, show_tables
+
+    if special_tokens not in PRESETS:
+        raise DataError(f"--special-tokens: there is no {special_tokens!r}; choose of {', '.join(sorted(PRESETS))}")
+
+    def line(name: str, counts: SourceCounts) -> tuple[str, ...]:
+        shares = (f"{100 * value / counts.rows:.2f}" for value in (counts.converted, counts.round_trip))
+        return (name, str(counts.rows), str(counts.converted), str(counts.round_trip), *shares)
+
+    def tables(summary: ConversionSummary) -> list[Table]:
+        columns = ("source", "rows", "converted", "round trip", "converted %", "round trip %")
+        rows = [line(name, counts) for name, counts in sorted(summary.sources.items())]
+        if len(rows) > 1:
+            rows.append(line("all", summary.total))
+        note = f"{summary.seconds:.1f} seconds"
+        if summary.resumed:
+            note += f"; {summary.resumed} rows were there already"
+        found = [Table("Rows by source", columns, tuple(rows), note=note)]
+        for title, reasons in (("Rows without a graph", summary.failures), ("Not given back", summary.losses)):
+            if reasons:
+                cells = tuple((reason, str(count)) for reason, count in reasons.most_common())
+                found.append(Table(title, ("reason", "rows"), cells))
+        return found
+
+    summary = convert_file(
+        input_path, output_path, special=PRESETS[special_tokens], processes=processes, overwrite=overwrite
+    )
+    if json_path is not None:
+        with write_text_atomically(json_path) as stream:
+            json.dump(summary_to_json(summary), stream, ensure_ascii=False, indent=1)
+            stream.write("\n")
+    show_tables(tables(summary))
+    if strict and summary.failures:
+        raise SystemExit(1)

@@ -1,0 +1,121 @@
+"""JSON lines that a long run writes one by one, so that a run that was stopped goes on where it ended.
+
+Every record has a ``key`` that says what it was made from. The keys of all records are known before; a file whose
+lines do not have these keys in this order belongs to other input or other settings and is not touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from qdecomp.data_structures.errors import DataError
+
+__all__ = ["JsonLinesWriter", "resume_json_lines"]
+
+_SECONDS_BETWEEN_SYNCS = 1.0
+
+
+class JsonLinesWriter:
+    """Appends records to a file; what is written is on the disk a second later at the latest."""
+
+    def __init__(self, stream: BinaryIO, done: int) -> None:
+        self._stream = stream
+        self._synced = time.monotonic()
+        self.done = done
+        """How many records the file has."""
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Append a record."""
+        self._stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+        self.done += 1
+        if time.monotonic() - self._synced >= _SECONDS_BETWEEN_SYNCS:
+            self.sync()
+
+    def sync(self) -> None:
+        """Bring everything to the disk."""
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+        self._synced = time.monotonic()
+
+
+@contextmanager
+def resume_json_lines(
+    path: str | Path,
+    keys: Sequence[str],
+    *,
+    overwrite: bool = False,
+    on_record: Callable[[Mapping[str, Any]], None] | None = None,
+) -> Iterator[JsonLinesWriter]:
+    """Open a file of records for writing; whole records that are there already are kept and given to ``on_record``.
+
+    A last line that was cut off is removed. With ``overwrite``, the file starts anew.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as stream:
+            _lock(stream, path)
+            if overwrite:
+                stream.truncate(0)
+            done, end = _check(stream, path, keys, on_record)
+            stream.truncate(end)
+            stream.seek(0, os.SEEK_END)
+            writer = JsonLinesWriter(stream, done)
+            try:
+                yield writer
+            finally:
+                writer.sync()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
+
+
+def _check(
+    stream: BinaryIO, path: Path, keys: Sequence[str], on_record: Callable[[Mapping[str, Any]], None] | None
+) -> tuple[int, int]:
+    """How many whole records there are, and where they end."""
+    stream.seek(0)
+    done = end = 0
+    for line in stream:
+        record = _record(line)
+        if record is None:
+            if stream.read(1):
+                raise DataError(f"{path}: line {done + 1} is not a record of ours; give another file, or overwrite it")
+            break
+        if done >= len(keys) or record.get("key") != keys[done]:
+            raise DataError(
+                f"{path}: line {done + 1} was made from other input or with other settings; "
+                "give another file, or overwrite it"
+            )
+        if on_record is not None:
+            on_record(record)
+        done += 1
+        end += len(line)
+    return done, end
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _lock(stream: BinaryIO, path: Path) -> None:
+    """Keep a second run from writing to the same file; the lock ends with the process."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        return
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise DataError(f"{path}: another run is writing this file; wait for it, or give another file") from None
