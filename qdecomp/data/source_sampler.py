@@ -40,9 +40,8 @@ class SourceSampler(BucketBatchSampler):
         """The numbers of the instances of each batch of one epoch."""
         drawn: list[int] = []
         for source, numbers in self._by_source(instances).items():
-            count = self._count(source, len(numbers))
-            random.shuffle(numbers)
-            drawn.extend((numbers * (count // len(numbers) + 1))[:count])
+            whole, rest = divmod(self._count(source, len(numbers)), len(numbers))
+            drawn.extend(numbers * whole + random.sample(numbers, rest))
         for batch in super().get_batch_indices([instances[number] for number in drawn]):
             yield [drawn[place] for place in batch]
 

@@ -129,8 +129,8 @@ class BiaffineGraphParser(Model):
         count = max(len(batch), 1)
         edge_loss = (edge_losses * counted).sum() / count
         label_loss = torch.nn.functional.cross_entropy(label_scores, label, reduction="sum") / count
-        self._losses["edge_loss"](float(edge_loss))
-        self._losses["label_loss"](float(label_loss))
+        self._losses["edge_loss"](edge_loss.item())
+        self._losses["label_loss"](label_loss.item())
         return edge_loss + self._label_weight * label_loss
 
     def _label_scores(

@@ -31,6 +31,8 @@ function(settings) {
   random_seed: run.seed,
   numpy_seed: run.seed,
   pytorch_seed: run.seed,
+  // Labels and tokens that only the validation set has cannot be learned.
+  datasets_for_vocab_creation: ['train'],
   train_data_path: data.train,
   validation_data_path: data.validation,
   dataset_reader: {
@@ -51,9 +53,8 @@ function(settings) {
   },
   trainer: {
     optimizer: {
-      type: 'huggingface_adamw',
+      type: 'adam',
       lr: run.lr,
-      weight_decay: 0,
       parameter_groups: [[['word_encoder\\.transformer\\.'], { lr: run.encoder_lr }]],
     },
     learning_rate_scheduler: { type: 'slanted_triangular', cut_frac: 0.06, ratio: 1000 },
