@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from qdecomp.data_structures.dependency_graph import DependencyGraph, dependency_graph_from_json
+from qdecomp.data_structures.lf_em import lf_em
+from qdecomp.data_structures.pipeline import convert
+from qdecomp.data_structures.prediction import (
+    failed_prediction,
+    prediction_of_graph,
+    prediction_of_text,
+    prediction_record,
+)
+
+QUESTION = "How many red cubes are there?"
+GOLD = "return cubes ;return #1 that are red ;return number of #2"
+FIELDS = ["question_id", "question", "decomposition", "logical_form", "graph", "score", "error"]
+
+
+def test_a_graph_gives_every_form() -> None:
+    graph = convert(QUESTION, GOLD).graph
+    record = prediction_record(prediction_of_graph(graph, -1.5), "id", QUESTION)
+    assert list(record) == FIELDS
+    assert json.loads(json.dumps(record)) == record
+    assert lf_em(QUESTION, record["decomposition"], GOLD)
+    assert record["logical_form"][-1] == "AGGREGATE[count](arg=#2)"
+    assert dependency_graph_from_json(record["graph"]) == graph
+    assert (record["score"], record["error"]) == (-1.5, None)
+
+
+def test_a_graph_without_meaning_gives_the_reason() -> None:
+    prediction = prediction_of_graph(DependencyGraph(("red", "cubes")))
+    assert not prediction.is_valid
+    record = prediction_record(prediction, "id", QUESTION)
+    assert (record["decomposition"], record["logical_form"]) == (None, None)
+    assert "no edge" in record["error"]
+    assert record["graph"]["tokens"] == ["red", "cubes"]
+
+
+def test_a_text_is_kept_as_it_is() -> None:
+    prediction = prediction_of_text(GOLD)
+    assert prediction.is_valid
+    assert prediction.decomposition == GOLD
+    assert prediction.graph is None
+    broken = prediction_of_text("return #1")
+    assert broken.decomposition == "return #1"
+    assert broken.error == "step 1: refers to itself (#1)"
+    assert not broken.is_valid
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_no_text_is_an_error(text: str) -> None:
+    assert prediction_of_text(text).error == "the decomposition is empty"
+
+
+@pytest.mark.parametrize("score", [math.inf, -math.inf, math.nan, None])
+def test_scores_that_json_lacks_are_left_out(score: float | None) -> None:
+    record = prediction_record(prediction_of_text(GOLD, score), "id", QUESTION)
+    assert record["score"] is None
+
+
+def test_errors_without_a_message_have_their_name() -> None:
+    assert failed_prediction(ValueError()).error == "ValueError"
+    assert failed_prediction("too long").error == "too long"

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from allennlp.data import Batch, Vocabulary
+from allennlp.data.token_indexers import SingleIdTokenIndexer
+
+from qdecomp.data.graph_reader import BreakGraphReader
+from qdecomp.data.word_piece_indexer import NO_WORD, WordPieceIndexer
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.special_tokens import PRESETS
+from qdecomp.modules.word_encoder import PIECES, POS_TAGS, EncodedWords, WordEncoder, average_pieces
+
+SPECIAL = len(PRESETS["default"].appended)
+QUESTIONS = ("How many zqx cubes are red?", "red cubes")
+
+
+def test_words_are_the_mean_of_their_pieces() -> None:
+    states = torch.randn(2, 5, 3)
+    words = torch.tensor([[NO_WORD, 0, 0, 1, NO_WORD], [NO_WORD, 0, NO_WORD, NO_WORD, NO_WORD]])
+    means, mask = average_pieces(states, words)
+    torch.testing.assert_close(means[0, 0], (states[0, 1] + states[0, 2]) / 2)
+    torch.testing.assert_close(means[0, 1], states[0, 3])
+    torch.testing.assert_close(means[1, 0], states[1, 1])
+    assert mask.tolist() == [[True, True], [True, False]]
+    assert means[1, 1].tolist() == [0, 0, 0]
+
+
+def _encode(
+    encoder: str, questions: tuple[str, ...] = QUESTIONS, *, inside: bool, tags: bool = False, **options: object
+) -> tuple[WordEncoder, EncodedWords]:
+    indexers = {PIECES: WordPieceIndexer(encoder, special_tokens="default" if inside else None)}
+    if tags:
+        indexers[POS_TAGS] = SingleIdTokenIndexer(namespace=POS_TAGS, feature_name="pos_")
+    reader = BreakGraphReader(token_indexers=indexers, pos_tags=tags)
+    instances = [reader.text_to_instance(question) for question in questions]
+    for instance in instances:
+        reader.apply_token_indexers(instance)
+    vocab = Vocabulary.from_instances(instances)
+    batch = Batch(instances)
+    batch.index_instances(vocab)
+    torch.manual_seed(0)
+    word_encoder = WordEncoder(vocab, encoder, special_layers=0 if inside else 2, **options)  # type: ignore[arg-type]
+    word_encoder.eval()
+    return word_encoder, word_encoder(batch.as_tensor_dict()["question"])
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_special_tokens_come_first_and_padding_last(tiny_encoder: Path, inside: bool) -> None:
+    _, encoded = _encode(str(tiny_encoder), inside=inside)
+    assert encoded.states.shape == (2, SPECIAL + 7, 48)
+    assert encoded.mask.sum(-1).tolist() == [SPECIAL + 7, SPECIAL + 2]
+    assert encoded.question_states.shape == (2, 7, 48)
+    assert encoded.question_mask.tolist() == [[True] * 7, [True] * 2 + [False] * 5]
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_states_do_not_depend_on_padding(tiny_encoder: Path, inside: bool) -> None:
+    _, together = _encode(str(tiny_encoder), inside=inside)
+    _, alone = _encode(str(tiny_encoder), QUESTIONS[1:], inside=inside)
+    torch.testing.assert_close(together.states[1, : SPECIAL + 2], alone.states[0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_special_tokens_depend_on_the_question_and_differ(tiny_encoder: Path, inside: bool) -> None:
+    _, encoded = _encode(str(tiny_encoder), inside=inside)
+    special = encoded.states[:, :SPECIAL]
+    assert not torch.allclose(special[0], special[1], atol=1e-4)
+    distances = torch.cdist(special[0], special[0]) + torch.eye(SPECIAL)
+    assert float(distances.min()) > 1e-3
+
+
+def test_tags_of_words_are_appended_to_states(tiny_encoder: Path) -> None:
+    word_encoder, encoded = _encode(str(tiny_encoder), inside=False, tags=True, pos_tag_dim=6)
+    assert encoded.states.size(-1) == word_encoder.get_output_dim() == 54
+    assert (encoded.states[:, :SPECIAL, 48:] == 0).all()
+    assert (encoded.states[0, SPECIAL:, 48:] != 0).any()
+
+
+def test_layers_can_be_mixed_and_embeddings_frozen(tiny_encoder: Path) -> None:
+    plain, last = _encode(str(tiny_encoder), inside=False)
+    mixing, mixed = _encode(str(tiny_encoder), inside=False, mix_layers=True, freeze_embeddings=True)
+    assert not torch.allclose(last.question_states, mixed.question_states)
+    frozen = {name for name, parameter in mixing.named_parameters() if not parameter.requires_grad}
+    assert frozen
+    assert all(name.startswith("transformer.embeddings.") for name in frozen)
+    assert all(parameter.requires_grad for parameter in plain.parameters())
+
+
+def test_special_tokens_that_nobody_encodes_are_noticed(tiny_encoder: Path) -> None:
+    reader = BreakGraphReader(token_indexers={PIECES: WordPieceIndexer(str(tiny_encoder))})
+    instance = reader.text_to_instance("red cubes")
+    reader.apply_token_indexers(instance)
+    batch = Batch([instance])
+    batch.index_instances(Vocabulary())
+    with pytest.raises(DataError, match="do not agree"):
+        WordEncoder(Vocabulary(), str(tiny_encoder))(batch.as_tensor_dict()["question"])
