@@ -9,8 +9,8 @@ WORKERS ?= 2
 
 BIN := .venv/bin
 
-# torchvision says on every import that it cannot read images, which nobody asks it to do.
-export PYTHONWARNINGS := ignore::UserWarning:torchvision.io.image
+# torchvision says that it cannot read images, which nobody asks it to do, and torch dislikes a call of AllenNLP's.
+export PYTHONWARNINGS := ignore::UserWarning:torchvision.io.image,ignore::FutureWarning:allennlp.training.gradient_descent_trainer
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check clean

@@ -1,0 +1,103 @@
+"""The main job on the sample data, from nothing: convert, train a small parser, predict, evaluate and show.
+
+Run it with ``make demo``. It writes below ``out/demo`` only, and removes what an earlier run left there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+OUT = Path("out/demo")
+
+PREDICT = f"allennlp predict {OUT}/parser/model.tar.gz --silent"
+
+# Each step is what it does and the command that does it, as it would be typed in the project's root.
+STEPS = (
+    (
+        "Convert decompositions that people wrote to graphs",
+        f"qdecomp convert --input data/train.csv --output {OUT}/graphs.jsonl",
+    ),
+    (
+        "Train a small graph parser",
+        f"allennlp train training_config/biaffine_graph_parser_minilm.jsonnet -s {OUT}/parser --file-friendly-logging",
+    ),
+    (
+        "Predict the decompositions of other questions",
+        f"{PREDICT} data/dev.csv --output-file {OUT}/dev.jsonl --batch-size 32",
+    ),
+    (
+        "Compare them with those that people wrote",
+        f"qdecomp evaluate --gold data/dev.csv --predictions {OUT}/dev.jsonl",
+    ),
+    (
+        "Predict the decompositions of questions that nobody has decomposed",
+        f"{PREDICT} data/questions.txt --output-file {OUT}/questions.jsonl",
+    ),
+)
+
+# Only what says how it goes; one thread, which is quicker than two when the cores are busy.
+ENVIRONMENT = {
+    "ALLENNLP_LOG_LEVEL": "ERROR",
+    "OMP_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "PYTHONWARNINGS": "ignore",
+}
+
+
+def main() -> None:
+    """Run all steps, and stop at the first that fails."""
+    started = time.monotonic()
+    os.chdir(ROOT)
+    shutil.rmtree(OUT, ignore_errors=True)
+    for number, (title, command) in enumerate(STEPS, start=1):
+        print(f"\n== {number}. {title}\n$ {command}", flush=True)
+        run(command)
+    print(f"\n== {len(STEPS) + 1}. Show one of them with its graph\n")
+    show(first_decomposed(OUT / "questions.jsonl"))
+    print(f"\nDone in {time.monotonic() - started:.0f} seconds; everything is in {OUT}.")
+
+
+def run(command: str) -> None:
+    """Run a command of this environment; its end with an error is the end of the demo."""
+    program, *arguments = shlex.split(command)
+    started = time.monotonic()
+    code = subprocess.run(
+        [str(Path(sys.executable).parent / program), *arguments], env=os.environ | ENVIRONMENT
+    ).returncode
+    if code != 0:
+        sys.exit(f"demo: {program} {arguments[0]} ended with exit code {code}")
+    print(f"({time.monotonic() - started:.0f} seconds)")
+
+
+def first_decomposed(path: Path) -> dict[str, Any]:
+    """The record of the first question that has a decomposition."""
+    with path.open(encoding="utf-8") as stream:
+        records = [json.loads(line) for line in stream]
+    for record in records:
+        if record["decomposition"]:
+            return record
+    sys.exit(f"demo: none of the {len(records)} questions has a decomposition; the first says: {records[0]['error']}")
+
+
+def show(record: dict[str, Any]) -> None:
+    """Print a question, the steps that answer it, and the edges between its words."""
+    print(record["question"])
+    for number, step in enumerate(record["decomposition"].split(";"), start=1):
+        print(f"  {number}. {step.strip()}")
+    tokens = record["graph"]["tokens"]
+    print("\nfrom a word      to a word        relation")
+    for head, dependent, tag, score in record["graph"]["edges"]:
+        print(f"{tokens[head]:16} {tokens[dependent]:16} {tag} ({score:.2f})")
+
+
+if __name__ == "__main__":
+    main()
