@@ -3,6 +3,7 @@
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
@@ -15,7 +16,7 @@ from allennlp.training.metrics import Average
 from qdecomp.data.edges_field import EDGE_LABELS, NO_EDGE, from_model_order, to_model_order
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import split_tags
-from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.data_structures.prediction import Prediction, prediction_of_graph
 from qdecomp.decoding import Decoded, make_decoder
 from qdecomp.decoding.greedy import GreedyDecoder
@@ -155,14 +156,21 @@ class BiaffineGraphParser(Model):
             rows[question].append((first, second, self.labels[number], probability))
         predictions = []
         for question, (entry, score) in enumerate(zip(metadata, scores.tolist(), strict=True)):
-            found_graph = self._graph(entry["tokens"], rows[question])
-            if not isinstance(self.decoder, GreedyDecoder) and not is_valid(found_graph):
-                decoded = self._decode(scored, question, entry["tokens"])
-                found_graph, score = decoded.graph, decoded.score
-            predictions.append(prediction_of_graph(found_graph, score))
+            greedy = prediction_of_graph(self._graph(entry["tokens"], rows[question]), score)
+            predictions.append(self._better(greedy, scored, question, entry["tokens"]))
         if graph is not None:
             self._measure(predictions, (batch, head, dependent, label), metadata, graph, scored)
         return predictions
+
+    def _better(self, greedy: Prediction, scored: _Scored, question: int, tokens: Sequence[str]) -> Prediction:
+        """What the decoder makes of a question whose greedy graph is not valid."""
+        if isinstance(self.decoder, GreedyDecoder) or (greedy.graph is not None and is_valid(greedy.graph)):
+            return greedy
+        try:
+            decoded = self._decode(scored, question, tokens)
+        except GraphError as error:
+            return replace(greedy, error=str(error))
+        return prediction_of_graph(decoded.graph, decoded.score)
 
     def _decode(self, scored: _Scored, question: int, tokens: Sequence[str]) -> Decoded:
         """Let the decoder look at all probabilities of one question, in the order of a graph."""

@@ -1,4 +1,4 @@
-// The biaffine graph parser; further settings of a run: edge_dim, label_dim, layers, dropout, feed_forward_dropout.
+// The biaffine graph parser; further settings of a run are the names below, see qdecomp/models/biaffine_graph_parser.py.
 local parser = import 'parser.libsonnet';
 
 function(run) parser(run) {
@@ -8,7 +8,7 @@ function(run) parser(run) {
     word_encoder: $.word_encoder,
   } + {
     [name]: run[name]
-    for name in ['edge_dim', 'label_dim', 'layers', 'dropout', 'feed_forward_dropout', 'label_weight']
+    for name in ['edge_dim', 'label_dim', 'layers', 'dropout', 'feed_forward_dropout', 'label_weight', 'decoder']
     if std.objectHas(run, name)
   },
 }
