@@ -23,6 +23,8 @@ from qdecomp.resumable import resume_json_lines
 __all__ = ["ConversionSummary", "SourceCounts", "convert_file", "convert_row", "summary_to_json"]
 
 _ROWS_A_TASK = 40
+# For fewer rows than this, starting other processes takes longer than the work.
+_ROWS_FOR_PROCESSES = 400
 _NO_DECOMPOSITION = "there is no decomposition"
 
 
@@ -121,7 +123,7 @@ def _reason(error: QDecompError) -> str:
     if isinstance(error, QdmrSyntaxError):
         error = ConversionError("qdmr", error.reason)
     text = re.sub(r"\bstep \d+: ", "", str(error))
-    text = re.sub(r"\s*\([^)]*\)", "", text)
+    text = re.sub(r"\d+", "N", re.sub(r"\s*\([^)]*\)", "", text))
     stage, _, rest = text.partition(": ")
     return f"{stage}: {rest.split(':')[0]}" if rest and stage.replace(" ", "").isalpha() else text
 
@@ -164,7 +166,7 @@ def _records(
     from joblib import Parallel, cpu_count, delayed
 
     workers = max(1, processes or cpu_count())
-    if workers == 1 or len(examples) <= _ROWS_A_TASK:
+    if workers == 1 or len(examples) < _ROWS_FOR_PROCESSES:
         yield from (convert_row(example, special) for example in examples)
         return
     tasks = (examples[start : start + _ROWS_A_TASK] for start in range(0, len(examples), _ROWS_A_TASK))

@@ -9,6 +9,7 @@ from qdecomp.lazy_group import LazyGroup
 
 # The name of a benchmark and what it measures. The module of the same name holds a click command ``command``.
 _BENCHMARKS = {
+    "conversion": "Milliseconds a question from decomposition to graph and back, and what is lost.",
     "decoding": "Milliseconds a question of greedy and ILP decoding, on gold graphs with noise.",
     "metrics": "Pairs a second of LF-EM and other metrics, the time to import qdecomp, and memory.",
     "token_budget": "What is lost with fewer or more special tokens.",

@@ -67,7 +67,7 @@ def test_the_summary_counts_by_source_and_by_reason(break_csv, tmp_path):
 
 
 def test_several_processes_write_the_same_file(break_csv, tmp_path):
-    path = break_csv([(f"CLEVR_dev_{number}", *ROWS[number % 5][1:]) for number in range(200)])
+    path = break_csv([(f"CLEVR_dev_{number}", *ROWS[number % 5][1:]) for number in range(450)])
     convert_file(path, tmp_path / "one.jsonl", processes=1)
     convert_file(path, tmp_path / "two.jsonl", processes=2)
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()

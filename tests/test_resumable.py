@@ -88,7 +88,8 @@ def test_what_is_written_is_kept_when_the_run_breaks(tmp_path):
             writer.write({"key": "a"})
             raise KeyError
 
-    pytest.raises(KeyError, run)
+    with pytest.raises(KeyError):
+        run()
     assert keys_of(tmp_path / "out.jsonl") == ["a"]
 
 

@@ -32,6 +32,8 @@ class Weights:
     shared: int = 1_000_000_000
     #: Step coverage: a step without content that a word of the question shows.
     anchor: int = -100_000_000
+    #: Step coverage: that word shows the step's property, and not only its operator.
+    telling: int = -10_000_000
     #: Sequential preference: neighbouring tokens in one step.
     sequence: int = -2_000_000
     #: Sequential preference: neighbouring tokens in a step and in a step that it refers to.
@@ -116,8 +118,11 @@ class Costs:
     def alone(self, choice: Choice, is_anchor: bool = False) -> int:
         """What a choice costs by itself."""
         step, position = choice
+        candidates = self.problem.steps[step]
         cost = self.weights.anchor if is_anchor else self.weights.token
-        if position in self.problem.steps[step].exact:
+        if is_anchor and position in candidates.telling:
+            cost += self.weights.telling
+        if position in candidates.exact:
             cost += self.weights.exact
         return cost + self.weights.position * position
 

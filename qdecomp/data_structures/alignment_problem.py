@@ -41,13 +41,14 @@ class Candidates:
     """What one step may be aligned with.
 
     ``needs`` has a tuple of token positions for each class of content words, of which at least one is to be taken;
-    ``anchors`` are the positions of which a step without needs may take one; ``exact`` are the positions whose token
-    is a word of the step, letter by letter; ``references`` are the steps referred to, from 0; ``missing`` are the
-    content words that no token is equivalent to.
+    ``anchors`` are the positions of which a step without needs may take one, and ``telling`` are those of them that
+    show more than the operator; ``exact`` are the positions whose token is a word of the step, letter by letter;
+    ``references`` are the steps referred to, from 0; ``missing`` are the content words that no token is equivalent to.
     """
 
     needs: tuple[tuple[int, ...], ...]
     anchors: tuple[int, ...]
+    telling: frozenset[int]
     exact: frozenset[int]
     references: tuple[int, ...]
     missing: tuple[str, ...]
@@ -134,10 +135,10 @@ class _Vocabulary:
                     missing.append(word)
         found = tuple(positions for positions in needs.values() if positions)
         own = frozenset(words).union(_words(step))
-        anchors = self._anchors(step, bool(found))
+        anchors, telling = self._anchors(step, bool(found))
         exact = frozenset(p for positions in (*found, anchors) for p in positions if self.lower[p] in own)
         references = tuple(dict.fromkeys(number - 1 for number in step.references))
-        return Candidates(found, anchors, exact, references, tuple(missing))
+        return Candidates(found, anchors, frozenset(telling), exact, references, tuple(missing))
 
     def _positions(self, name: str, word: str, said: frozenset[str], auxiliary: frozenset[str]) -> tuple[int, ...]:
         """The question's tokens of a class, or else the resource word that fits best.
@@ -155,13 +156,14 @@ class _Vocabulary:
             same = next((position for position in resources if self.lower[position] in variants(word)), None)
         return () if same is None else (same,)
 
-    def _anchors(self, step: LogicalStep, has_content: bool) -> tuple[int, ...]:
-        """The positions of words that show a step: best its own ones and those of its property."""
+    def _anchors(self, step: LogicalStep, has_content: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The positions of words that show a step, and those of its own words and of its property among them."""
         own = frozenset(_words(step))
         if has_content:
-            return self._places(_TELLING_WORDS.get(step.operator, _TELLING_WORDS[None]) & own)
-        told = self._places(property_anchors(step.operator, step.properties) | (own - _EMPTY_WORDS))
-        return told or self._places(anchor_words(step.operator, step.properties))
+            telling = self._places(_TELLING_WORDS.get(step.operator, _TELLING_WORDS[None]) & own)
+            return telling, telling
+        words = property_anchors(step.operator, step.properties) | (own - _EMPTY_WORDS)
+        return self._places(words | anchor_words(step.operator, step.properties)), self._places(words)
 
     def _places(self, words: Iterable[str]) -> tuple[int, ...]:
         return tuple(sorted(position for word in words for position in self.by_word.get(word, ())))

@@ -41,7 +41,7 @@ __all__ = [
     "read_graph",
 ]
 
-CONVERSION_VERSION = "3"
+CONVERSION_VERSION = "4"
 """Changes whenever a graph may change; part of the key of every cache of graphs."""
 
 

@@ -112,7 +112,7 @@ PRESETS: Mapping[str, SpecialTokens] = MappingProxyType(
                 *("flights", "size", "number", "equal", "height", "most", "at"),
                 *("least", "one", "date", "100", "objects", "two", "population"),
             ),
-            duplicates=4,
+            duplicates=5,
             dummies=5,
         ),
     }

@@ -26,6 +26,7 @@ def cost_of(problem: AlignmentProblem, chosen: frozenset[Choice], weights: Weigh
         assert anchors <= set(step.anchors), "a token that is no candidate"
         assert all(i not in tokens[other] for i in anchors for other in tokens if other != k), "an anchor is shared"
         cost += weights.token * len(tokens[k] & content) + weights.anchor * len(anchors)
+        cost += weights.telling * len(anchors & step.telling)
         cost += weights.exact * len(tokens[k] & step.exact) + weights.position * sum(tokens[k])
     for i in range(problem.size):
         cost += weights.shared * max(0, sum(i in tokens[k] for k in tokens) - 1)
@@ -60,7 +61,8 @@ def dense_optimum(problem: AlignmentProblem, weights: Weights = WEIGHTS) -> int:
                 model.add(anchor[k, i] == 0)
             exact = weights.exact if i in step.exact else 0
             costs.append((weights.token + exact + weights.position * i) * content[k, i])
-            costs.append((weights.anchor + exact + weights.position * i) * anchor[k, i])
+            telling = weights.telling if i in step.telling else 0
+            costs.append((weights.anchor + telling + exact + weights.position * i) * anchor[k, i])
         for need in step.needs:
             model.add(sum(content[k, i] for i in need) >= 1)
         model.add(sum(anchor[k, i] for i in places) <= 1)

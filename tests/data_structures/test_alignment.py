@@ -156,6 +156,7 @@ def problems(draw: st.DrawFn) -> AlignmentProblem:
             Candidates(
                 tuple(tuple(sorted(need)) for need in needs),
                 tuple(sorted(anchors)),
+                frozenset(draw(st.sets(positions, max_size=3)) & anchors),
                 frozenset(exact),
                 tuple(sorted(references)),
                 (),
@@ -190,8 +191,10 @@ def test_on_real_questions_the_pruned_program_has_the_optimum_of_the_dense_one(s
 
 
 def test_each_weight_outweighs_the_weaker_ones():
-    ordered = [WEIGHTS.token, WEIGHTS.anchor, WEIGHTS.sequence, WEIGHTS.reference, WEIGHTS.exact, WEIGHTS.position]
-    sizes = [abs(weight) for weight in ordered]
+    sizes = [
+        *(abs(weight) for weight in (WEIGHTS.token, WEIGHTS.anchor, WEIGHTS.telling, WEIGHTS.sequence)),
+        *(abs(weight) for weight in (WEIGHTS.reference, WEIGHTS.exact, WEIGHTS.position)),
+    ]
     assert sizes == sorted(sizes, reverse=True)
     assert WEIGHTS.shared == WEIGHTS.token
 

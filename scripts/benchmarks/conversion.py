@@ -1,0 +1,140 @@
+"""How long the way from a decomposition to its graph and back takes, stage by stage, and what is lost.
+
+The stages are measured on one core in a process of their own, after start-up (loading the lexicons and the solver,
+and converting one made-up question). The whole file is then converted as ``qdecomp convert`` does it. On a busy
+machine, look at the processor's seconds.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from benchmarks.measuring import SHARED, clock, in_fresh_process, peak_memory_mb, write_results
+from qdecomp.tables import Table, show_tables
+
+T = TypeVar("T")
+
+_WARM_UP = (
+    "How many red cubes are there, red or blue?",
+    "return red cubes ;return #1 that are red ;return number of #2",
+)
+_STAGES = ("QDMR to LF", "alignment", "LF to SDG to DG", "DG to SDG to LF", "LF-EM", "all")
+_FILES = (SHARED / "break" / "train.csv", SHARED / "break" / "dev.csv")
+
+
+@click.command()
+@click.option("--input", "paths", type=click.Path(path_type=Path), multiple=True, default=_FILES, help="Break's CSV.")
+@click.option("--questions", default=2000, show_default=True, help="How many questions to measure by stages.")
+@click.option("--special-tokens", default="default", show_default=True, help="default or paper.")
+@click.option("--processes", default=2, show_default=True, help="Cores for the whole files; 0 leaves them out.")
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")
+def command(
+    paths: tuple[Path, ...], questions: int, special_tokens: str, processes: int, json_path: Path | None
+) -> None:
+    """Milliseconds a question, and rows a second of whole files."""
+    stages = in_fresh_process(measure_stages, paths, questions, special_tokens)
+    rows = tuple((name, *(f"{value:.2f}" for value in stages["stages"][name].values())) for name in _STAGES)
+    note = f"{stages['questions']} questions; {stages['over_one_second']} over one second; {stages['memory_mb']:.0f} MB"
+    columns = ("stage", "mean", "median", "99%", "longest")
+    tables = [Table("Milliseconds of the processor a question", columns, rows, note=note)]
+    results: dict[str, Any] = {"stages": stages}
+    if processes:
+        whole = [in_fresh_process(measure_file, path, special_tokens, processes) for path in paths]
+        results["files"] = whole
+        columns = ("file", "rows", "converted %", "round trip %", "seconds", "CPU seconds", "MB, at most")
+        cells = tuple(tuple(f"{v:.2f}" if isinstance(v, float) else str(v) for v in one.values()) for one in whole)
+        tables.append(Table(f"Whole files, {processes} processes", columns, cells))
+    show_tables(tables)
+    if json_path:
+        write_results(json_path, results)
+
+
+def measure_stages(paths: tuple[Path, ...], questions: int, special_tokens: str) -> dict[str, Any]:
+    """The processor's time for each stage, over questions that are evenly spread over the files."""
+    from qdecomp.data_structures.alignment import align
+    from qdecomp.data_structures.errors import QDecompError
+    from qdecomp.data_structures.graph_conversion import to_dependency_graph, to_span_graph
+    from qdecomp.data_structures.grounding import logical_form_of, span_graph_of
+    from qdecomp.data_structures.lf_em import lf_em
+    from qdecomp.data_structures.pipeline import check_back, convert
+    from qdecomp.data_structures.qdmr import parse_qdmr
+    from qdecomp.data_structures.special_tokens import PRESETS
+    from qdecomp.data_structures.to_logical_form import to_logical_form
+    from qdecomp.data_structures.tokenization import tokenize
+    from qdecomp.files import read_break_csv
+
+    special = PRESETS[special_tokens]
+    examples = [example for path in paths for example in read_break_csv(path)]
+    examples = examples[:: max(1, len(examples) // questions)]
+    check_back(convert(*_WARM_UP, special=special))
+    times: dict[str, list[float]] = {name: [] for name in _STAGES}
+
+    def timed(stage: str, function: Callable[[], T]) -> T:
+        start = time.process_time()
+        try:
+            return function()
+        finally:
+            times[stage].append(1000 * (time.process_time() - start))
+
+    def run(question: str, text: str) -> None:
+        form = timed("QDMR to LF", lambda: to_logical_form(parse_qdmr(text)))
+        words = (*tokenize(question), *special.words)
+        alignment = timed("alignment", lambda: align(form, words))
+        graph = timed("LF to SDG to DG", lambda: to_dependency_graph(span_graph_of(form, alignment, words), special))
+        again = timed("DG to SDG to LF", lambda: logical_form_of(to_span_graph(graph)))
+        timed("LF-EM", lambda: lf_em(question, again, form))
+
+    for example in examples:
+        start = time.process_time()
+        with suppress(QDecompError):
+            run(example.question, example.decomposition or "")
+        times["all"].append(1000 * (time.process_time() - start))
+    return {
+        "questions": len(examples),
+        "over_one_second": sum(value > 1000 for value in times["all"]),
+        "memory_mb": peak_memory_mb(),
+        "stages": {name: _figures(values) for name, values in times.items()},
+    }
+
+
+def _figures(values: list[float]) -> dict[str, float]:
+    ordered = sorted(values)
+    return {
+        "mean": statistics.fmean(values),
+        "median": statistics.median(values),
+        "p99": ordered[int(0.99 * (len(ordered) - 1))],
+        "longest": ordered[-1],
+    }
+
+
+def measure_file(path: Path, special_tokens: str, processes: int) -> dict[str, Any]:
+    """Convert a whole file as the command does; memory is that of the parent and of as many largest children."""
+    from joblib.externals.loky import get_reusable_executor
+
+    from qdecomp.conversion import convert_file
+    from qdecomp.data_structures.special_tokens import PRESETS
+
+    with tempfile.TemporaryDirectory() as folder, clock() as measured:
+        output = Path(folder) / "graphs.jsonl"
+        summary = convert_file(path, output, special=PRESETS[special_tokens], processes=processes)
+    get_reusable_executor().shutdown(wait=True)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    total = summary.total
+    return {
+        "file": path.name,
+        "rows": total.rows,
+        "converted": 100 * total.converted / total.rows,
+        "round_trip": 100 * total.round_trip / total.rows,
+        "seconds": measured.wall,
+        "cpu_seconds": measured.cpu + children.ru_utime + children.ru_stime,
+        "memory_mb": peak_memory_mb() + processes * children.ru_maxrss / 1024,
+    }
