@@ -1,6 +1,6 @@
 """CopyNet-BERT: a transformer reads the question, and an LSTM that may copy its words writes the decomposition."""
 
-from __future__ import annotations
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Sequence
 from typing import Any

@@ -8,7 +8,7 @@ matrices. A further layer reads what the layer below has attended to, and so kno
 Ids are those of the extended vocabulary (:class:`~qdecomp.data.copy_field.CopyField`).
 """
 
-from __future__ import annotations
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Memory:
         weights = self.mask.to(self.states.dtype)
         return torch.einsum("bnd,bn->bd", self.states, weights / weights.sum(dim=1, keepdim=True))
 
-    def select(self, examples: Tensor) -> Memory:
+    def select(self, examples: Tensor) -> "Memory":
         """Only these examples of the batch."""
         return Memory(
             self.states[examples],
@@ -67,11 +67,11 @@ class _DecoderState:
     memory: Memory
     hidden: tuple[tuple[Tensor, Tensor], ...]
 
-    def select(self, examples: Tensor) -> _DecoderState:
+    def select(self, examples: Tensor) -> "_DecoderState":
         hidden = tuple((output[examples], cell[examples]) for output, cell in self.hidden)
         return _DecoderState(self.memory.select(examples), hidden)
 
-    def reorder(self, parents: Tensor) -> _DecoderState:
+    def reorder(self, parents: Tensor) -> "_DecoderState":
         rows = torch.arange(len(parents), device=parents.device)[:, None]
         hidden = tuple((output[rows, parents], cell[rows, parents]) for output, cell in self.hidden)
         return _DecoderState(self.memory, hidden)

@@ -12,7 +12,7 @@ can pull both ways. Its first layer is linear, so that the difference is taken b
 layers after that run over pairs.
 """
 
-from __future__ import annotations
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from itertools import pairwise
 from typing import NamedTuple, cast
@@ -34,8 +34,8 @@ class Relations(NamedTuple):
 class RelationNet(nn.Module):
     """A feed-forward net over the differences of all pairs of states.
 
-    One dropout mask serves all pairs with the same first token: random numbers for every pair would take longer than
-    the net itself.
+    One dropout mask serves all pairs of a question. It is multiplied into the weights of the layer that reads what is
+    dropped: random numbers for every pair, and a pass over all pairs, would take longer than the net itself.
     """
 
     def __init__(self, input_dim: int, hidden_dim: int, output_dim: int, num_layers: int, dropout: float) -> None:
@@ -49,17 +49,23 @@ class RelationNet(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         """From (batch, tokens, input_dim) to (batch, tokens, tokens, output_dim)."""
+        batch, tokens, _ = states.shape
         projected = nn.functional.linear(states, self.first.weight)
         pairs = (projected + self.first.bias)[:, :, None] - projected[:, None]
-        for layer in self.others:
-            pairs = layer(self._drop(pairs.relu()))
-        return pairs
+        values = pairs.relu_().view(batch, tokens * tokens, -1)
+        # ReLU is done in place, since nothing else needs what was there, and memory limits the length of questions.
+        for number, layer in enumerate(cast("list[nn.Linear]", self.others), start=1):
+            values = torch.baddbmm(layer.bias, values, self._weights(layer, batch))
+            if number < len(self.others):
+                values.relu_()
+        return values.view(batch, tokens, tokens, -1)
 
-    def _drop(self, pairs: Tensor) -> Tensor:
+    def _weights(self, layer: nn.Linear, batch: int) -> Tensor:
+        """The transposed weights for each question, (batch, input, output), with some of their inputs dropped."""
+        weights = layer.weight.t().expand(batch, -1, -1)
         if not self.training or not self._dropout:
-            return pairs
-        mask = nn.functional.dropout(torch.ones_like(pairs[:, :, :1]), self._dropout)
-        return pairs * mask
+            return weights
+        return weights * nn.functional.dropout(torch.ones_like(weights[:, :, :1]), self._dropout)
 
 
 class RelationAwareLayer(nn.Module):

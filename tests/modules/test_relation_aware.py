@@ -115,13 +115,17 @@ def test_tied_layers_apply_one_layer_again_and_again(states: Tensor, mask: Tenso
     torch.testing.assert_close(encoder(states, mask)[0], expected)
 
 
-def test_dropout_is_shared_by_the_pairs_of_a_token() -> None:
+def test_dropout_is_that_of_the_values_between_layers_shared_by_all_pairs_of_a_question() -> None:
     torch.manual_seed(0)
-    net = RelationNet(4, 50, 50, num_layers=2, dropout=0.5).train()
-    dropped = net._drop(torch.ones(2, 3, 6, 50))
-    assert set(dropped.unique().tolist()) == {0.0, 2.0}
-    assert (dropped == dropped[:, :, :1]).all()
-    assert not (dropped[:, 0] == dropped[:, 1]).all()
+    net = RelationNet(4, 50, 30, num_layers=2, dropout=0.5).train()
+    layer = net.others[0]
+    weights = net._weights(layer, batch=2)
+    kept = weights / layer.weight.t()
+    assert set(kept.round(decimals=4).unique().tolist()) == {0.0, 2.0}
+    assert (kept.std(dim=2) < 1e-4).all()
+    assert not torch.equal(weights[0], weights[1])
+    values = torch.rand(2, 7, 50)
+    torch.testing.assert_close(values.matmul(weights), (values * kept[:, :, 0][:, None]).matmul(layer.weight.t()))
 
 
 def test_every_parameter_gets_a_gradient(states: Tensor, mask: Tensor) -> None:

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.data import Batch, DatasetReader
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.lf_em import lf_em
+from tests.models.parser_test_case import ParserTestCase
+
+
+class TestLatentRat(ParserTestCase):
+    config = "latent_rat_minilm"
+    overrides: ClassVar[dict[str, Any]] = {
+        "vocabulary.min_count.target_tokens": 1,
+        "model.dropout": 0.0,
+        "model.decoder.dropout": 0.0,
+        "model.decoder.hidden_dim": 48,
+        "model.decoder.embedding_dim": 16,
+        "model.decoder.max_steps": 60,
+        "model.relation_encoder.dropout": 0.0,
+        "model.relation_encoder.relation_dim": 24,
+        "model.relation_encoder.feed_forward_dim": 48,
+    }
+
+    def test_it_trains_and_is_the_same_after_saving_and_loading(self) -> None:
+        # A constant that is added to all keys of a query changes no attention.
+        self.ensure_model_can_train_save_and_load(
+            self.param_file, gradients_to_ignore={"relation_encoder.layers.0.key.bias"}
+        )
+
+    @pytest.mark.parametrize("head", ["decoder", "graph"])
+    def test_predictions_do_not_depend_on_the_batch(self, head: str) -> None:
+        self.load(**{"model.predict_with": head})
+        self.check_batch_predictions()
+
+    def test_both_heads_learn_ten_rows_by_heart(self) -> None:
+        self.load()
+        metrics = self.overfit(steps=160, lr=4e-3)
+        assert metrics["lf_em"] == metrics["decoder_lf_em"] == metrics["graph_lf_em"] == metrics["valid"] == 1.0
+        assert metrics["labeled_f1"] == 1.0
+        for head in ("decoder", "graph"):
+            self.model._predict_with = head
+            for instance, prediction in zip(self.instances, self.predictions(), strict=True):
+                metadata = instance["metadata"].metadata
+                assert prediction.decomposition is not None
+                assert lf_em(metadata["question"], prediction.decomposition, metadata["decomposition"])
+                assert (prediction.graph is not None) == (head == "graph")
+
+    def test_a_question_without_gold_is_parsed_by_the_head_that_is_asked(self) -> None:
+        self.load(**{"model.predict_with": "graph"})
+        self.model.eval()
+        reader = self.reader()
+        instance = reader.text_to_instance("how many red cubes are there ?")
+        reader.apply_token_indexers(instance)
+        batch = Batch([instance])
+        batch.index_instances(self.vocab)
+        self.model.decoder.decompose = None  # nobody may ask the decoder
+        output = self.model(**batch.as_tensor_dict())
+        assert set(output) == {"predictions"}
+        assert output["predictions"][0].graph.tokens[:3] == ("how", "many", "red")
+
+    def test_a_row_whose_graph_is_not_known_still_teaches_the_decoder(self) -> None:
+        self.load()
+        batch = self.dataset.as_tensor_dict()
+        batch["graph"]["known"] = torch.zeros_like(batch["graph"]["known"])
+        self.model.train()
+        self.model(**batch)["loss"].backward()
+        assert self.model.get_metrics()["graph_loss"] == 0.0
+        assert float(self.model.decoder._generate.weight.grad.abs().sum()) > 0
+
+    def test_it_says_what_predict_with_may_be(self) -> None:
+        with pytest.raises(DataError, match="decoder, graph"):
+            self.load(**{"model.predict_with": "both"})
+
+    def test_it_says_when_the_reader_has_other_special_tokens(self) -> None:
+        self.load(**{"dataset_reader.special_tokens": "paper", "model.word_encoder.special_tokens": None})
+        with pytest.raises(DataError, match="special_tokens"):
+            self.model(**self.dataset.as_tensor_dict())
+
+    def reader(self) -> Any:
+        return DatasetReader.from_params(Params.from_file(self.param_file)["dataset_reader"])
