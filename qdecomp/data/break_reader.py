@@ -13,7 +13,7 @@ from allennlp.data.fields import Field, MetadataField, TextField
 
 from qdecomp.data.graph_cache import GraphCache
 from qdecomp.data.pos_tagging import pos_tags
-from qdecomp.data.word_piece_indexer import WordPieceIndexer, preset
+from qdecomp.data.word_piece_indexer import WordPieceIndexer, special_tokens_of
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import ConversionError, DataError, QDecompError
 from qdecomp.data_structures.tokenization import tokenize
@@ -57,10 +57,11 @@ class BreakReader(DatasetReader):
     - ``metadata``: ``question_id``, ``question``, ``tokens`` (of the graph: the words, then the special tokens),
       ``decomposition`` (the gold text or None).
 
-    A subclass adds its targets in :meth:`target_fields`. ``special_tokens`` is the name of a preset of
-    :mod:`qdecomp.data_structures.special_tokens`, or None. A row whose question cannot be used is left out; one whose
-    gold has no target is kept, since its prediction can be scored all the same, and its target says that it is not
-    known. Both are counted by reason and logged.
+    A subclass adds its targets in :meth:`target_fields`. ``special_tokens`` is as in
+    :func:`~qdecomp.data.word_piece_indexer.special_tokens_of`.
+
+    A row whose question cannot be used is left out; one whose gold has no target is kept, since its prediction can be
+    scored all the same, and its target says that it is not known. Both are counted by reason and logged.
     """
 
     needs_graph = False
@@ -69,14 +70,14 @@ class BreakReader(DatasetReader):
     def __init__(
         self,
         token_indexers: dict[str, TokenIndexer],
-        special_tokens: str | None = "default",
+        special_tokens: str | dict[str, Any] | None = "default",
         pos_tags: bool = False,
         cache_folder: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(manual_distributed_sharding=False, manual_multiprocess_sharding=False, **kwargs)
         self._token_indexers = token_indexers
-        self._special = preset(special_tokens)
+        self._special = special_tokens_of(special_tokens)
         self._pos_tags = pos_tags
         self._cache = GraphCache(cache_folder)
         # Loads the tagger, if there is to be one, so that a missing one is one error and not one of every row.

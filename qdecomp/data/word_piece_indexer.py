@@ -14,7 +14,7 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
 from qdecomp.pretrained import encoder_path
 
-__all__ = ["MAX_PIECES", "NO_WORD", "WordPieceIndexer", "preset"]
+__all__ = ["MAX_PIECES", "NO_WORD", "WordPieceIndexer", "special_tokens_of"]
 
 NO_WORD = -1
 """The word of a piece that belongs to none, such as ``[CLS]``."""
@@ -23,33 +23,44 @@ MAX_PIECES = 512
 """How many pieces BERT and its like have positions for."""
 
 
-def preset(name: str | None) -> SpecialTokens | None:
-    """The special tokens of that name; None stands for none at all."""
-    if name is None:
+def special_tokens_of(setting: str | dict[str, Any] | None) -> SpecialTokens | None:
+    """The special tokens that a config names, or spells out as ``resources``, ``duplicates`` and ``dummies``.
+
+    None stands for none at all. A model that was trained with a preset that has changed since is loaded by spelling
+    the preset out in its config.
+    """
+    if setting is None:
         return None
-    if name not in PRESETS:
-        raise DataError(f"there are no special tokens called {name!r}; known are {', '.join(PRESETS)}")
-    return PRESETS[name]
+    if not isinstance(setting, str):
+        try:
+            return SpecialTokens(**{**setting, "resources": tuple(setting["resources"])})
+        except (KeyError, TypeError):
+            raise DataError(f"special tokens have resources, duplicates and dummies, not {setting!r}") from None
+    if setting not in PRESETS:
+        raise DataError(f"there are no special tokens called {setting!r}; known are {', '.join(PRESETS)}")
+    return PRESETS[setting]
 
 
 @TokenIndexer.register("word_pieces")
 class WordPieceIndexer(TokenIndexer):
     """Pieces of each word, in the order ``[CLS]`` question ``[SEP]`` special tokens ``[SEP]``.
 
-    ``encoder`` is a name for :func:`qdecomp.pretrained.encoder_path`. With ``special_tokens`` (the name of a preset),
-    the tokens of that preset go through the encoder with every question; without, only the question does.
+    ``encoder`` is a name for :func:`qdecomp.pretrained.encoder_path`. With ``special_tokens`` (see
+    :func:`special_tokens_of`), these go through the encoder with every question; without, only the question does.
 
     The tensors are, for each piece: ``ids``, ``types`` (1 for special tokens), ``mask``, and ``words``, the number of
     the word in *model order*: the special tokens come first, then the words of the question. So what is appended has
     the same place in every question of a batch, and padding is at the end.
     """
 
-    def __init__(self, encoder: str, special_tokens: str | None = None, max_pieces: int = MAX_PIECES) -> None:
+    def __init__(
+        self, encoder: str, special_tokens: str | dict[str, Any] | None = None, max_pieces: int = MAX_PIECES
+    ) -> None:
         super().__init__()
         self._encoder = encoder
         # Looked for now, so that a missing encoder is one error and not one of every row.
         self._path = encoder_path(encoder)
-        self._special = preset(special_tokens)
+        self._special = special_tokens_of(special_tokens)
         self._max_pieces = max_pieces
         self._pieces_of: dict[str, list[int]] = {}
 

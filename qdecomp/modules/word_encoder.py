@@ -9,7 +9,7 @@ from allennlp.common import FromParams
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.modules.scalar_mix import ScalarMix
 
-from qdecomp.data.word_piece_indexer import preset
+from qdecomp.data.word_piece_indexer import special_tokens_of
 from qdecomp.data_structures.errors import DataError
 from qdecomp.pretrained import encoder_path
 
@@ -45,8 +45,8 @@ class EncodedWords(NamedTuple):
 class WordEncoder(torch.nn.Module, FromParams):
     """A pretrained transformer whose pieces are averaged into words.
 
-    ``special_tokens`` is the name of the preset that is appended to every question, or None. Where the reader's
-    ``word_pieces`` indexer has the same preset, they go through the transformer with the question. Otherwise (with
+    ``special_tokens`` are those that are appended to every question, or None. Where the reader's ``word_pieces``
+    indexer has them, too, they go through the transformer with the question. Otherwise (with
     ``special_layers`` above 0) they are vectors of their own that attend to the question in that many cheap layers,
     which leaves the transformer less than half of the work.
 
@@ -59,7 +59,7 @@ class WordEncoder(torch.nn.Module, FromParams):
         self,
         vocab: Vocabulary,
         encoder: str,
-        special_tokens: str | None = "default",
+        special_tokens: str | dict[str, Any] | None = "default",
         special_layers: int = 0,
         special_heads: int = 4,
         mix_layers: bool = False,
@@ -73,7 +73,7 @@ class WordEncoder(torch.nn.Module, FromParams):
         if freeze_embeddings:
             self.transformer.embeddings.requires_grad_(False)
         self.layer_mix = ScalarMix(config.num_hidden_layers + 1) if mix_layers else None
-        special = preset(special_tokens)
+        special = special_tokens_of(special_tokens)
         self.special_count = len(special.appended) if special else 0
         self.special_states = (
             SpecialTokenStates(self.special_count, config.hidden_size, special_layers, special_heads)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from allennlp.data import Token, Vocabulary
 
-from qdecomp.data.word_piece_indexer import NO_WORD, WordPieceIndexer
+from qdecomp.data.word_piece_indexer import NO_WORD, WordPieceIndexer, special_tokens_of
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
 
@@ -62,3 +62,13 @@ def test_what_is_too_long(tiny_encoder: Path) -> None:
 def test_unknown_special_tokens_are_named(tiny_encoder: Path) -> None:
     with pytest.raises(DataError, match="'papers'; known are paper"):
         WordPieceIndexer(str(tiny_encoder), special_tokens="papers")
+
+
+def test_special_tokens_can_be_spelled_out() -> None:
+    value = {"resources": ["size"], "duplicates": 1, "dummies": 2}
+    special = special_tokens_of(value)
+    assert special is not None
+    assert special.appended == ("[RSC]", "size", "[DUP]", "[DUM]", "[DUM]")
+    assert special_tokens_of(None) is None
+    with pytest.raises(DataError, match="resources, duplicates and dummies"):
+        special_tokens_of({"resources": ["size"], "copies": 1})
