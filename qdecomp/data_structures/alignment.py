@@ -27,21 +27,23 @@ class Weights:
     """
 
     #: Minimalism: a token that a step uses for its content.
-    token: int = 1_000_000_000
+    token: int = 50_000_000_000
     #: Minimalism: a token that one more step uses, which takes a copy of it in the graph.
-    shared: int = 1_000_000_000
+    shared: int = 50_000_000_000
     #: Step coverage: a step without content that a word of the question shows.
-    anchor: int = -100_000_000
+    anchor: int = -2_000_000_000
     #: Step coverage: that word shows the step's property, and not only its operator.
-    telling: int = -10_000_000
+    telling: int = -200_000_000
     #: Sequential preference: neighbouring tokens in one step.
-    sequence: int = -2_000_000
+    sequence: int = -10_000_000
     #: Sequential preference: neighbouring tokens in a step and in a step that it refers to.
-    reference: int = -1_000_000
+    reference: int = -5_000_000
     #: Exact match: a token that is the step's word and not merely equivalent.
-    exact: int = -10_000
-    #: Between equals, the token further left; this makes the optimum unique in practice.
-    position: int = 1
+    exact: int = -100_000
+    #: Between equals, the token further left ...
+    position: int = 30
+    #: ... and for the earlier step; this makes the optimum unique in practice.
+    step: int = 1
 
 
 WEIGHTS = Weights()
@@ -124,7 +126,7 @@ class Costs:
             cost += self.weights.telling
         if position in candidates.exact:
             cost += self.weights.exact
-        return cost + self.weights.position * position
+        return cost + self.weights.position * position + self.weights.step * step
 
     def together(self, first: int, second: int) -> int:
         """What two steps gain by neighbouring tokens."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from .anchors import anchor_words, property_anchors
 from .equivalence import representatives
@@ -109,6 +110,7 @@ class _Vocabulary:
     def __init__(self, tokens: Sequence[str], length: int) -> None:
         self.lower = [token.lower() for token in tokens]
         self.length = length
+        self._resources = range(length + 1, len(tokens))
         self.names: Mapping[str, str] = representatives(" ".join(tokens[:length]))
         self.classes = [frozenset(self._name(p) for p in _SPLIT.split(word) if p) for word in self.lower]
         self.by_class: dict[str, list[int]] = {}
@@ -125,14 +127,9 @@ class _Vocabulary:
         words = content_words(step)
         said = frozenset(map(self._name, words))
         auxiliary = _auxiliary_words(step.operator, step.properties)
-        needs: dict[str, tuple[int, ...]] = {}
-        missing = []
-        for word in words:
-            name = self._name(word)
-            if name not in needs:
-                needs[name] = self._positions(name, word, said, auxiliary)
-                if not needs[name]:
-                    missing.append(word)
+        needs = {self._name(word): self._positions(word, said, auxiliary) for word in words}
+        self._keep_phrases_together(needs)
+        missing = [word for word in words if not needs[self._name(word)]]
         found = tuple(positions for positions in needs.values() if positions)
         own = frozenset(words).union(_words(step))
         anchors, telling = self._anchors(step, bool(found))
@@ -140,21 +137,41 @@ class _Vocabulary:
         references = tuple(dict.fromkeys(number - 1 for number in step.references))
         return Candidates(found, anchors, frozenset(telling), exact, references, tuple(missing))
 
-    def _positions(self, name: str, word: str, said: frozenset[str], auxiliary: frozenset[str]) -> tuple[int, ...]:
-        """The question's tokens of a class, or else the resource word that fits best.
+    def _positions(self, word: str, said: frozenset[str], auxiliary: frozenset[str]) -> tuple[int, ...]:
+        """The question's tokens of a word's class, or else the resource word that fits best.
 
         A token of several words, such as "1,000", brings all of them, so it should not say more than the step does;
         a token that is an auxiliary word would not count as content.
         """
-        positions = tuple(self.by_class.get(name, ()))
+        positions = tuple(self.by_class.get(self._name(word), ()))
         clean = tuple(p for p in positions if self.classes[p] <= said and self.lower[p] not in auxiliary)
         if positions:
             return clean or positions
-        resources = range(self.length + 1, len(self.lower))
-        same = next((position for position in resources if name in self.classes[position]), None)
-        if same is None:
-            same = next((position for position in resources if self.lower[position] in variants(word)), None)
-        return () if same is None else (same,)
+        resource = self._resource(self._name(word))
+        if resource is None:
+            resource = next((p for p in self._resources if self.lower[p] in variants(word)), None)
+        return () if resource is None else (resource,)
+
+    def _resource(self, name: str) -> int | None:
+        return next((position for position in self._resources if name in self.classes[position]), None)
+
+    def _keep_phrases_together(self, needs: dict[str, tuple[int, ...]]) -> None:
+        """Where one of two words side by side is a resource word, so is the other, if it can be.
+
+        In "at least one", an "at" that stands elsewhere in the question has nothing to do with a "least" that does not
+        stand there.
+        """
+        names = list(needs)
+        pairs = [*pairwise(names), *pairwise(reversed(names))]
+        changed = True
+        while changed:
+            changed = False
+            for name, other in pairs:
+                inside, outside = (needs[n][:1] < (self.length,) for n in (name, other))
+                resource = self._resource(name)
+                if inside and not outside and resource is not None:
+                    needs[name] = (resource,)
+                    changed = True
 
     def _anchors(self, step: LogicalStep, has_content: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The positions of words that show a step, and those of its own words and of its property among them."""

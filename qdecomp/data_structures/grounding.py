@@ -124,7 +124,8 @@ def _words(graph: SpanGraph, node: int, operator: Operator, properties: tuple[st
         known = anchor_words(operator, properties)
         if all(word.lower() in known for word in graph.words(node)):
             positions = ()
-    words = phrase_of(graph.tokens, positions, operator)
+    others = {position for number, other in enumerate(graph.nodes) if number != node for position in other}
+    words = phrase_of(graph.tokens, positions, operator, others)
     # Without a property, a comparison is written "#1 where #2 is red", and read only so.
     return ("is", *words) if operator is Operator.COMPARATIVE and not properties else words
 

@@ -8,7 +8,7 @@ None of this has a meaning for LF-EM.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import cache
 from itertools import pairwise
 
@@ -29,8 +29,10 @@ _QUOTES = frozenset("'\"‘“`")
 _STEP_TOKEN = re.compile(r"[^,#;]+|[,#]")
 
 
-def phrase_of(tokens: Sequence[str], positions: Sequence[int], operator: Operator) -> tuple[str, ...]:
-    """The words of a step whose node holds these positions.
+def phrase_of(
+    tokens: Sequence[str], positions: Sequence[int], operator: Operator, others: Set[int] = frozenset()
+) -> tuple[str, ...]:
+    """The words of a step whose node holds these positions; ``others`` are the positions of other nodes.
 
     >>> phrase_of("flights from New York to Boston".split(), (2, 3), Operator.FILTER)
     ('from', 'New', 'York')
@@ -40,7 +42,7 @@ def phrase_of(tokens: Sequence[str], positions: Sequence[int], operator: Operato
     if not positions:
         return ("of",) if operator is Operator.PROJECT else ()
     end = question_length(tokens)
-    words = [*_before(tokens, positions[0], operator), _word(tokens, positions[0])]
+    words = [*_before(tokens, positions, operator, others), _word(tokens, positions[0])]
     for left, right in pairwise(positions):
         between = tokens[left + 1 : right] if right < end else ()
         if len(between) == 1 and between[0] in _HYPHENS:
@@ -60,8 +62,10 @@ def _word(tokens: Sequence[str], position: int) -> str:
     return f"'{word}" if quoted and word.lower() in _ARTICLES else word
 
 
-def _before(tokens: Sequence[str], first: int, operator: Operator) -> Sequence[str]:
-    if operator is not Operator.FILTER:
+def _before(tokens: Sequence[str], positions: Sequence[int], operator: Operator, others: Set[int]) -> Sequence[str]:
+    """The preposition of a condition; in "to the left of the brown ball", that before "brown" belongs to the ball."""
+    first = positions[0]
+    if operator is not Operator.FILTER or positions[-1] + 1 in others:
         return ()
     start = first
     if start and tokens[start - 1].lower() in _ARTICLES:

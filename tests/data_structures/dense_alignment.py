@@ -27,7 +27,8 @@ def cost_of(problem: AlignmentProblem, chosen: frozenset[Choice], weights: Weigh
         assert all(i not in tokens[other] for i in anchors for other in tokens if other != k), "an anchor is shared"
         cost += weights.token * len(tokens[k] & content) + weights.anchor * len(anchors)
         cost += weights.telling * len(anchors & step.telling)
-        cost += weights.exact * len(tokens[k] & step.exact) + weights.position * sum(tokens[k])
+        cost += weights.exact * len(tokens[k] & step.exact)
+        cost += weights.position * sum(tokens[k]) + weights.step * k * len(tokens[k])
     for i in range(problem.size):
         cost += weights.shared * max(0, sum(i in tokens[k] for k in tokens) - 1)
     for left, right in problem.neighbours:
@@ -59,10 +60,10 @@ def dense_optimum(problem: AlignmentProblem, weights: Weights = WEIGHTS) -> int:
                 model.add(content[k, i] == 0)
             if i not in step.anchors or i in candidates:
                 model.add(anchor[k, i] == 0)
-            exact = weights.exact if i in step.exact else 0
-            costs.append((weights.token + exact + weights.position * i) * content[k, i])
+            rest = weights.position * i + weights.step * k + (weights.exact if i in step.exact else 0)
+            costs.append((weights.token + rest) * content[k, i])
             telling = weights.telling if i in step.telling else 0
-            costs.append((weights.anchor + telling + exact + weights.position * i) * anchor[k, i])
+            costs.append((weights.anchor + telling + rest) * anchor[k, i])
         for need in step.needs:
             model.add(sum(content[k, i] for i in need) >= 1)
         model.add(sum(anchor[k, i] for i in places) <= 1)

@@ -79,6 +79,18 @@ def test_a_resource_word_stands_in_for_what_the_question_lacks():
     assert aligned("What is its size", "return its size", "size") == ["its:2 size:3"]
 
 
+def test_a_phrase_of_resource_words_stays_together():
+    question = "Is one dog looking at it"
+    steps = "return dogs ;return number of #1 ;return if #2 is at least one"
+    assert aligned(question, steps, "at least one")[2] == "at:7 least:8 one:9"
+    assert aligned("Is at least one dog here", steps, "at least one")[2] == "at:1 least:2 one:3"
+
+
+def test_of_equal_steps_the_first_is_shown_by_the_only_word():
+    steps = "return cats ;return dogs ;return number of #2 ;return number of #1 ;return sum of #3 and #4"
+    assert aligned("How many pets live there , cats and dogs", steps)[2:] == ["many:1", "", ""]
+
+
 def test_words_that_nothing_is_equivalent_to_are_reported():
     form = to_logical_form(parse_qdmr("return red cubes ;return #1 that are shiny"))
     alignment = align(form, ["are", "there", "cubes"])
@@ -193,7 +205,7 @@ def test_on_real_questions_the_pruned_program_has_the_optimum_of_the_dense_one(s
 def test_each_weight_outweighs_the_weaker_ones():
     sizes = [
         *(abs(weight) for weight in (WEIGHTS.token, WEIGHTS.anchor, WEIGHTS.telling, WEIGHTS.sequence)),
-        *(abs(weight) for weight in (WEIGHTS.reference, WEIGHTS.exact, WEIGHTS.position)),
+        *(abs(weight) for weight in (WEIGHTS.reference, WEIGHTS.exact, WEIGHTS.position, WEIGHTS.step)),
     ]
     assert sizes == sorted(sizes, reverse=True)
     assert WEIGHTS.shared == WEIGHTS.token

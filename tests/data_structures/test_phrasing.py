@@ -30,3 +30,10 @@ from qdecomp.data_structures.phrasing import phrase_of
 )
 def test_phrases(question, positions, operator, phrase):
     assert phrase_of(question.split(), positions, operator) == tuple(phrase.split())
+
+
+def test_a_preposition_before_an_adjective_belongs_to_the_noun():
+    question = ["left", "of", "the", "brown", "ball"]
+    assert phrase_of(question, (3,), Operator.FILTER, others={4}) == ("brown",)
+    assert phrase_of(question, (4,), Operator.FILTER, others={3}) == ("ball",)
+    assert phrase_of(question, (3,), Operator.FILTER, others={0}) == ("of", "the", "brown")
