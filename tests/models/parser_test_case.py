@@ -53,8 +53,16 @@ class ParserTestCase(ModelTestCase):
         Params.from_file(self.param_file, params_overrides=overrides).to_file(self.param_file)
         self.set_up_model(Path(self.param_file), self.rows_file, seed=1)
 
+    def learn_by_heart(self, *names: str, rounds: int = 10) -> dict[str, float]:
+        """Train on the ten rows until these metrics are perfect, or for that many rounds; give all metrics."""
+        for _ in range(rounds):
+            metrics = self.overfit(steps=60, lr=4e-3)
+            if all(metrics[name] == 1.0 for name in names):
+                break
+        return metrics
+
     def overfit(self, steps: int, lr: float) -> dict[str, float]:
-        """Learn the ten rows by heart, and give the metrics on them."""
+        """Train on the ten rows for some steps, and give the metrics on them."""
         batch = self.dataset.as_tensor_dict()
         optimizer = torch.optim.Adam(self.model.parameters(), lr=lr)
         self.model.train()
