@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 
 from .anchors import anchor_words, property_anchors
 from .equivalence import representatives
 from .inflections import variants
-from .lexicon import property_words, stop_words
+from .lexicon import stop_words
 from .logical_form import LogicalForm, LogicalStep
+from .normalization import removed_words
 from .operators import Operator
 from .qdmr import is_reference
 from .special_tokens import question_length
@@ -25,8 +25,6 @@ from .special_tokens import question_length
 __all__ = ["AlignmentProblem", "Candidates", "content_words", "make_problem"]
 
 _SPLIT = re.compile(r"\W+")
-# Negation is an auxiliary word for the published metric, but it changes the meaning of a step.
-_NEGATION = frozenset(("not",))
 _OVER_REFERENCES = frozenset((Operator.GROUP, Operator.ARITHMETIC))
 # Auxiliary words that say so little that they do not even hold the place of a step.
 _EMPTY_WORDS = frozenset(("the", "a", "is", "are", "was", "were", "be", "did", "and", ","))
@@ -75,11 +73,6 @@ def make_problem(form: LogicalForm, tokens: Sequence[str]) -> AlignmentProblem:
     return AlignmentProblem(len(tokens), steps, tuple(_neighbours(tokens[:length], steps)))
 
 
-@cache
-def _auxiliary_words(operator: Operator, properties: tuple[str, ...]) -> frozenset[str]:
-    return (stop_words() - _NEGATION).union(*(property_words(operator, name) for name in properties))
-
-
 def content_words(step: LogicalStep) -> tuple[str, ...]:
     """The words of a step that need a token, lower-cased and split at every character that is not part of a word.
 
@@ -87,7 +80,7 @@ def content_words(step: LogicalStep) -> tuple[str, ...]:
     >>> content_words(parse_step("FILTER[](sub=#1, condition=that are from Jean-Luc's house)"))
     ('jean', 'luc', 's', 'house')
     """
-    auxiliary = _auxiliary_words(step.operator, step.properties)
+    auxiliary = removed_words(step.operator, step.properties, strict=True)
     pieces = (piece for word in _words(step) if word not in auxiliary for piece in _SPLIT.split(word))
     return tuple(dict.fromkeys(piece for piece in pieces if piece))
 
@@ -126,7 +119,7 @@ class _Vocabulary:
     def candidates(self, step: LogicalStep) -> Candidates:
         words = content_words(step)
         said = frozenset(map(self._name, words))
-        auxiliary = _auxiliary_words(step.operator, step.properties)
+        auxiliary = removed_words(step.operator, step.properties, strict=True)
         needs = {self._name(word): self._positions(word, said, auxiliary) for word in words}
         self._keep_phrases_together(needs)
         missing = [word for word in words if not needs[self._name(word)]]

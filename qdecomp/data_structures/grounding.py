@@ -125,7 +125,8 @@ def _words(graph: SpanGraph, node: int, operator: Operator, properties: tuple[st
         if all(word.lower() in known for word in graph.words(node)):
             positions = ()
     others = {position for number, other in enumerate(graph.nodes) if number != node for position in other}
-    words = phrase_of(graph.tokens, positions, operator, others)
+    before_reference = any(edge.tag.argument == WORD_ARGUMENTS[operator][0] for edge in graph.outgoing(node))
+    words = phrase_of(graph.tokens, positions, operator, others=others, before_reference=before_reference)
     # Without a property, a comparison is written "#1 where #2 is red", and read only so.
     return ("is", *words) if operator is Operator.COMPARATIVE and not properties else words
 

@@ -13,7 +13,7 @@ from .logical_form import LogicalForm, LogicalStep
 from .operators import Operator
 from .qdmr import order_by_references
 
-__all__ = ["MERGE_RULES", "NormalizedStep", "normalize", "normalize_steps"]
+__all__ = ["MERGE_RULES", "NormalizedStep", "normalize", "normalize_steps", "removed_words"]
 
 _SPLIT = re.compile(r"\W+")
 _NEGATION = frozenset(("not",))
@@ -70,7 +70,8 @@ def normalize_steps(question: str, form: LogicalForm, *, strict: bool = False) -
 
 
 @cache
-def _removed_words(operator: Operator, properties: tuple[str, ...], strict: bool) -> frozenset[str]:
+def removed_words(operator: Operator, properties: tuple[str, ...], strict: bool) -> frozenset[str]:
+    """The words that do not count in a step: auxiliary ones, and those that show its properties."""
     removed = stop_words() - _NEGATION if strict else stop_words()
     return removed.union(*(property_words(operator, name) for name in properties))
 
@@ -83,7 +84,7 @@ def _normalize_step(step: LogicalStep, names: Mapping[str, str], strict: bool) -
 @lru_cache(maxsize=65536)
 def _content(step: LogicalStep, strict: bool) -> tuple[frozenset[tuple[str, int]], frozenset[str]]:
     """The references of a step and the words that count, before these are replaced by their classes."""
-    removed = _removed_words(step.operator, step.properties, strict)
+    removed = removed_words(step.operator, step.properties, strict)
     hide_words = not strict and step.operator in _REFERENCES_HIDE_WORDS
     edges: set[tuple[str, int]] = set()
     words: set[str] = set()

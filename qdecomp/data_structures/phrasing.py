@@ -30,9 +30,16 @@ _STEP_TOKEN = re.compile(r"[^,#;]+|[,#]")
 
 
 def phrase_of(
-    tokens: Sequence[str], positions: Sequence[int], operator: Operator, others: Set[int] = frozenset()
+    tokens: Sequence[str],
+    positions: Sequence[int],
+    operator: Operator,
+    *,
+    others: Set[int] = frozenset(),
+    before_reference: bool = False,
 ) -> tuple[str, ...]:
-    """The words of a step whose node holds these positions; ``others`` are the positions of other nodes.
+    """The words of a step whose node holds these positions.
+
+    ``others`` are the positions of other nodes; ``before_reference`` says that a reference follows the words.
 
     >>> phrase_of("flights from New York to Boston".split(), (2, 3), Operator.FILTER)
     ('from', 'New', 'York')
@@ -51,7 +58,8 @@ def phrase_of(
         if all(token.lower() in _FILLERS for token in between):
             words.extend(between)
         words.append(_word(tokens, right))
-    words.extend(_after(tokens, positions[-1], words, operator))
+    if before_reference or operator is Operator.PROJECT:
+        words.extend(_after(tokens, positions[-1], words, operator))
     return tuple(piece for word in words for piece in _STEP_TOKEN.findall(word))
 
 
@@ -76,13 +84,15 @@ def _before(tokens: Sequence[str], positions: Sequence[int], operator: Operator,
 
 
 def _after(tokens: Sequence[str], last: int, words: Sequence[str], operator: Operator) -> Sequence[str]:
-    if operator is not Operator.PROJECT or words[-1].lower() in _PREPOSITIONS:
+    """The preposition before a reference."""
+    is_projection = operator is Operator.PROJECT
+    if words[-1].lower() in _PREPOSITIONS:
         return ()
-    if words[-1].lower() in _aggregating_words():
+    if is_projection and words[-1].lower() in _aggregating_words():
         return ("in",)
     if last + 1 < question_length(tokens) and tokens[last + 1].lower() in _LINKS:
         return (tokens[last + 1],)
-    return () if words[0].lower() in _QUESTION_WORDS else ("of",)
+    return ("of",) if is_projection and words[0].lower() not in _QUESTION_WORDS else ()
 
 
 @cache

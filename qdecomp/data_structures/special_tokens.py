@@ -20,8 +20,8 @@ flights                                                     99.66         93.77
 + eight more words                                          99.90         97.17
 ====================================================  ===========  ============
 
-Behind the default, a word saves three rows or fewer. Of the training rows, 3 need more than the four ``[DUP]`` of
-the default (16 more than three), and 5 need more than its five ``[DUM]`` (13 more than four).
+Behind the default, a word saves six rows or fewer. No training row needs more than the five ``[DUP]`` of the default
+(16 need more than three), and 5 need more than its five ``[DUM]`` (13 more than four).
 """
 
 from __future__ import annotations

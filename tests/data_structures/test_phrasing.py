@@ -37,3 +37,9 @@ def test_a_preposition_before_an_adjective_belongs_to_the_noun():
     assert phrase_of(question, (3,), Operator.FILTER, others={4}) == ("brown",)
     assert phrase_of(question, (4,), Operator.FILTER, others={3}) == ("ball",)
     assert phrase_of(question, (3,), Operator.FILTER, others={0}) == ("of", "the", "brown")
+
+
+def test_a_preposition_before_a_reference_is_kept():
+    question = ["cubes", "in", "front", "of", "the", "ball"]
+    assert phrase_of(question, (2,), Operator.FILTER, before_reference=True) == ("in", "front", "of")
+    assert phrase_of(question, (2,), Operator.FILTER) == ("in", "front")
