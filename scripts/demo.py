@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 OUT = Path("out/demo")
 
-PREDICT = f"allennlp predict {OUT}/parser/model.tar.gz --silent"
+PREDICT = f"allennlp predict {OUT}/parser/model.tar.gz --silent --predictor-args '{json.dumps({'decoder': 'ilp'})}'"
 
 # Each step is what it does and the command that does it, as it would be typed in the project's root.
 STEPS = (
@@ -28,7 +28,7 @@ STEPS = (
     ),
     (
         "Train a small graph parser",
-        f"allennlp train training_config/biaffine_graph_parser_minilm.jsonnet -s {OUT}/parser --file-friendly-logging",
+        f"allennlp train training_config/demo.jsonnet -s {OUT}/parser --file-friendly-logging",
     ),
     (
         "Predict the decompositions of other questions",

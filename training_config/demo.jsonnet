@@ -6,7 +6,7 @@ biaffine_graph_parser({
   encoder_lr: 3e-4,
   lr: 1e-3,
   batch_size: 16,
-  epochs: 15,
+  epochs: 12,
   freeze_embeddings: true,
 
   special_layers: 1,

@@ -1,5 +1,5 @@
-// How often a question of each source is seen in an epoch. The early snapshot of Break's training set has many questions
-// of some sources and few of others; these weights bring the shares nearer to those of the whole release.
+// How often a question of each source is seen in an epoch. The training rows that the settings were chosen with have many
+// questions of some sources and few of others; these weights bring the shares nearer to those of the development rows.
 {
   NLVR2: 3,
   COMQA: 2,
