@@ -24,6 +24,10 @@ from .special_tokens import question_length
 
 __all__ = ["AlignmentProblem", "Candidates", "content_words", "make_problem"]
 
+# As many tokens may stand between neighbours.
+_WIDEST_GAP = 8
+# A word that a question repeats more often than this is not worth more choices.
+_MOST_CANDIDATES = 50
 _SPLIT = re.compile(r"\W+")
 _OVER_REFERENCES = frozenset((Operator.GROUP, Operator.ARITHMETIC))
 # Auxiliary words that say so little that they do not even hold the place of a step.
@@ -57,7 +61,7 @@ class Candidates:
 class AlignmentProblem:
     """The steps with their candidates, and the pairs of neighbours among the tokens.
 
-    Two tokens are neighbours when nothing but auxiliary words and punctuation stands between them.
+    Two tokens are neighbours when nothing but a few auxiliary words and punctuation stands between them.
     """
 
     size: int
@@ -139,7 +143,7 @@ class _Vocabulary:
         positions = tuple(self.by_class.get(self._name(word), ()))
         clean = tuple(p for p in positions if self.classes[p] <= said and self.lower[p] not in auxiliary)
         if positions:
-            return clean or positions
+            return (clean or positions)[:_MOST_CANDIDATES]
         resource = self._resource(self._name(word))
         if resource is None:
             resource = next((p for p in self._resources if self.lower[p] in variants(word)), None)
@@ -176,14 +180,15 @@ class _Vocabulary:
         return self._places(words | anchor_words(step.operator, step.properties)), self._places(words)
 
     def _places(self, words: Iterable[str]) -> tuple[int, ...]:
-        return tuple(sorted(position for word in words for position in self.by_word.get(word, ())))
+        places = sorted(position for word in words for position in self.by_word.get(word, ()))
+        return tuple(places[:_MOST_CANDIDATES])
 
 
 def _neighbours(question: Sequence[str], steps: Sequence[Candidates]) -> list[tuple[int, int]]:
     wanted = {p for step in steps for positions in (*step.needs, step.anchors) for p in positions}
     pairs = []
     for left in sorted(wanted):
-        for right in range(left + 1, len(question)):
+        for right in range(left + 1, min(left + 2 + _WIDEST_GAP, len(question))):
             if right in wanted:
                 pairs.append((left, right))
             if not _is_auxiliary(question[right]):

@@ -13,7 +13,7 @@ from .errors import AlignmentError
 __all__ = ["solve_component"]
 
 # The first limit is the same on every machine, so that results are; the second is a guard against a stuck machine.
-_DETERMINISTIC_SECONDS = 0.5
+_DETERMINISTIC_SECONDS = 0.3
 _WALL_SECONDS = 10.0
 
 

@@ -41,7 +41,7 @@ __all__ = [
     "read_graph",
 ]
 
-CONVERSION_VERSION = "5"
+CONVERSION_VERSION = "6"
 """Changes whenever a graph may change; part of the key of every cache of graphs."""
 
 
@@ -72,6 +72,8 @@ def convert(
     words = (*(tokenize(question) if tokens is None else tokens), *special.words)
     alignment = align(form, words)
     span_graph = span_graph_of(form, alignment, words)
+    # A graph that nobody could read, for want of a word or because two references are one, would teach nonsense.
+    logical_form_of(span_graph)
     return Conversion(question, form, alignment, span_graph, to_dependency_graph(span_graph, special))
 
 

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.errors import GraphError, QDecompError, QdmrSyntaxError
@@ -163,3 +166,28 @@ def test_real_questions_come_back(shared_path):
     assert converted / rows >= 0.99
     assert forms / rows >= 0.975
     assert texts / rows >= 0.97
+
+
+VOCABULARY = """
+red cubes cube number of #1 #2 #3 return ; , is if are most highest where for each and both besides not the
+sorted by difference sum how many [DUP] [RSC] # 's 1,000 \u00df \u0130
+"""
+texts = st.lists(st.sampled_from(VOCABULARY.split()), max_size=14).map(" ".join) | st.text(max_size=30)
+
+
+@given(texts, texts)
+@settings(max_examples=300, deadline=None)
+def test_any_question_with_any_decomposition_gives_a_graph_or_our_error(question, decomposition):
+    try:
+        conversion = convert(question, decomposition)
+    except QDecompError:
+        return
+    reading = read_graph(conversion.graph)
+    assert reading.span_graph == conversion.span_graph
+    assert len(reading.form) == len(conversion.form)
+
+
+def test_a_very_long_question_takes_no_long_time_to_refuse_or_to_convert():
+    with suppress(QDecompError):
+        convert("is " * 3000, "return is ;return if #1 ;return is #2")
+    assert convert("cube " * 3000, "return cube ;return #1 of cube").graph.edges
