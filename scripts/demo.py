@@ -47,6 +47,7 @@ STEPS = (
 # Files in out/ only; messages that say how it goes; one thread, as two are slow when the cores are busy.
 ENVIRONMENT = {
     "ALLENNLP_CACHE_ROOT": str(ROOT / OUT / "cache"),
+    "QDECOMP_CACHE": str(ROOT / OUT / "cache"),
     "ALLENNLP_LOG_LEVEL": "ERROR",
     "OMP_NUM_THREADS": "1",
     "TOKENIZERS_PARALLELISM": "false",
