@@ -13,7 +13,7 @@ from typing import Any
 
 from .errors import LogicalFormSyntaxError, QdmrSyntaxError
 from .operators import ARGUMENT_NAMES, OPERATORS, Operator
-from .qdmr import check_references, references_of
+from .qdmr import check_references, is_reference, references_of
 
 __all__ = [
     "Argument",
@@ -52,7 +52,7 @@ class Argument:
     @property
     def words(self) -> tuple[str, ...]:
         """The tokens that are not references."""
-        return tuple(token for token in self.tokens if not references_of((token,)))
+        return tuple(token for token in self.tokens if not is_reference(token))
 
 
 @dataclass(frozen=True, slots=True)
