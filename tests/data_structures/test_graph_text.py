@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from contextlib import suppress
-
 import networkx
 import pytest
 from graph_strategies import dependency_graphs, span_graphs
@@ -65,11 +63,16 @@ def test_networkx_knows_the_graph():
     assert networkx.is_directed_acyclic_graph(graph)
 
 
-@given(st.text())
-def test_any_text_is_a_graph_or_our_error(text):
-    for parse in (parse_dot, parse_span_dot, parse_conllu):
-        with suppress(QDecompError):
-            parse(text)
+@pytest.mark.parametrize(
+    ("parse", "write"), [(parse_dot, format_dot), (parse_span_dot, format_span_dot), (parse_conllu, format_conllu)]
+)
+@given(text=st.text())
+def test_any_text_is_a_graph_that_reads_back_or_our_error(parse, write, text):
+    try:
+        graph = parse(text)
+    except QDecompError:
+        return
+    assert parse(write(graph)) == graph
 
 
 @pytest.mark.parametrize(
