@@ -10,7 +10,9 @@ from qdecomp.lazy_group import LazyGroup
 # The name of a benchmark and what it measures. The module of the same name holds a click command ``command``.
 _BENCHMARKS = {
     "conversion": "Milliseconds a question from decomposition to graph and back, and what is lost.",
+    "copynet": "Training steps of CopyNet-BERT beside those of the CopyNet in allennlp-models.",
     "decoding": "Milliseconds a question of greedy and ILP decoding, on gold graphs with noise.",
+    "inference": "Questions a second of trained parsers, side by side.",
     "metrics": "Pairs a second of LF-EM and other metrics, the time to import qdecomp, and memory.",
     "token_budget": "What is lost with fewer or more special tokens.",
 }

@@ -1,0 +1,162 @@
+"""How many questions a second trained parsers answer, side by side: from the text to the prediction record.
+
+All parsers get the same questions in one process and take turns, chunk by chunk, so that whatever else the machine
+does slows down all of them alike. Tokenisation is included, loading a parser is not.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import json
+import pstats
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+
+from benchmarks.measuring import SHARED, Clock, clock, peak_memory_mb, write_results
+from qdecomp.data_structures.errors import DataError
+from qdecomp.tables import Table, show_tables
+
+_CHUNK = 64
+_PROFILE_ROWS = 15
+
+
+@dataclass(slots=True)
+class Speed:
+    """One parser with one batch size."""
+
+    parser: str
+    batch_size: int
+    questions: int = 0
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    failed: int = 0
+    latencies: list[float] = field(default_factory=list)
+
+    def add(self, records: Sequence[dict[str, Any]], measured: Clock) -> None:
+        """Count a batch."""
+        self.questions += len(records)
+        self.wall_seconds += measured.wall
+        self.cpu_seconds += measured.cpu
+        self.failed += sum(record["decomposition"] is None for record in records)
+        self.latencies.append(measured.wall)
+
+    @property
+    def slowest_batches(self) -> float:
+        """Seconds that 95 of 100 batches do not exceed."""
+        return sorted(self.latencies)[int(0.95 * (len(self.latencies) - 1))]
+
+
+def load_parser(archive: str, overrides: str) -> Any:
+    """The predictor of an archive."""
+    from allennlp.models.archival import load_archive
+    from allennlp.predictors import Predictor
+
+    import qdecomp.allennlp_plugin  # noqa: F401
+
+    try:
+        json.loads(overrides)
+    except ValueError:
+        raise DataError(f"--parser: the overrides of {archive} are not JSON: {overrides}") from None
+    if not Path(archive).exists():
+        raise DataError(f"--parser: there is no archive {archive}")
+    return Predictor.from_archive(load_archive(archive, overrides=overrides))
+
+
+def measure(parsers: dict[str, Any], questions: Sequence[tuple[str, str]], batch_size: int) -> list[Speed]:
+    """Let all parsers answer all questions in batches; a first batch of each does not count."""
+    speeds = {name: Speed(name, batch_size) for name in parsers}
+    for parser in parsers.values():
+        parser.predict_questions(questions[:batch_size])
+    for start in range(0, len(questions), _CHUNK):
+        chunk = questions[start : start + _CHUNK]
+        for name, parser in parsers.items():
+            for first in range(0, len(chunk), batch_size):
+                batch = chunk[first : first + batch_size]
+                with clock() as measured:
+                    records = parser.predict_questions(batch)
+                speeds[name].add(records, measured)
+    return list(speeds.values())
+
+
+def profile(name: str, parser: Any, questions: Sequence[tuple[str, str]]) -> Table:
+    """Where the time of questions asked one by one goes, by functions of this project and of the transformer."""
+    profiler = cProfile.Profile()
+    with profiler:
+        for question in questions:
+            parser.predict_questions([question])
+    stats = pstats.Stats(profiler)
+    rows = [
+        (f"{Path(path).name}:{function}", calls, seconds)
+        for (path, _, function), (_, calls, _, seconds, _) in stats.stats.items()  # type: ignore[attr-defined]
+        if "qdecomp" in path or path.endswith("modeling_bert.py")
+    ]
+    rows.sort(key=lambda row: -row[2])
+    count = len(questions)
+    table_rows = tuple((text, f"{calls / count:.1f}", f"{1000 * seconds / count:.2f}") for text, calls, seconds in rows)
+    note = "Time includes the functions that are called; the profile itself makes all of it slower."
+    columns = ("function", "calls a question", "ms a question")
+    return Table(f"Profile of {name}, batch 1", columns, table_rows[:_PROFILE_ROWS], note=note)
+
+
+def _table(speeds: Sequence[Speed], threads: int) -> Table:
+    rows = tuple(
+        (
+            each.parser,
+            str(each.batch_size),
+            f"{each.questions / each.wall_seconds:.1f}",
+            f"{each.questions / each.cpu_seconds:.1f}",
+            f"{1000 * each.slowest_batches:.0f}",
+            str(each.failed),
+        )
+        for each in speeds
+    )
+    columns = ("parser", "batch", "questions/wall s", "questions/CPU s", "p95 ms a batch", "without decomposition")
+    return Table(f"Inference on {speeds[0].questions:,} questions, {threads} thread(s)", columns, rows)
+
+
+@click.command("inference")
+@click.option(
+    "--parser",
+    "parsers",
+    nargs=3,
+    multiple=True,
+    required=True,
+    metavar="NAME ARCHIVE OVERRIDES",
+    help="A name to show, a model.tar.gz, and settings to change as JSON ('{}' for none); once for each parser.",
+)
+@click.option("--questions", type=click.Path(path_type=Path), default=SHARED / "break" / "dev.csv", help="A file.")
+@click.option("--count", type=click.IntRange(min=1), default=500, show_default=True, help="How many, evenly spread.")
+@click.option("--batch-sizes", default="1,32", show_default=True, help="Comma-separated.")
+@click.option("--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Threads of torch.")
+@click.option("--profile", "profiled", default=0, help="Also profile each parser on that many questions.")
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
+def command(
+    parsers: Sequence[tuple[str, str, str]],
+    questions: Path,
+    count: int,
+    batch_sizes: str,
+    threads: int,
+    profiled: int,
+    json_path: Path | None,
+) -> None:
+    """Measure questions a second of trained parsers, side by side."""
+    import torch
+
+    from qdecomp.data.break_reader import read_examples
+
+    torch.set_num_threads(threads)
+    examples = read_examples(questions)
+    step = max(len(examples) / count, 1.0)
+    chosen = [examples[int(number * step)] for number in range(min(count, len(examples)))]
+    asked = [(example.question_id, example.question) for example in chosen]
+    loaded = {name: load_parser(archive, overrides) for name, archive, overrides in parsers}
+    speeds = [speed for size in batch_sizes.split(",") for speed in measure(loaded, asked, int(size))]
+    profiles = [profile(name, parser, list(islice(asked, profiled))) for name, parser in loaded.items() if profiled]
+    show_tables([_table(speeds, threads), *profiles])
+    if json_path is not None:
+        write_results(json_path, {"inference": [asdict(each) for each in speeds], "memory_mb": peak_memory_mb()})
