@@ -34,8 +34,11 @@ class Argument:
 
     name: str
     tokens: tuple[str, ...]
+    references: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """The numbers of the steps that this argument refers to, in order."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "references", references_of(self.tokens))
         if not self.tokens or tuple(self.text.split()) != self.tokens:
             raise LogicalFormSyntaxError(f"{self.name}: not a list of tokens: {self.tokens!r}")
 
@@ -43,11 +46,6 @@ class Argument:
     def text(self) -> str:
         """The tokens with single spaces between them."""
         return " ".join(self.tokens)
-
-    @property
-    def references(self) -> tuple[int, ...]:
-        """The numbers of the steps that this argument refers to, in order."""
-        return references_of(self.tokens)
 
     @property
     def words(self) -> tuple[str, ...]:

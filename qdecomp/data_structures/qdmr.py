@@ -61,7 +61,7 @@ def reference_to(number: int) -> str:
 def references_of(tokens: Iterable[str]) -> tuple[int, ...]:
     """The numbers of the steps that the tokens refer to, in order, with repetitions."""
     numbers = [reference_number(token) for token in tokens if token[:1] == "#"]
-    return tuple(number for number in numbers if number is not None)
+    return tuple([number for number in numbers if number is not None])
 
 
 @dataclass(frozen=True, slots=True)
