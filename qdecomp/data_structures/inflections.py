@@ -55,7 +55,14 @@ def variants(word: str) -> frozenset[str]:
     last = lower[len(stem) :]
     if len(last) < 2:
         return frozenset((lower,))
-    forms = frozenset((last, _regular_plural(last))).union(*(_inflected(lemma, part) for lemma, part in _lemmas(last)))
+    lemmas = _lemminflect().getAllLemmas(last)
+    if not lemmas:
+        # A name or a rare word: lemminflect would guess by its ending, which takes longer and says no more than this.
+        singular = last[:-1] if last.endswith("s") and not last.endswith("ss") else last
+        forms = frozenset((last, singular, _regular_plural(singular)))
+    else:
+        inflected = (_inflected(lemma, part) for part, known in lemmas.items() for lemma in known)
+        forms = frozenset((last, _regular_plural(last))).union(*inflected)
     return frozenset(stem + form for form in forms) if stem else forms
 
 
@@ -66,14 +73,6 @@ def _regular_plural(word: str) -> str:
     if word.endswith(("x", "z", "ch", "sh")):
         return f"{word}es"
     return f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"
-
-
-def _lemmas(word: str) -> list[tuple[str, str]]:
-    known = _lemminflect().getAllLemmas(word)
-    if not known:
-        # Names and rare words: only the noun's plural is worth guessing.
-        known = _lemminflect().getAllLemmasOOV(word, upos="NOUN")
-    return [(lemma, part) for part, lemmas in known.items() for lemma in lemmas]
 
 
 @lru_cache(maxsize=65536)
