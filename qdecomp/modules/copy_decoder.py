@@ -1,9 +1,10 @@
 """An LSTM decoder that writes tokens of a vocabulary or copies words of the question.
 
-What the LSTM reads at a step is the token before: its embedding, and the states of the question's words that are
-this token. It does not read the attention of the step before, so that in training, where the tokens are known, all
-steps run through the LSTM in one call, and attention, generation and copy scores of all steps are three products of
-matrices. A further layer reads what the layer below has attended to, and so knows it of all steps up to its own.
+What the LSTM reads at a step is the token before: its embedding plus, if the question has it, what the question says
+about it (the projected mean state of its places). It does not read the attention of the step before, so that in
+training, where the tokens are known, all steps run through the LSTM in one call, and attention, generation and copy
+scores of all steps are a few products of matrices. A further layer reads what the layer below has attended to, and so
+knows it of all steps up to its own.
 
 Ids are those of the extended vocabulary (:class:`~qdecomp.data.copy_field.CopyField`).
 """
@@ -39,7 +40,7 @@ class Memory:
     mask: Tensor  # (batch, positions)
     keys: tuple[Tensor, ...]  # for each layer (batch, hidden_dim, positions)
     source_ids: Tensor  # (batch, words)
-    word_states: Tensor  # (batch, words, encoder_dim)
+    word_embeddings: Tensor  # (batch, words, embedding_dim)
     copy_keys: Tensor  # (batch, hidden_dim, words)
 
     @property
@@ -55,7 +56,7 @@ class Memory:
             self.mask[examples],
             tuple(keys[examples] for keys in self.keys),
             self.source_ids[examples],
-            self.word_states[examples],
+            self.word_embeddings[examples],
             self.copy_keys[examples],
         )
 
@@ -129,6 +130,7 @@ class CopyDecoder(nn.Module, FromParams):
     """
 
     _references: Tensor
+    _never: Tensor
 
     def __init__(
         self,
@@ -153,8 +155,12 @@ class CopyDecoder(nn.Module, FromParams):
         tokens = vocab.get_index_to_token_vocabulary(namespace)
         numbers = [reference_number(tokens[index]) or 0 for index in range(self.vocabulary_size)]
         self.register_buffer("_references", torch.tensor(numbers), persistent=False)
+        never = torch.zeros(self.vocabulary_size)
+        never[[0, self._start]] = -torch.inf
+        self.register_buffer("_never", never, persistent=False)
         self._embedding = nn.Embedding(self.vocabulary_size, embedding_dim)
-        input_dims = [embedding_dim + encoder_dim] + [hidden_dim] * (num_layers - 1)
+        self._word_embedding = nn.Linear(encoder_dim, embedding_dim, bias=False)
+        input_dims = [embedding_dim] + [hidden_dim] * (num_layers - 1)
         self._layers = nn.ModuleList(_Layer(size, encoder_dim, hidden_dim, dropout) for size in input_dims)
         self._generate = nn.Linear(hidden_dim, self.vocabulary_size)
         self._copy = nn.Linear(encoder_dim, hidden_dim)
@@ -167,7 +173,8 @@ class CopyDecoder(nn.Module, FromParams):
         """
         word_states = states[:, states.shape[1] - source_ids.shape[1] :]
         keys = tuple(layer.keys(states).transpose(1, 2) for layer in self._decoder_layers)
-        return Memory(states, mask, keys, source_ids, word_states, self._copy(word_states).tanh().transpose(1, 2))
+        copy_keys = self._copy(word_states).tanh().transpose(1, 2)
+        return Memory(states, mask, keys, source_ids, self._word_embedding(word_states), copy_keys)
 
     def forward(self, memory: Memory, target_ids: Tensor) -> Tensor:
         """The negative logarithm of the probability of each example's target ids, (batch)."""
@@ -181,9 +188,9 @@ class CopyDecoder(nn.Module, FromParams):
             output, cell = layer.initial_state(mean)
             outputs, _ = layer.lstm(layer_input, (output[None].contiguous(), cell[None].contiguous()))
             layer_input = layer.attend(outputs, keys, memory)
-        scores = self._scores(layer_input, memory)
-        gold = _scores_of(target_ids, scores, memory.source_ids, self.vocabulary_size)
-        losses = scores.logsumexp(dim=-1) - gold  # (batch, steps)
+        generated, copied = self._scores(layer_input, memory)
+        everything = torch.logaddexp(generated.logsumexp(dim=-1), copied.logsumexp(dim=-1))
+        losses = everything - _scores_of(target_ids, generated, copied, memory.source_ids)  # (batch, steps)
         return (losses * written).sum(dim=1)
 
     def search(self, memory: Memory) -> list[Hypothesis]:
@@ -218,12 +225,12 @@ class CopyDecoder(nn.Module, FromParams):
             for index in ids
         ]
 
-    def extended_log_probabilities(self, scores: Tensor, source_ids: Tensor) -> Tensor:
-        """From scores (batch, steps, vocabulary + words) to log probabilities of the ids of the extended vocabulary.
+    def extended_log_probabilities(self, generated: Tensor, copied: Tensor, source_ids: Tensor) -> Tensor:
+        """From the scores of generating and copying to log probabilities of the ids of the extended vocabulary.
 
         The places of a word share its probability, also with generation where the vocabulary has the word.
         """
-        probabilities = scores.softmax(dim=-1)
+        probabilities = torch.cat([generated, copied], dim=-1).softmax(dim=-1)
         words = probabilities[:, :, self.vocabulary_size :]
         extended = torch.cat([probabilities[:, :, : self.vocabulary_size], torch.zeros_like(words)], dim=-1)
         extended.scatter_add_(2, source_ids[:, None, :].expand_as(words), words)
@@ -234,20 +241,18 @@ class CopyDecoder(nn.Module, FromParams):
         return cast("list[_Layer]", list(self._layers))
 
     def _inputs(self, previous: Tensor, memory: Memory) -> Tensor:
-        """What the first layer reads for the tokens before, (batch, steps, embedding_dim + encoder_dim)."""
+        """What the first layer reads for the tokens before, (batch, steps, embedding_dim)."""
         known = previous.masked_fill(previous >= self.vocabulary_size, self._unknown)
         same = (previous[:, :, None] == memory.source_ids[:, None, :]).to(memory.states.dtype)
         shares = same / same.sum(dim=-1, keepdim=True).clamp(min=1)
-        copied = shares.matmul(memory.word_states)
-        inputs: Tensor = self._dropout(torch.cat([self._embedding(known), copied], dim=-1))
+        inputs: Tensor = self._dropout(self._embedding(known) + shares.matmul(memory.word_embeddings))
         return inputs
 
-    def _scores(self, outputs: Tensor, memory: Memory) -> Tensor:
-        """The scores of generating each token and of copying each word, (batch, steps, vocabulary + words)."""
-        copy_scores = outputs.matmul(memory.copy_keys).masked_fill(memory.source_ids[:, None, :] == 0, -torch.inf)
-        scores = torch.cat([self._generate(outputs), copy_scores], dim=-1)
-        scores[:, :, [0, self._start]] = -torch.inf
-        return scores
+    def _scores(self, outputs: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+        """The scores of generating each token (batch, steps, vocabulary) and of copying each word."""
+        copied = outputs.matmul(memory.copy_keys).masked_fill(memory.source_ids[:, None, :] == 0, -torch.inf)
+        generated = nn.functional.linear(outputs, self._generate.weight, self._generate.bias + self._never)
+        return generated, copied
 
     def _advance(self, tokens: Tensor, state: _DecoderState) -> tuple[Tensor, _DecoderState]:
         memory = state.memory
@@ -257,9 +262,9 @@ class CopyDecoder(nn.Module, FromParams):
             output, cell = layer.step(layer_input, before)
             hidden.append((output, cell))
             layer_input = layer.attend(output, keys, memory)
-        scores = self._scores(layer_input, memory)
-        scores[:, :, self._unknown] = -torch.inf
-        log_probabilities = self.extended_log_probabilities(scores, memory.source_ids)
+        generated, copied = self._scores(layer_input, memory)
+        generated[:, :, self._unknown] = -torch.inf
+        log_probabilities = self.extended_log_probabilities(generated, copied, memory.source_ids)
         return self._without_nonsense(log_probabilities, tokens), _DecoderState(memory, tuple(hidden))
 
     def _without_nonsense(self, log_probabilities: Tensor, tokens: Tensor) -> Tensor:
@@ -274,9 +279,10 @@ class CopyDecoder(nn.Module, FromParams):
         return log_probabilities
 
 
-def _scores_of(ids: Tensor, scores: Tensor, source_ids: Tensor, vocabulary_size: int) -> Tensor:
+def _scores_of(ids: Tensor, generated: Tensor, copied: Tensor, source_ids: Tensor) -> Tensor:
     """The joint score of all ways to write each id (batch, steps): to generate it and to copy it from each place."""
-    copied = scores[:, :, vocabulary_size:].masked_fill(ids[:, :, None] != source_ids[:, None, :], -torch.inf)
-    known = ids < vocabulary_size
-    generated = scores.gather(2, ids.masked_fill(~known, 0)[:, :, None])  # padding has the score of minus infinity
-    return torch.cat([generated, copied], dim=-1).logsumexp(dim=-1)
+    known = ids < generated.shape[2]
+    # What is not known is looked up at padding, which is never generated: its score is minus infinity.
+    by_generating = generated.gather(2, ids.masked_fill(~known, 0)[:, :, None])
+    by_copying = copied.masked_fill(ids[:, :, None] != source_ids[:, None, :], -torch.inf)
+    return torch.cat([by_generating, by_copying], dim=-1).logsumexp(dim=-1)

@@ -1,10 +1,10 @@
 """Training throughput of CopyNet-BERT beside the CopyNet of ``allennlp-models``, step by step in one process.
 
-Both read the same rows with the same encoder, of which all parameters are trained, have decoders of the same sizes (as
-wide as the encoder), the same least count of target tokens and the same number of rows a step. Each makes its batches
-and steps as it is usually trained: ours by ``length_cells`` and ``fused_adam``, theirs by ``bucket`` and ``adam``. They
-take turns step by step, so that whatever else the machine does slows down both. ``allennlp-models`` is no part of the
-project and is installed aside; the message that says that it is missing says how.
+Both read the same rows, with the same tokens to write, with the same encoder, of which all parameters are trained, have
+decoders of the same sizes (as wide as the encoder), the same least count of target tokens and as many rows a step. Each
+makes its batches and steps as it is usually trained: ours by ``length_cells`` and ``fused_adam``, theirs by ``bucket``
+and ``adam``. They take turns step by step, so that whatever else the machine does slows down both. ``allennlp-models``
+is no part of the project and is installed aside; the message that says that it is missing says how.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def _ours(path: Path, encoder: str, embedding_dim: int, batch_size: int) -> Cont
     from qdecomp.modules.copy_decoder import CopyDecoder
     from qdecomp.modules.word_encoder import WordEncoder
 
-    reader = BreakSeq2SeqReader(token_indexers={"pieces": WordPieceIndexer(encoder)}, special_tokens=None)
+    indexers = {"pieces": WordPieceIndexer(encoder)}
+    reader = BreakSeq2SeqReader(token_indexers=indexers, special_tokens=None, copy_inflections=True)
     instances = list(reader.read(path))
     vocab = Vocabulary.from_instances(instances, min_count=_MIN_COUNT)
     words = WordEncoder(vocab, encoder, special_tokens=None)

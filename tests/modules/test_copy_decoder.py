@@ -51,7 +51,7 @@ def log_probabilities_step_by_step(decoder: CopyDecoder, memory: Memory, row: in
             hidden[number] = (output[:, 0], cell[:, 0])
             layer_input = layer.attend(output, single.keys[number], single)
         scores = decoder._scores(layer_input, single)
-        result.append(decoder.extended_log_probabilities(scores, single.source_ids)[0, 0])
+        result.append(decoder.extended_log_probabilities(*scores, single.source_ids)[0, 0])
         previous = token
     return result
 
@@ -59,7 +59,7 @@ def log_probabilities_step_by_step(decoder: CopyDecoder, memory: Memory, row: in
 def test_the_distribution_over_generated_and_copied_tokens_sums_to_one(decoder: CopyDecoder) -> None:
     memory = memory_of(decoder)
     scores = decoder._scores(torch.randn(2, 3, 8), memory)
-    probabilities = decoder.extended_log_probabilities(scores, SOURCE).exp()
+    probabilities = decoder.extended_log_probabilities(*scores, SOURCE).exp()
     assert probabilities.shape == (2, 3, VOCABULARY + 4)
     torch.testing.assert_close(probabilities.sum(dim=-1), torch.ones(2, 3))
     assert (probabilities[:, :, [0, START]] == 0).all()
@@ -68,8 +68,8 @@ def test_the_distribution_over_generated_and_copied_tokens_sums_to_one(decoder: 
 def test_places_of_a_word_share_its_probability(decoder: CopyDecoder) -> None:
     memory = memory_of(decoder)
     scores = decoder._scores(torch.randn(2, 1, 8), memory)
-    extended = decoder.extended_log_probabilities(scores, SOURCE).exp()[0, 0]
-    single = scores.softmax(dim=-1)[0, 0]
+    extended = decoder.extended_log_probabilities(*scores, SOURCE).exp()[0, 0]
+    single = torch.cat(scores, dim=-1).softmax(dim=-1)[0, 0]
     torch.testing.assert_close(extended[VOCABULARY + 1], single[VOCABULARY + 1] + single[VOCABULARY + 3])
     torch.testing.assert_close(extended[OF], single[OF] + single[VOCABULARY])
     assert extended[VOCABULARY + 3] == 0
