@@ -13,6 +13,8 @@ import numpy.typing as npt
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError
 
+from .scores import LabelProbabilities
+
 __all__ = ["DECODERS", "Decoded", "Decoder", "make_decoder"]
 
 
@@ -39,10 +41,13 @@ class Decoder(Protocol):
         self,
         tokens: Sequence[str],
         edge_probabilities: npt.ArrayLike,
-        label_probabilities: npt.ArrayLike,
+        label_probabilities: LabelProbabilities,
         labels: Sequence[str],
     ) -> Decoded:
         """Decode edge probabilities [n, n] and, for every pair, label probabilities [n, n, number of labels].
+
+        The latter may be a function that gives them for some pairs, see
+        :data:`~qdecomp.decoding.scores.LabelProbabilities`.
 
         The first index is the head's. Bad numbers or shapes are a
         :class:`~qdecomp.data_structures.errors.DataError`.

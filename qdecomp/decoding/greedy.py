@@ -10,7 +10,7 @@ import numpy.typing as npt
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 
 from .decoder import Decoded
-from .scores import Scores
+from .scores import LabelProbabilities, Scores
 
 __all__ = ["GreedyDecoder", "decode"]
 
@@ -23,7 +23,7 @@ class GreedyDecoder:
         self,
         tokens: Sequence[str],
         edge_probabilities: npt.ArrayLike,
-        label_probabilities: npt.ArrayLike,
+        label_probabilities: LabelProbabilities,
         labels: Sequence[str],
     ) -> Decoded:
         """See :class:`~qdecomp.decoding.decoder.Decoder`."""
@@ -35,7 +35,7 @@ class GreedyDecoder:
 def decode(
     tokens: Sequence[str],
     edge_probabilities: npt.ArrayLike,
-    label_probabilities: npt.ArrayLike,
+    label_probabilities: LabelProbabilities,
     labels: Sequence[str],
 ) -> DependencyGraph:
     """The greedy graph alone.

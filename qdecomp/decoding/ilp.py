@@ -18,7 +18,7 @@ from qdecomp.data_structures.errors import DataError, GraphError
 
 from .choices import Choice
 from .decoder import Decoded
-from .scores import Scores
+from .scores import LabelProbabilities, Scores
 from .validity import broken_constraints, without_blame
 
 __all__ = ["DEFAULT_TIME_LIMIT", "IlpDecoder", "decode"]
@@ -54,7 +54,7 @@ class IlpDecoder:
         self,
         tokens: Sequence[str],
         edge_probabilities: npt.ArrayLike,
-        label_probabilities: npt.ArrayLike,
+        label_probabilities: LabelProbabilities,
         labels: Sequence[str],
     ) -> Decoded:
         """See :class:`~qdecomp.decoding.decoder.Decoder`; where no graph at all is valid, a :class:`GraphError`."""
@@ -104,7 +104,7 @@ def _repaired(scores: Scores) -> tuple[Choice, ...]:
     """The best choice of each pair, as far as they go together; or else the cheapest one that stands alone."""
     best = scores.candidates(_ROUNDING, limit=4 * len(scores.tokens))
     kept = without_blame(scores.tokens, best.choices)
-    for limit in (200, scores.labels.size):
+    for limit in (200, scores.choice_count):
         if not kept:
             cheapest = scores.candidates(float("inf"), limit)
             in_order = sorted(zip(cheapest.costs, cheapest.choices, strict=True), key=lambda pair: pair[0])
@@ -115,7 +115,7 @@ def _repaired(scores: Scores) -> tuple[Choice, ...]:
 def decode(
     tokens: Sequence[str],
     edge_probabilities: npt.ArrayLike,
-    label_probabilities: npt.ArrayLike,
+    label_probabilities: LabelProbabilities,
     labels: Sequence[str],
     time_limit: float = DEFAULT_TIME_LIMIT,
 ) -> DependencyGraph:

@@ -7,7 +7,7 @@ cost of a graph is never below zero, and a choice that costs more than some vali
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -21,9 +21,16 @@ from qdecomp.data_structures.errors import DataError
 
 from .choices import Choice, TokenKind, is_possible, token_kinds
 
-__all__ = ["Candidates", "Scores"]
+__all__ = ["Candidates", "LabelProbabilities", "Scores"]
 
 Array = npt.NDArray[np.float64]
+Places = Sequence[int] | npt.NDArray[np.intp]
+
+LabelProbabilities = npt.ArrayLike | Callable[[Places, Places], npt.NDArray[np.floating]]
+"""The labels' probabilities of all pairs [n, n, labels], or a function that gives those of some pairs [pairs, labels].
+
+Few pairs are ever looked at, so a function saves a parser most of the work. It is given heads and dependents.
+"""
 
 # Probabilities of exactly 0 and 1 are rounding, and would leave no way to compare invalid graphs.
 _SMALLEST = 1e-9
@@ -44,32 +51,38 @@ class Candidates:
 
 
 class Scores:
-    """Checked probabilities of one question: ``edges`` [n, n] and ``labels`` [n, n, number of names]."""
+    """Checked probabilities of one question: ``edges`` [n, n], and of labels for any pairs."""
 
     def __init__(
         self,
         tokens: Sequence[str],
         edge_probabilities: npt.ArrayLike,
-        label_probabilities: npt.ArrayLike,
+        label_probabilities: LabelProbabilities,
         labels: Sequence[str],
     ) -> None:
         self.tokens = tuple(tokens)
         self.names = tuple(labels)
         self.edges = np.asarray(edge_probabilities)
-        self.labels = np.asarray(label_probabilities)
         size = len(self.tokens)
+        self.choice_count = size * size * len(self.names)
         _check("edge probabilities", self.edges, (size, size))
-        _check("label probabilities", self.labels, (size, size, len(self.names)))
+        if callable(label_probabilities):
+            self._label_probabilities = label_probabilities
+        else:
+            table = np.asarray(label_probabilities)
+            _check("label probabilities", table, (size, size, len(self.names)))
+            self._label_probabilities = lambda heads, dependents: table[heads, dependents]
         self._edges = _clipped(self.edges)
         self._index = {_canonical(name): index for index, name in enumerate(self.names)}
 
     def graph_of(self, choices: Sequence[Choice]) -> DependencyGraph:
         """The graph with these edges, each with its probability."""
         edges: list[Edge] = []
-        for choice in choices:
-            pair = choice.head, choice.dependent
-            probability = float(self.edges[pair]) * float(self.labels[(*pair, self._column(choice))])
-            edges.extend(Edge(*pair, tag, probability) for tag in split_tags(choice.label))
+        heads, dependents = _columns([(choice.head, choice.dependent) for choice in choices])
+        labels = self.labels_of(heads, dependents)[range(len(choices)), [self._column(choice) for choice in choices]]
+        probabilities = self.edges[heads, dependents] * labels
+        for choice, probability in zip(choices, probabilities.tolist(), strict=True):
+            edges.extend(Edge(choice.head, choice.dependent, tag, probability) for tag in split_tags(choice.label))
         return DependencyGraph(self.tokens, tuple(edges))
 
     def log_score(self, graph: DependencyGraph) -> float:
@@ -77,7 +90,7 @@ class Scores:
         pairs = graph.labels()
         heads, dependents = _columns(list(pairs))
         columns = [self._index[label] for label in pairs.values()]
-        chosen = _clipped(self.labels[heads, dependents, columns])
+        chosen = _clipped(self.labels_of(heads, dependents)[range(len(columns)), columns])
         without = np.log1p(-self._edges)
         inside = np.log(self._edges[heads, dependents]) + np.log(chosen) - without[heads, dependents]
         return float(without.sum() + inside.sum())
@@ -87,7 +100,7 @@ class Scores:
         heads, dependents = np.nonzero(self.edges > 0.5)
         if not len(heads) or not self.names:
             return []
-        best = self.labels[heads, dependents].argmax(axis=1)
+        best = self.labels_of(heads, dependents).argmax(axis=1)
         return [
             Choice(int(head), int(dependent), self.names[label])
             for head, dependent, label in zip(heads, dependents, best, strict=True)
@@ -104,7 +117,7 @@ class Scores:
         heads, dependents = np.nonzero(near)
         pairs = list(zip(heads.tolist(), dependents.tolist(), strict=True))
         edges = self._edges[heads, dependents][:, None]
-        scores = np.log(edges) + np.log(_clipped(self.labels[heads, dependents]))
+        scores = np.log(edges) + np.log(_clipped(self.labels_of(heads, dependents)))
         scores[~self._possible(heads, dependents)] = -np.inf
         none = np.log1p(-edges)
         best = np.maximum(none, scores.max(axis=1, initial=-np.inf, keepdims=True))
@@ -120,6 +133,14 @@ class Scores:
         ]
         without_edge = {pairs[row]: float(best[row, 0] - none[row, 0]) for row in dict.fromkeys(rows)}
         return Candidates(tuple(choices), tuple(costs[rows, columns].tolist()), without_edge, below)
+
+    def labels_of(self, heads: Places, dependents: Places) -> npt.NDArray[np.floating]:
+        """The probabilities of all labels for some pairs [pairs, labels]."""
+        if not len(heads):
+            return np.zeros((0, len(self.names)))
+        labels = self._label_probabilities(heads, dependents)
+        _check("label probabilities", labels, (len(heads), len(self.names)))
+        return labels
 
     def _column(self, choice: Choice) -> int:
         return self._index[_canonical(choice.label)]

@@ -17,13 +17,39 @@ def scores():
     return Scores(*random_problem(np.random.default_rng(0), TOKENS, LABELS).arguments)
 
 
+def label_probabilities(scores, head, dependent):
+    return scores.labels_of([head], [dependent])[0]
+
+
+def test_labels_may_come_from_a_function_that_is_asked_for_few_pairs():
+    tokens, edges, labels, names = random_problem(np.random.default_rng(0), TOKENS, LABELS).arguments
+    asked = []
+
+    def of_pairs(heads, dependents):
+        asked.extend(zip(heads, dependents, strict=True))
+        return np.asarray(labels)[heads, dependents]
+
+    table, function = Scores(tokens, edges, labels, names), Scores(tokens, edges, of_pairs, names)
+    assert function.candidates(2.0, 1000) == table.candidates(2.0, 1000)
+    assert function.greedy() == table.greedy()
+    assert function.graph_of(function.greedy()) == table.graph_of(table.greedy())
+    assert 0 < len(set(asked)) < len(tokens) ** 2
+
+
+def test_a_function_that_gives_no_probabilities_is_refused():
+    tokens, edges, _, names = random_problem(np.random.default_rng(0), TOKENS, LABELS).arguments
+    scores = Scores(tokens, edges, lambda heads, dependents: np.full((len(heads), len(names)), np.nan), names)
+    with pytest.raises(DataError, match="label probabilities are not all numbers from 0 to 1"):
+        scores.candidates(2.0, 1000)
+
+
 def test_the_score_is_the_logarithm_of_the_probability(scores):
     choices = [Choice(3, 4, "filter-sub"), Choice(7, 4, "duplicate&filter-sub")]
     labels = {(choice.head, choice.dependent): LABELS.index(choice.label) for choice in choices}
     expected = 0.0
     for pair in product(range(len(TOKENS)), repeat=2):
         probability = scores.edges[pair]
-        chosen = probability * scores.labels[pair][labels[pair]] if pair in labels else 1 - probability
+        chosen = probability * label_probabilities(scores, *pair)[labels[pair]] if pair in labels else 1 - probability
         expected += np.log(chosen)
     assert scores.log_score(scores.graph_of(choices)) == pytest.approx(expected)
 
@@ -40,7 +66,7 @@ def cost_by_hand(scores, head, dependent, label):
     kinds = token_kinds(TOKENS)
     edge = scores.edges[head, dependent]
     options = {
-        name: np.log(edge * scores.labels[head, dependent, index])
+        name: np.log(edge * label_probabilities(scores, head, dependent)[index])
         for index, name in enumerate(LABELS)
         if is_possible(kinds[head], kinds[dependent], head < dependent, name)
     }
