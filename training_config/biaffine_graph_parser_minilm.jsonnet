@@ -3,10 +3,10 @@ local biaffine_graph_parser = import 'lib/biaffine_graph_parser.libsonnet';
 
 biaffine_graph_parser({
   encoder: 'all-MiniLM-L6-v2',
-  encoder_lr: 3e-4,
+  encoder_lr: 2e-4,
   lr: 1e-3,
   batch_size: 16,
-  epochs: 7,
+  epochs: 15,
   freeze_embeddings: true,
   source_weights: import 'lib/source_weights.libsonnet',
 

@@ -53,7 +53,7 @@ function(settings) {
   },
   trainer: {
     optimizer: {
-      type: 'adam',
+      type: 'fused_adam',
       lr: run.lr,
       parameter_groups: [[['word_encoder\\.transformer\\.'], { lr: run.encoder_lr }]],
     },

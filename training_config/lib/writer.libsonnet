@@ -11,7 +11,6 @@ function(run) {
       cells: { 'question.pieces___ids': 2, 'copy.target': 6 },
     },
   },
-  trainer+: { optimizer+: { type: 'fused_adam' } },
   // A word that cannot be copied and was seen only once cannot be learned.
   vocabulary: { min_count: { target_tokens: std.get(run, 'min_count', 2) } },
 }
