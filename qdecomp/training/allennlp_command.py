@@ -1,8 +1,9 @@
 """What the ``allennlp`` command does differently once this project is loaded into it.
 
 ``allennlp train --recover`` also goes on after a kill before the first checkpoint; a mistake in a config or in the data
-is one line instead of a traceback, and leaves no folder behind. AllenNLP offers no hook for this: its commands are
-bound before plugins are loaded. So one function of it is wrapped, and only by :func:`install`.
+is one line instead of a traceback, and leaves no folder behind; ``allennlp predict`` with our predictor gives a record
+for every question of a file. AllenNLP offers no hook for this: its commands are bound before plugins are loaded. So one
+function of it is wrapped and one class replaced by a subclass, and only by :func:`install`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from allennlp.commands import predict as predict_module
 from allennlp.commands import train as train_module
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import Params
@@ -32,6 +34,7 @@ from allennlp.training.util import make_vocab_from_params
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.files import write_text_atomically
+from qdecomp.predictors.predict_manager import PredictManager
 
 __all__ = ["install"]
 
@@ -45,6 +48,7 @@ def install() -> None:
     """Change this process's ``allennlp`` command as the module says; a second call does nothing."""
     if not hasattr(train_module.train_model, "__wrapped__"):
         train_module.train_model = _careful(train_module.train_model)
+    predict_module._PredictManager = PredictManager  # type: ignore[misc]
     _hook_errors()
 
 

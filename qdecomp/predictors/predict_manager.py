@@ -1,0 +1,60 @@
+"""What ``allennlp predict`` does with a file of questions: one record for every one of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from allennlp.commands.predict import _PredictManager
+from allennlp.common.file_utils import cached_path
+from allennlp.common.util import JsonDict
+from allennlp.predictors import Predictor
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.files import open_text
+from qdecomp.predictors.question_decomposition import QuestionDecompositionPredictor
+
+__all__ = ["PredictManager"]
+
+_STANDARD_INPUT = "-"
+
+
+class PredictManager(_PredictManager):
+    """AllenNLP's own, which for our predictor loses no question.
+
+    AllenNLP passes over blank lines, tells nobody that the file has ended, and with ``--use-dataset-reader`` asks the
+    reader for a whole file, of which it leaves out the questions that it cannot use. Our predictor hands every question
+    to the reader by itself, so that flag changes nothing. For other predictors everything is as it was.
+    """
+
+    def __init__(self, predictor: Predictor, input_file: str, *arguments: Any, **options: Any) -> None:
+        self._questions = predictor if isinstance(predictor, QuestionDecompositionPredictor) else None
+        if self._questions is not None and input_file != _STANDARD_INPUT:
+            # Before the file for the output is opened: a wrong name is not to empty it.
+            input_file = cached_path(input_file)
+        super().__init__(predictor, input_file, *arguments, **options)
+        if self._questions is not None:
+            self._dataset_reader = None
+
+    def _get_json_data(self) -> Iterator[JsonDict]:
+        if self._questions is None:
+            yield from super()._get_json_data()
+            return
+        with _open_questions(self._input_file) as lines:
+            for line in lines:
+                yield self._questions.load_line(line)
+        yield self._questions.load_rest()
+
+
+@contextmanager
+def _open_questions(name: str) -> Iterator[TextIO]:
+    if name != _STANDARD_INPUT:
+        with open_text(name) as stream:
+            yield stream
+        return
+    try:
+        yield sys.stdin
+    except UnicodeDecodeError as error:
+        raise DataError(f"standard input: not UTF-8 text ({error.reason} at byte {error.start})") from None

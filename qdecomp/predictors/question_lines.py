@@ -1,0 +1,195 @@
+"""The questions in the lines of a file that come one by one: plain text, JSON lines or Break's CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+__all__ = ["QuestionLines", "QuestionRow", "question_of_json"]
+
+_BYTE_ORDER_MARK = "\ufeff"
+_QUESTION_COLUMN = "question_text"
+# A quoted field of a CSV that goes on for so many lines was never closed.
+_MAX_LINES_OF_A_ROW = 20
+_NOT_CLOSED = "a quotation mark in this row of the CSV is not closed"
+
+
+class QuestionRow(NamedTuple):
+    """A question of a file; ``error`` says why it cannot be read."""
+
+    question_id: str
+    question: str
+    error: str | None = None
+
+
+class _Line(NamedTuple):
+    number: int
+    text: str
+
+
+class QuestionLines:
+    """Takes lines and gives the questions that they complete; none of them is lost.
+
+    The first line that is not blank shows the format: one that names the column ``question_text`` is the header of a
+    CSV, a JSON object begins JSON lines, and everything else is a text with a question in every line. A blank line is
+    an empty question in a text and nothing in the other two. A question without an id has the number of its line.
+
+    >>> lines = QuestionLines()
+    >>> lines.add("how many cubes are red ?\\n")
+    [QuestionRow(question_id='1', question='how many cubes are red ?', error=None)]
+    >>> lines.add("\\n")
+    [QuestionRow(question_id='2', question='', error=None)]
+    >>> lines.end()
+    []
+    """
+
+    def __init__(self) -> None:
+        self._number = 0
+        # Blank lines at the start, until the format says whether they are questions.
+        self._waiting: list[_Line] = []
+        self._format: _Format | None = None
+
+    def add(self, line: str) -> list[QuestionRow]:
+        """The questions that end with this line."""
+        self._number += 1
+        self._waiting.append(_Line(self._number, line.removeprefix(_BYTE_ORDER_MARK) if self._number == 1 else line))
+        if self._format is None and line.strip(_BYTE_ORDER_MARK).strip():
+            self._format = _format_of(self._waiting[-1].text)
+        return [] if self._format is None else self._rows(self._format)
+
+    def end(self) -> list[QuestionRow]:
+        """The questions that are still open when no other line comes."""
+        last = self._format or _Text()
+        return [*self._rows(last), *last.end()]
+
+    def _rows(self, file_format: _Format) -> list[QuestionRow]:
+        rows = [row for line in self._waiting for row in file_format.add(line)]
+        self._waiting.clear()
+        return rows
+
+
+def question_of_json(value: Mapping[str, Any], default_id: str = "") -> QuestionRow:
+    """The question of an object such as ``{"question_id": "a", "question": "which cubes are red ?"}``."""
+    given = value.get("question_id")
+    question_id = default_id if given in (None, "") else str(given)
+    question = value.get("question", value.get(_QUESTION_COLUMN))
+    if not isinstance(question, str):
+        return QuestionRow(question_id, "", "there is no text called question in this object")
+    return QuestionRow(question_id, question)
+
+
+class _Format(Protocol):
+    def add(self, line: _Line) -> Iterator[QuestionRow]:
+        """The questions that end with this line."""
+
+    def end(self) -> Iterator[QuestionRow]:
+        """The questions that are still open."""
+
+
+def _format_of(line: str) -> _Format:
+    if _QUESTION_COLUMN in _header(line):
+        return _Table()
+    return _JsonLines() if _json_object(line) is not None else _Text()
+
+
+class _Text:
+    """A question in every line; a line that is a JSON object is read as one all the same."""
+
+    def add(self, line: _Line) -> Iterator[QuestionRow]:
+        text = line.text.strip()
+        value = _json_object(text)
+        yield QuestionRow(str(line.number), text) if value is None else question_of_json(value, str(line.number))
+
+    def end(self) -> Iterator[QuestionRow]:
+        yield from ()
+
+
+class _JsonLines(_Text):
+    def add(self, line: _Line) -> Iterator[QuestionRow]:
+        if line.text.strip():
+            yield from super().add(line)
+
+
+class _Table:
+    """A CSV, whose rows have several lines where a field in quotes has.
+
+    A row whose quotes are not closed, or only by those of a later row, is one of a single line with an error, so that
+    it does not take the rows below it along.
+    """
+
+    def __init__(self) -> None:
+        self._columns: list[str] | None = None
+        self._open: list[_Line] = []
+
+    def add(self, line: _Line) -> Iterator[QuestionRow]:
+        if self._columns is not None:
+            self._open.append(line)
+            yield from self._rows(self._columns, at_end=False)
+        elif line.text.strip():
+            self._columns = _header(line.text)
+
+    def end(self) -> Iterator[QuestionRow]:
+        yield from self._rows(self._columns or [], at_end=True)
+
+    def _rows(self, columns: Sequence[str], at_end: bool) -> Iterator[QuestionRow]:
+        while self._open:
+            first = self._open[0]
+            row = _first_row([line.text for line in self._open])
+            if row.is_open and not at_end and len(self._open) < _MAX_LINES_OF_A_ROW:
+                return
+            del self._open[: row.lines]
+            if first.text.strip():
+                cells = dict(zip(columns, row.cells, strict=False))
+                question_id = cells.get("question_id") or str(first.number)
+                yield QuestionRow(question_id, cells.get(_QUESTION_COLUMN, ""), row.error)
+
+
+class _TableRow(NamedTuple):
+    cells: list[str]
+    lines: int = 1
+    error: str | None = None
+    is_open: bool = False
+    """Whether further lines may complete it."""
+
+
+def _first_row(lines: Sequence[str]) -> _TableRow:
+    """The first row of lines; it is wrong where its quotes end nowhere, or inside of a field of a later line."""
+    all_read = False
+
+    def source() -> Iterator[str]:
+        nonlocal all_read
+        yield from lines
+        all_read = True
+
+    reader = csv.reader(source(), strict=True)
+    try:
+        return _TableRow(next(reader), reader.line_num)
+    except csv.Error:
+        # A row that is a single line may be careless with quotes.
+        row = _row_of_line(lines[0])
+        if reader.line_num == 1 and not all_read:
+            return row
+        return row._replace(error=_NOT_CLOSED, is_open=all_read)
+
+
+def _row_of_line(line: str) -> _TableRow:
+    try:
+        return _TableRow(next(csv.reader([line]), []))
+    except csv.Error as error:
+        return _TableRow([], error=f"this row of the CSV cannot be read: {error}")
+
+
+def _header(line: str) -> list[str]:
+    return [cell.strip() for cell in _row_of_line(line).cells]
+
+
+def _json_object(text: str) -> dict[str, Any] | None:
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
