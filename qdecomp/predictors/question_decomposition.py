@@ -20,6 +20,9 @@ __all__ = ["QuestionDecompositionPredictor"]
 logger = logging.getLogger(__name__)
 
 _ROWS = "rows"
+# What one question may do to a model while others are fine, such as being too large for the memory. torch has no finer
+# class for its errors. Everything else is a mistake in the code, which no record is to hide.
+_FAILURES = (QDecompError, RuntimeError, MemoryError)
 
 
 @Predictor.register("question_decomposition")
@@ -54,6 +57,8 @@ class QuestionDecompositionPredictor(Predictor):
         found: dict[int, Prediction] = {}
         for number, question in enumerate(questions):
             try:
+                if not _can_be_written(question):
+                    raise DataError("the question has half of a character in it (a lone surrogate)")
                 instances[number] = self._dataset_reader.text_to_instance(question)
             except QDecompError as error:
                 found[number] = failed_prediction(error)
@@ -94,7 +99,7 @@ class QuestionDecompositionPredictor(Predictor):
     def dump_line(self, outputs: JsonDict) -> str:
         """One line of JSON for each record."""
         records = outputs.get(_ROWS, [outputs])
-        return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+        return "".join(f"{_json_line(record)}\n" for record in records)
 
     def _records(self, rows: Sequence[QuestionRow]) -> list[JsonDict]:
         found = iter(self.predictions([row.question for row in rows if row.error is None]))
@@ -111,10 +116,28 @@ class QuestionDecompositionPredictor(Predictor):
             self._dataset_reader.apply_token_indexers(instance)
         try:
             outputs: list[dict[str, Any]] = self._model.forward_on_instances(instances)
-        except Exception as error:
-            # Whatever one question does to the model, the others are to be answered.
-            if len(instances) > 1:
-                return [prediction for instance in instances for prediction in self._parse([instance])]
-            logger.exception("a question cannot be parsed")
-            return [failed_prediction(f"{type(error).__name__}: {error}")]
-        return [output["predictions"] for output in outputs]
+            return [output["predictions"] for output in outputs]
+        except NotImplementedError:
+            # A RuntimeError by its base only: this is a mistake in the code.
+            raise
+        except _FAILURES as error:
+            if len(instances) == 1:
+                logger.exception("a question cannot be parsed")
+                is_ours = isinstance(error, QDecompError)
+                return [failed_prediction(error if is_ours else f"{type(error).__name__}: {error}")]
+        # Here and not above, since an error that is being handled keeps the memory of its batch.
+        return [prediction for instance in instances for prediction in self._parse([instance])]
+
+
+def _json_line(record: JsonDict) -> str:
+    line = json.dumps(record, ensure_ascii=False)
+    return line if _can_be_written(line) else json.dumps(record)
+
+
+def _can_be_written(text: str) -> bool:
+    """Whether UTF-8 has the text; JSON's escapes can give what it has not."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

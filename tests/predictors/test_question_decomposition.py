@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from allennlp.predictors import Predictor
 
 from qdecomp.data_structures.dependency_graph import dependency_graph_from_json
-from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.predictors.question_decomposition import QuestionDecompositionPredictor
 
 FIELDS = ["question_id", "question", "decomposition", "logical_form", "graph", "score", "error"]
@@ -56,20 +57,56 @@ def test_graphs_can_be_read_back(predictor: QuestionDecompositionPredictor) -> N
     assert graph.question_tokens == ("How", "many", "cubes", "are", "red", "?")
 
 
-def test_a_model_that_fails_on_one_question_answers_the_others(
-    predictor: QuestionDecompositionPredictor, monkeypatch: pytest.MonkeyPatch
+def fail_on_rivers(
+    predictor: QuestionDecompositionPredictor, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     forward = predictor._model.forward_on_instances
 
     def fails_on_rivers(instances: list[Any]) -> Any:
         if any("rivers" in instance["metadata"].metadata["question"] for instance in instances):
-            raise RuntimeError("no rivers")
+            raise error
         return forward(instances)
 
     monkeypatch.setattr(predictor._model, "forward_on_instances", fails_on_rivers)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (RuntimeError("no rivers"), "RuntimeError: no rivers"),
+        (MemoryError(), "MemoryError: "),
+        (torch.OutOfMemoryError("too much water"), "OutOfMemoryError: too much water"),
+        (GraphError("decoding", "no rivers"), "decoding: no rivers"),
+    ],
+)
+def test_a_model_that_fails_on_one_question_answers_the_others(
+    predictor: QuestionDecompositionPredictor, monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
+) -> None:
+    fail_on_rivers(predictor, monkeypatch, error)
     records = predictor.predict_questions([("1", "red cubes"), ("2", "long rivers"), ("3", "blue cubes")])
     assert [record["graph"] is None for record in records] == [False, True, False]
-    assert records[1]["error"] == "RuntimeError: no rivers"
+    assert records[1]["error"] == message
+
+
+@pytest.mark.parametrize(
+    "error", [TypeError, AttributeError, KeyError, IndexError, AssertionError, NotImplementedError, KeyboardInterrupt]
+)
+def test_a_mistake_in_the_code_is_no_record(
+    predictor: QuestionDecompositionPredictor, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    fail_on_rivers(predictor, monkeypatch, error("a mistake"))
+    for questions in ([("1", "red cubes"), ("2", "long rivers")], [("2", "long rivers")]):
+        with pytest.raises(error, match="a mistake"):
+            predictor.predict_questions(questions)
+
+
+def test_half_of_a_character_is_an_error_that_can_be_written(predictor: QuestionDecompositionPredictor) -> None:
+    question = "red \ud83d cubes"
+    outputs = predictor.predict_json(predictor.load_line(json.dumps({"question": question, "question_id": "\ud83d"})))
+    line = predictor.dump_line(outputs)
+    record = json.loads(line.encode())
+    assert (record["question_id"], record["question"]) == ("\ud83d", question)
+    assert record["error"] == "the question has half of a character in it (a lone surrogate)"
 
 
 def test_the_decoder_can_be_chosen(archive: Path) -> None:
