@@ -20,6 +20,7 @@ setup(
         "qdecomp": ["py.typed"],
         "qdecomp.data_structures": ["lexicon/*"],
         "qdecomp.evaluation": ["templates/*"],
+        "qdecomp.visualization": ["styles/*.css"],
     },
     python_requires=">=3.10",
     install_requires=[

@@ -18,6 +18,7 @@ _COMMANDS = {
     "convert": "Turn annotated decompositions into dependency graphs, checked back.",
     "evaluate": "Score predicted decompositions against gold ones.",
     "report": "Compare systems on one page with tables, plots and examples.",
+    "render": "Show predicted decompositions as a page of pictures.",
 }
 
 

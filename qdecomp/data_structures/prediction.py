@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .dependency_graph import DependencyGraph, dependency_graph_to_json
-from .errors import QDecompError
-from .logical_form import LogicalForm, format_step
+from .dependency_graph import DependencyGraph, dependency_graph_from_json, dependency_graph_to_json
+from .errors import DataError, QDecompError
+from .logical_form import LogicalForm, format_step, parse_logical_form
 from .pipeline import logical_form_of_graph
 from .qdmr import format_qdmr, parse_qdmr
 from .to_logical_form import to_logical_form, to_qdmr
 
-__all__ = ["Prediction", "failed_prediction", "prediction_of_graph", "prediction_of_text", "prediction_record"]
+__all__ = [
+    "Prediction",
+    "failed_prediction",
+    "prediction_of_graph",
+    "prediction_of_record",
+    "prediction_of_text",
+    "prediction_record",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +87,34 @@ def prediction_record(prediction: Prediction, question_id: str, question: str) -
         "score": score if score is not None and math.isfinite(score) else None,
         "error": prediction.error,
     }
+
+
+def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
+    """Read a prediction back from its record; a form that the record lacks is read off the one that it has.
+
+    A record that cannot be read is a :class:`DataError`.
+
+    >>> print(prediction_of_record({"decomposition": "return rivers"}).form)
+    SELECT[](sub=rivers)
+    """
+    text, graph, steps = (record.get(name) for name in ("decomposition", "graph", "logical_form"))
+    score, error = record.get("score"), record.get("error")
+    if not isinstance(text, str | None):
+        raise DataError(f"the decomposition is a JSON {type(text).__name__}, not a text")
+    try:
+        read = Prediction(
+            text,
+            None if steps is None else parse_logical_form(map(str, steps)),
+            None if graph is None else dependency_graph_from_json(graph),
+            None if score is None else float(score),
+            None if error is None else str(error),
+        )
+    except (QDecompError, TypeError, ValueError) as reason:
+        raise DataError(f"not a prediction record: {reason}") from None
+    if read.form is not None or read.error is not None:
+        return read
+    if text is not None:
+        return replace(prediction_of_text(text, read.score), graph=read.graph)
+    if read.graph is not None:
+        return prediction_of_graph(read.graph, read.score)
+    return replace(read, error="the record has neither a decomposition nor a graph")

@@ -2,15 +2,23 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import pytest
 
-from qdecomp.data_structures.dependency_graph import DependencyGraph, dependency_graph_from_json
+from qdecomp.data_structures.dependency_graph import (
+    DependencyGraph,
+    dependency_graph_from_json,
+    dependency_graph_to_json,
+)
+from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.pipeline import convert
 from qdecomp.data_structures.prediction import (
+    Prediction,
     failed_prediction,
     prediction_of_graph,
+    prediction_of_record,
     prediction_of_text,
     prediction_record,
 )
@@ -65,3 +73,43 @@ def test_scores_that_json_lacks_are_left_out(score: float | None) -> None:
 def test_errors_without_a_message_have_their_name() -> None:
     assert failed_prediction(ValueError()).error == "ValueError"
     assert failed_prediction("too long").error == "too long"
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        prediction_of_graph(convert(QUESTION, GOLD).graph, -1.5),
+        prediction_of_graph(DependencyGraph(("red", "cubes"))),
+        prediction_of_text(GOLD, 0.25),
+        prediction_of_text("return #1"),
+        failed_prediction("too long"),
+    ],
+)
+def test_records_read_back(prediction: Prediction) -> None:
+    record = json.loads(json.dumps(prediction_record(prediction, "id", QUESTION)))
+    assert prediction_of_record(record) == prediction
+
+
+def test_a_record_needs_only_a_text_or_a_graph() -> None:
+    assert prediction_of_record({"decomposition": GOLD}) == prediction_of_text(GOLD)
+    graph = convert(QUESTION, GOLD).graph
+    assert prediction_of_record({"graph": dependency_graph_to_json(graph)}) == prediction_of_graph(graph)
+    both = prediction_of_record({"decomposition": GOLD, "graph": dependency_graph_to_json(graph)})
+    assert (both.decomposition, both.graph) == (GOLD, graph)
+    assert prediction_of_record({}).error == "the record has neither a decomposition nor a graph"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"decomposition": ["return cubes"]},
+        {"decomposition": GOLD, "graph": "digraph"},
+        {"decomposition": GOLD, "graph": {"tokens": ["a"], "edges": [[0, 3, "span"]]}},
+        {"decomposition": GOLD, "logical_form": ["nonsense"]},
+        {"decomposition": GOLD, "logical_form": 3},
+        {"decomposition": GOLD, "score": "high"},
+    ],
+)
+def test_what_is_no_record_is_an_error_of_ours(record: dict[str, Any]) -> None:
+    with pytest.raises(DataError):
+        prediction_of_record(record)

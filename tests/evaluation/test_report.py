@@ -2,9 +2,6 @@ import csv
 import io
 import json
 import re
-import shutil
-import subprocess
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -14,6 +11,7 @@ from qdecomp.evaluation.report import Report, build_report, report_to_json, writ
 from qdecomp.evaluation.report_page import render_page
 from qdecomp.evaluation.scoring import choose_metrics, evaluate
 from tests.evaluation.evaluation_examples import gold_of, system_of
+from tests.pages import Page, figure_faults
 
 HOSTILE = '<script>alert(1)</script> & "co"'
 GOLD = {
@@ -26,8 +24,6 @@ SYSTEMS = {
     "good": [GOLD["CLEVR_dev_1"], GOLD["CLEVR_dev_2"], "return rivers ;return the shortest of #1", None],
     HOSTILE: ["return cubes ;return number of #1", GOLD["CLEVR_dev_2"], "return #1", f"return other {HOSTILE}"],
 }
-# Elements that have no end tag.
-_VOID = {"meta", "br", "link", "img", "input", "hr"}
 
 
 @pytest.fixture(scope="module")
@@ -39,36 +35,6 @@ def report() -> Report:
 @pytest.fixture(scope="module")
 def page(report: Report) -> str:
     return render_page(report)
-
-
-class Page(HTMLParser):
-    """The elements, texts and ids of a page; tags that do not match are an error."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] != "style" and data.strip():
-            self.texts.append(" ".join(data.split()))
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.texts)
 
 
 def test_the_page_is_well_formed_and_its_links_lead_somewhere(page: str) -> None:
@@ -204,32 +170,6 @@ def test_one_system_has_a_page_too() -> None:
     assert "Errors by reason" not in text
 
 
-# Lists the labels of figures that lie outside their figure or over one another, and says if the page is too wide.
-_LOOK = """<script>
-const found = [];
-for (const svg of document.querySelectorAll("figure svg")) {
-  const frame = svg.getBoundingClientRect();
-  const labels = [...svg.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
-  labels.forEach(([text, box], place) => {
-    const inWidth = box.left >= frame.left - 1 && box.right <= frame.right + 1;
-    const inHeight = box.top >= frame.top - 1 && box.bottom <= frame.bottom + 1;
-    if (!inWidth || !inHeight) found.push(`${text} is clipped`);
-    for (const [other, second] of labels.slice(place + 1)) {
-      const width = Math.min(box.right, second.right) - Math.max(box.left, second.left);
-      const height = Math.min(box.bottom, second.bottom) - Math.max(box.top, second.top);
-      if (width > 1 && height > 3) found.push(`${text} overlaps ${other}`);
-    }
-  });
-}
-if (document.documentElement.scrollWidth > innerWidth) found.push("the page is too wide");
-const result = document.createElement("pre");
-result.id = "found";
-result.textContent = `${document.querySelectorAll("figure svg text").length} labels: ${JSON.stringify(found)}`;
-document.body.append(result);
-</script></body>"""
-
-
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium to draw the page with")
 @pytest.mark.parametrize("width", [1200, 500])
 def test_in_a_browser_no_label_is_clipped_or_covered(tmp_path: Path, width: int) -> None:
     names = ["CopyNet + BERT", "BiaffineGP with ILP decoding, seed 3", "Latent-RAT", "d", "e"]
@@ -245,15 +185,6 @@ def test_in_a_browser_no_label_is_clipped_or_covered(tmp_path: Path, width: int)
         for place, name in enumerate(names)
     ]
     page = render_page(build_report(evaluate(gold, systems, choose_metrics(["lf_em"]))))
-    (tmp_path / "page.html").write_text(page.replace("</body>", _LOOK), encoding="utf-8")
-    flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"
-    options = [f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},2000", "--dump-dom"]
-    command = ["chromium", *flags.split(), *options, (tmp_path / "page.html").as_uri()]
-    try:
-        shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-    except subprocess.TimeoutExpired:
-        pytest.skip("chromium did not finish in time")
-    found = re.search(r'<pre id="found">(\d+) labels: (.*)</pre>', shown)
-    assert found
-    assert int(found[1]) > 100
-    assert json.loads(found[2]) == []
+    labels, faults = figure_faults(page, tmp_path, width=width)
+    assert labels > 100
+    assert faults == []

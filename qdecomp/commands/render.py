@@ -1,0 +1,144 @@
+"""``qdecomp render``: predicted decompositions as a page of pictures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from qdecomp.data_structures.errors import DataError
+
+if TYPE_CHECKING:
+    from qdecomp.data_structures.prediction import Prediction
+    from qdecomp.evaluation.predictions import RowProblem
+    from qdecomp.files import BreakExample
+    from qdecomp.visualization import PageItem
+
+__all__ = ["command"]
+
+_file = click.Path(path_type=Path)
+
+
+@click.command("render")
+@click.option("--input", "input_path", type=_file, required=True, help="Prediction records (JSON lines).")
+@click.option("--gold", "gold_path", type=_file, help="Break's CSV with gold decompositions, matched by question_id.")
+@click.option("--limit", type=click.IntRange(min=1), help="Show only so many of the first records.")
+@click.option("--output", "output_path", type=_file, required=True, help="The HTML page to write.")
+def command(input_path: Path, gold_path: Path | None, limit: int | None, output_path: Path) -> None:
+    """Show predicted decompositions as a page: steps, step diagrams and dependency graphs, beside gold.
+
+    The page needs no network. A decomposition without a graph, such as a gold one, is drawn with the graph that its
+    steps convert to.
+    """
+    from qdecomp.files import progress, write_text_atomically
+    from qdecomp.visualization import page_parts
+
+    if output_path.is_dir():
+        raise DataError(f"{output_path}: this is a folder; give a file such as {output_path / 'page.html'}")
+    for path in (input_path, gold_path):
+        if path is not None and path.resolve() == output_path.resolve():
+            raise DataError(f"{output_path}: this file is read; give another --output")
+    records, problems = _read_records(input_path, limit)
+    gold = _read_gold(gold_path, input_path, records, problems) if gold_path is not None else {}
+    _tell(input_path, problems)
+    items = list(progress((_item(record, gold) for record in records), "Reading", len(records)))
+    title = f"{input_path.name} and {gold_path.name}" if gold_path is not None else input_path.name
+    with write_text_atomically(output_path) as stream:
+        for part in progress(page_parts(items, title=title), "Drawing", len(items) + 2):
+            stream.write(part)
+    print(f"{len(items):,} {'question is' if len(items) == 1 else 'questions are'} in {output_path}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    row: int
+    question_id: str
+    question: str
+    prediction: Prediction
+
+
+def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[RowProblem]]:
+    from qdecomp.evaluation.predictions import ProblemKind, RowProblem
+    from qdecomp.files import try_json_lines
+
+    records: list[_Record] = []
+    problems: list[RowProblem] = []
+    for number, value in try_json_lines(path):
+        if limit is not None and len(records) == limit:
+            break
+        try:
+            records.append(_read_record(number, value))
+        except DataError as error:
+            reason = "not JSON" if isinstance(value, DataError) else str(error)
+            problems.append(RowProblem(ProblemKind.MALFORMED, number, None, reason))
+    if not records:
+        example = 'one line such as {"question_id": "…", "question": "…", "decomposition": "return …"}'
+        found = f"line {problems[0].row}: {problems[0].message}" if problems else "the file is empty"
+        raise DataError(f"{path}: there is no prediction record in it ({found}); a record is {example}")
+    return records, problems
+
+
+def _read_record(row: int, value: Any) -> _Record:
+    from qdecomp.data_structures.prediction import prediction_of_record
+
+    if isinstance(value, DataError):
+        raise value
+    if not isinstance(value, dict):
+        raise DataError(f"a JSON {type(value).__name__}, not an object")
+    question_id, question = value.get("question_id"), value.get("question")
+    if not isinstance(question_id, str) or not question_id.strip():
+        raise DataError("no question_id")
+    prediction = prediction_of_record(value)
+    return _Record(row, question_id.strip(), question if isinstance(question, str) else "", prediction)
+
+
+def _read_gold(
+    path: Path, input_path: Path, records: Sequence[_Record], problems: list[RowProblem]
+) -> dict[str, BreakExample]:
+    """The gold questions by id; records that are not among them are told, and shown without gold."""
+    from qdecomp.evaluation.predictions import ProblemKind, RowProblem, read_gold
+
+    examples = {example.question_id: example for example in read_gold(path).examples}
+    extra = [record for record in records if record.question_id not in examples]
+    if len(extra) == len(records):
+        raise DataError(f"{input_path}: none of its questions is in {path}; are these the right files?")
+    message = "not a question of the gold file; shown without gold"
+    problems += [RowProblem(ProblemKind.EXTRA, record.row, record.question_id, message) for record in extra]
+    return examples
+
+
+def _tell(path: Path, problems: Sequence[RowProblem]) -> None:
+    from qdecomp.evaluation.score_tables import problem_lines
+
+    for line in problem_lines(path, problems):
+        print(line, file=sys.stderr)
+
+
+def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
+    from qdecomp.data_structures.prediction import prediction_of_text
+    from qdecomp.visualization import PageItem
+
+    example = gold.get(record.question_id)
+    question = record.question or (example.question if example is not None else "")
+    prediction = _with_graph(question, record.prediction)
+    gold_side = None
+    if example is not None and example.decomposition is not None:
+        gold_side = _with_graph(question, prediction_of_text(example.decomposition))
+    return PageItem(record.question_id, question or record.question_id, prediction, gold_side)
+
+
+def _with_graph(question: str, prediction: Prediction) -> Prediction:
+    """The prediction with the graph that its steps convert to, if it has none; some steps convert to no graph."""
+    from qdecomp.data_structures.errors import QDecompError
+    from qdecomp.data_structures.pipeline import convert
+
+    if not question or prediction.graph is not None or prediction.form is None:
+        return prediction
+    try:
+        return replace(prediction, graph=convert(question, prediction.form).graph)
+    except QDecompError:
+        return prediction

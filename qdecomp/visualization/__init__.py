@@ -1,0 +1,18 @@
+"""Decompositions and their graphs as pictures (SVG), HTML and terminal text."""
+
+from .fragment import decomposition_html
+from .graph_svg import graph_svg
+from .graph_text import graph_rich, graph_text
+from .page import PageItem, page_html, page_parts
+from .steps_svg import steps_svg
+
+__all__ = [
+    "PageItem",
+    "decomposition_html",
+    "graph_rich",
+    "graph_svg",
+    "graph_text",
+    "page_html",
+    "page_parts",
+    "steps_svg",
+]

@@ -1,0 +1,107 @@
+"""A dependency graph as a picture: the question's words in a row and its edges as arcs above them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
+
+from .arc_layout import ArcLayout, Metrics, PlacedArc, PlacedToken, lay_out_arcs
+from .colours import kind_of_tag
+from .svg import arrow_head, centred_text, frame, number
+from .texts import escape, shorten, width_in_ems
+
+__all__ = ["graph_svg"]
+
+_WORD_SIZE = 15
+_LABEL_SIZE = 11
+_LONGEST_WORD_IN_EMS = 24
+_MARGIN = 8
+_LEVEL_HEIGHT = 23
+_CORNER = 9
+_ROW_HEIGHT = 36
+_SMALLEST_WIDTH = 160
+_ARCS_END_ABOVE_ROW = 4
+
+
+def _token_width(token: str) -> int:
+    return ceil(_WORD_SIZE * width_in_ems(shorten(token, _LONGEST_WORD_IN_EMS))) + 12
+
+
+def _label_width(label: str) -> int:
+    return ceil(_LABEL_SIZE * width_in_ems(label))
+
+
+_PIXELS = Metrics(
+    token_width=_token_width,
+    label_width=_label_width,
+    token_gap=4,
+    special_gap=40,
+    end_gap=11,
+    label_margin=_CORNER,
+)
+
+
+def graph_svg(
+    graph: DependencyGraph, *, title: str | None = None, scores: bool = False, with_style: bool = True
+) -> str:
+    """A whole SVG of the graph.
+
+    ``title`` is what screen readers say, by default the question. With ``scores`` every label shows the edge's
+    probability, which the tip on an arc says in any case. Without ``with_style`` the page has to hold
+    ``style("picture")`` once for all pictures.
+    """
+
+    def label_of(edge: Edge) -> str:
+        return f"{edge.tag} {edge.score:.2f}" if scores and edge.score is not None else edge.tag
+
+    layout = lay_out_arcs(graph, _PIXELS, label_of)
+    width = max(layout.width + 2 * _MARGIN, _SMALLEST_WIDTH)
+    row = _MARGIN + layout.levels * _LEVEL_HEIGHT
+    if title is None:
+        title = f"Dependency graph: {' '.join(graph.question_tokens)}"
+    content = _draw(graph, layout, row)
+    moved = f'<g transform="translate({_MARGIN} 0)">{"".join(content)}</g>'
+    return frame([moved], width, row + _ROW_HEIGHT, title=title, kind="qd-graph", with_style=with_style)
+
+
+def _draw(graph: DependencyGraph, layout: ArcLayout, row: int) -> Iterator[str]:
+    for token in layout.tokens:
+        yield from _token(token, row)
+    for arc in layout.arcs:
+        yield _arc(graph, arc, row)
+    # After all arcs, so that no line runs over a label.
+    for arc in layout.arcs:
+        middle = arc.label_left + arc.label_width / 2
+        height = row - arc.level * _LEVEL_HEIGHT
+        yield centred_text(arc.label, middle, height + 4, f"qd-label qd-{kind_of_tag(arc.edge.tag)}")
+    if not layout.tokens:
+        yield centred_text("There are no words.", _SMALLEST_WIDTH / 2 - _MARGIN, row + 22, "qd-word qd-free")
+
+
+def _token(token: PlacedToken, row: int) -> Iterator[str]:
+    if token.is_special:
+        yield f'<rect class="qd-special" x="{token.left}" y="{row + 5}" width="{token.width}" height="25" rx="12"/>'
+    shown = shorten(token.text, _LONGEST_WORD_IN_EMS)
+    classes = "qd-word" if token.is_linked else "qd-word qd-free"
+    text = centred_text(shown, token.left + token.width / 2, row + 23, classes)
+    yield text if shown == token.text else f"<g><title>{escape(token.text)}</title>{text}</g>"
+
+
+def _arc(graph: DependencyGraph, arc: PlacedArc, row: int) -> str:
+    bottom = row + _ARCS_END_ABOVE_ROW
+    top = row - arc.level * _LEVEL_HEIGHT
+    corner = min(_CORNER, (arc.right - arc.left) / 2)
+    left, right = number(arc.left + corner), number(arc.right - corner)
+    path = (
+        f"M{arc.left} {bottom}V{top + _CORNER}Q{arc.left} {top} {left} {top}"
+        f"H{right}Q{arc.right} {top} {arc.right} {top + _CORNER}V{bottom}"
+    )
+    edge = arc.edge
+    score = "" if edge.score is None else f", probability {edge.score:.2f}"
+    tip = f"{graph.tokens[edge.head]} → {graph.tokens[edge.dependent]}: {edge.tag}{score}"
+    return (
+        f'<g class="qd-arc qd-{kind_of_tag(edge.tag)}"><title>{escape(tip)}</title>'
+        f'<path class="qd-line" d="{path}"/>{arrow_head(arc.end, bottom, arc.end, top)}</g>'
+    )

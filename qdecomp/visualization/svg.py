@@ -1,0 +1,50 @@
+"""What all pictures share: the frame of an SVG, arrow heads, and numbers and texts as markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import hypot
+
+from .styles import style
+from .texts import escape
+
+__all__ = ["arrow_head", "centred_text", "frame", "number"]
+
+_SMALLEST_SCALE = 0.9
+_ARROW_LENGTH = 7.0
+_ARROW_HALF_WIDTH = 3.6
+
+
+def frame(content: Iterable[str], width: float, height: float, *, title: str, kind: str, with_style: bool) -> str:
+    """A whole picture. It keeps its size where there is room and shrinks a little where there is not, no further."""
+    rules = style("picture") if with_style else ""
+    size = f"width:100%;min-width:{number(_SMALLEST_SCALE * width)}px;max-width:{number(width)}px;height:auto"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="qdecomp {kind}" role="img" style="{size}" '
+        f'width="{number(width)}" height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}">'
+        f'<title>{escape(title)}</title>{rules}<rect class="qd-paper" width="100%" height="100%" rx="6"/>'
+        f"{''.join(content)}</svg>"
+    )
+
+
+def number(value: float) -> str:
+    """A coordinate, without decimals that nobody sees."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def centred_text(text: str, x: float, y: float, classes: str) -> str:
+    """A line of text around ``x``; ``y`` is its baseline. Scripts from right to left do not disturb others."""
+    return f'<text class="{classes}" x="{number(x)}" y="{number(y)}" direction="ltr">{escape(text)}</text>'
+
+
+def arrow_head(x: float, y: float, from_x: float, from_y: float) -> str:
+    """A triangle with its tip at a point, pointing away from another one."""
+    length = hypot(x - from_x, y - from_y) or 1.0
+    dx, dy = (x - from_x) / length, (y - from_y) / length
+    base_x, base_y = x - _ARROW_LENGTH * dx, y - _ARROW_LENGTH * dy
+    corners = (
+        (x, y),
+        (base_x - _ARROW_HALF_WIDTH * dy, base_y + _ARROW_HALF_WIDTH * dx),
+        (base_x + _ARROW_HALF_WIDTH * dy, base_y - _ARROW_HALF_WIDTH * dx),
+    )
+    return f'<path class="qd-head" d="M{"L".join(f"{number(cx)} {number(cy)}" for cx, cy in corners)}z"/>'
