@@ -11,16 +11,23 @@ from qdecomp.data_structures.lf_em import LfEmResult, lf_em
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
 from qdecomp.data_structures.to_logical_form import to_logical_form, to_qdmr
+from qdecomp.decomposition import Decomposition, Plan, PlanStep
+from qdecomp.parser import Parser, load
 from qdecomp.version import VERSION
 
 __all__ = [
     "VERSION",
+    "Decomposition",
     "LfEmResult",
     "LogicalForm",
+    "Parser",
+    "Plan",
+    "PlanStep",
     "QDecompError",
     "Qdmr",
     "__version__",
     "lf_em",
+    "load",
     "parse_qdmr",
     "to_logical_form",
     "to_qdmr",

@@ -16,7 +16,7 @@ from qdecomp.data.pos_tagging import pos_tags
 from qdecomp.data.word_piece_indexer import WordPieceIndexer, special_tokens_of
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import ConversionError, DataError, QDecompError
-from qdecomp.data_structures.tokenization import tokenize
+from qdecomp.data_structures.tokenization import check_words, tokenize
 from qdecomp.files import BreakExample, open_text, read_break_csv, try_json_lines
 
 __all__ = ["BreakReader", "read_examples"]
@@ -119,10 +119,7 @@ class BreakReader(DatasetReader):
         instance.fields["question"].token_indexers = self._token_indexers  # type: ignore[attr-defined]
 
     def _check(self, words: Sequence[str]) -> None:
-        if not words:
-            raise DataError("the question is empty")
-        if not any(character.isalnum() for word in words for character in word):
-            raise DataError("the question has no word in it")
+        check_words(words)
         for indexer in self._token_indexers.values():
             if isinstance(indexer, WordPieceIndexer) and indexer.is_too_long(list(words)):
                 raise DataError("the question is too long for the encoder")

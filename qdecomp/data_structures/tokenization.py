@@ -8,8 +8,11 @@ the steps that annotators write.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-__all__ = ["tokenize"]
+from .errors import DataError
+
+__all__ = ["check_words", "tokenize"]
 
 _ENDINGS = "s|re|ve|ll|d|m"
 # Letters that went wrong in a file, such as "Ã±", stay in their word; signs of money do not.
@@ -36,3 +39,11 @@ def tokenize(question: str) -> tuple[str, ...]:
     ('Who', 'did', "n't", 'see', "O'Brien", "'s", '40', '-', 'yard', 'field', 'goals', 'in', 'the', 'U.S.', '?')
     """
     return tuple(_TOKEN.findall(question))
+
+
+def check_words(words: Sequence[str]) -> None:
+    """Raise unless these may be the words of a question."""
+    if not words:
+        raise DataError("the question is empty")
+    if not any(character.isalnum() for word in words for character in word):
+        raise DataError("the question has no word in it")

@@ -21,10 +21,11 @@ from qdecomp.data_structures.errors import DataError
 
 from .choices import Choice, TokenKind, is_possible, token_kinds
 
-__all__ = ["Candidates", "LabelProbabilities", "Scores"]
+__all__ = ["Candidates", "LabelProbabilities", "Places", "Scores"]
 
 Array = npt.NDArray[np.float64]
 Places = Sequence[int] | npt.NDArray[np.intp]
+"""Positions of tokens."""
 
 LabelProbabilities = npt.ArrayLike | Callable[[Places, Places], npt.NDArray[np.floating]]
 """The labels' probabilities of all pairs [n, n, labels], or a function that gives those of some pairs [pairs, labels].

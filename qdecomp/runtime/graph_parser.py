@@ -1,0 +1,67 @@
+"""Questions to predictions with the bundled networks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_graph
+from qdecomp.data_structures.tokenization import check_words, tokenize
+from qdecomp.decoding import Decoder
+
+from .graph_network import EncodedQuestion, GraphNetwork, PieceIds
+from .word_pieces import WordPieces
+
+__all__ = ["GraphParser"]
+
+# No question has so many characters; a file without line ends would be cut into millions of words for nothing.
+_LONGEST_QUESTION = 20_000
+
+
+class GraphParser:
+    """Networks, the names of their labels and special tokens, and a decoder."""
+
+    def __init__(
+        self,
+        network: GraphNetwork,
+        word_pieces: WordPieces,
+        labels: Sequence[str],
+        special_tokens: Sequence[str],
+        decoder: Decoder,
+    ) -> None:
+        if (network.label_count, network.special_count) != (len(labels), len(special_tokens)):
+            raise DataError("the weights and the names of labels or special tokens do not belong together")
+        self._network = network
+        self._word_pieces = word_pieces
+        self._labels = tuple(labels)
+        self._special = tuple(special_tokens)
+        self._decoder = decoder
+
+    def __call__(self, questions: Sequence[str]) -> list[Prediction]:
+        """A prediction for each question, in one batch; one that cannot be parsed has an error."""
+        predictions: dict[int, Prediction] = {}
+        tokens: dict[int, tuple[str, ...]] = {}
+        pieces: list[PieceIds] = []
+        for number, question in enumerate(questions):
+            try:
+                if len(question) > _LONGEST_QUESTION:
+                    raise DataError("the question is too long for the encoder")
+                words = tokenize(question)
+                check_words(words)
+                pieces.append(self._word_pieces(words))
+                tokens[number] = (*words, *self._special)
+            except QDecompError as error:
+                predictions[number] = failed_prediction(error)
+        if pieces:
+            for number, encoded in zip(tokens, self._network.encode(pieces), strict=True):
+                predictions[number] = self._decode(tokens[number], encoded)
+        return [predictions[number] for number in range(len(questions))]
+
+    def _decode(self, tokens: tuple[str, ...], encoded: EncodedQuestion) -> Prediction:
+        try:
+            decoded = self._decoder.decode(
+                tokens, encoded.edge_probabilities, encoded.label_probabilities, self._labels
+            )
+        except QDecompError as error:
+            return failed_prediction(error)
+        return prediction_of_graph(decoded.graph, decoded.score)

@@ -1,0 +1,165 @@
+"""The layers of the networks in NumPy.
+
+A batch has no padding: the states of all questions stand below each other in one matrix, and *spans* say which rows
+belong to which question. So most of the work is a few large products, and a question's answer does not depend on what
+else is in the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from qdecomp.data_structures.errors import DataError
+
+from .weights import Array, ByteRows, from_bytes
+
+__all__ = ["Array", "FeedForward", "LayerNorm", "Linear", "Weights", "attend", "elu", "gelu", "sigmoid", "softmax"]
+
+
+class Weights:
+    """Arrays by name; :meth:`within` leaves away the first part of the names."""
+
+    def __init__(self, arrays: Mapping[str, Array | ByteRows], prefix: str = "") -> None:
+        self._arrays = arrays
+        self._prefix = prefix
+
+    def __getitem__(self, name: str) -> Array:
+        rows = self.rows(name)
+        return from_bytes(rows) if isinstance(rows, ByteRows) else rows
+
+    def rows(self, name: str) -> Array | ByteRows:
+        """The array of that name as it is stored; either has rows."""
+        try:
+            return self._arrays[self._prefix + name]
+        except KeyError:
+            raise DataError(f"the weights have nothing called {self._prefix + name}") from None
+
+    def within(self, name: str) -> Weights:
+        """The weights whose names begin so."""
+        return Weights(self._arrays, f"{self._prefix}{name}.")
+
+    def numbered(self, name: str) -> list[Weights]:
+        """Those of the parts ``name.0``, ``name.1`` and so on."""
+        start = f"{self._prefix}{name}."
+        numbers = {int(rest) for each in self._arrays if each.startswith(start) and (rest := _first(each, start))}
+        return [self.within(f"{name}.{number}") for number in sorted(numbers)]
+
+
+def _first(name: str, start: str) -> str:
+    part = name[len(start) :].partition(".")[0]
+    return part if part.isdecimal() else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A product with a matrix (outputs, inputs), and a bias."""
+
+    weight: Array
+    bias: Array
+
+    @classmethod
+    def of(cls, weights: Weights) -> Linear:
+        """The layer with these weights."""
+        return cls(weights["weight"], weights["bias"])
+
+    def __call__(self, states: Array) -> Array:
+        """Apply it to rows."""
+        result: Array = states @ self.weight.T
+        result += self.bias
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class LayerNorm:
+    """Rows shifted and scaled to mean 0 and variance 1, then by learned factors."""
+
+    weight: Array
+    bias: Array
+    epsilon: float
+
+    @classmethod
+    def of(cls, weights: Weights, epsilon: float = 1e-5) -> LayerNorm:
+        """The layer with these weights."""
+        return cls(weights["weight"], weights["bias"], epsilon)
+
+    def __call__(self, states: Array) -> Array:
+        """Apply it to rows."""
+        centred: Array = states - states.mean(axis=-1, keepdims=True)
+        variance = np.einsum("...d,...d->...", centred, centred)[..., None] / states.shape[-1]
+        centred *= self.weight / np.sqrt(variance + np.float32(self.epsilon))
+        centred += self.bias
+        return centred
+
+
+@dataclass(frozen=True, slots=True)
+class FeedForward:
+    """Layers with an ELU behind each."""
+
+    layers: tuple[Linear, ...]
+
+    @classmethod
+    def of(cls, weights: Weights) -> FeedForward:
+        """The layers with these weights."""
+        return cls(tuple(Linear.of(layer) for layer in weights.numbered("_linear_layers")))
+
+    def __call__(self, states: Array) -> Array:
+        """Apply it to rows."""
+        for layer in self.layers:
+            states = elu(layer(states))
+        return states
+
+
+def attend(
+    queries: Array,
+    keys: Array,
+    values: Array,
+    heads: int,
+    query_spans: Sequence[slice],
+    key_spans: Sequence[slice],
+) -> Array:
+    """Attention of each question's queries to its own keys, in parts of the vectors called heads."""
+    size = queries.shape[-1] // heads
+    found = np.empty_like(queries)
+    scaled = queries * np.float32(size**-0.5)
+    for asking, asked in zip(query_spans, key_spans, strict=True):
+        # Shapes: (heads, queries, size), (heads, size, keys), (heads, keys, size)
+        query = scaled[asking].reshape(-1, heads, size).transpose(1, 0, 2)
+        key = keys[asked].reshape(-1, heads, size).transpose(1, 2, 0)
+        value = values[asked].reshape(-1, heads, size).transpose(1, 0, 2)
+        mixed = softmax(np.matmul(query, key)) @ value
+        found[asking] = mixed.transpose(1, 0, 2).reshape(-1, heads * size)
+    return found
+
+
+def softmax(scores: Array) -> Array:
+    """Scores to probabilities, along the last axis."""
+    result: Array = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    result /= result.sum(axis=-1, keepdims=True)
+    return result
+
+
+def sigmoid(scores: Array) -> Array:
+    """Scores to probabilities, each for itself."""
+    from scipy.special import expit
+
+    result: Array = expit(scores)
+    return result
+
+
+def gelu(states: Array) -> Array:
+    """Gaussian error linear units, as BERT has them."""
+    from scipy.special import erf
+
+    gate: Array = erf(states * np.float32(0.5**0.5))
+    gate += np.float32(1)
+    gate *= states
+    gate *= np.float32(0.5)
+    return gate
+
+
+def elu(states: Array) -> Array:
+    """Exponential linear units."""
+    return np.where(states > 0, states, np.expm1(np.minimum(states, 0)))

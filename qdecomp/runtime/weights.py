@@ -1,0 +1,78 @@
+"""Weights in a safetensors file, the large ones as bytes: each row of a matrix is whole numbers times a factor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from qdecomp.data_structures.errors import DataError
+
+__all__ = ["Array", "ByteRows", "from_bytes", "read_weights", "to_bytes", "write_weights"]
+
+Array = npt.NDArray[np.float32]
+
+_FACTORS = ".factors"
+_LARGEST = 127
+
+
+@dataclass(frozen=True, slots=True)
+class ByteRows:
+    """A matrix as bytes with a factor for each row; rows are made numbers when they are asked for."""
+
+    values: npt.NDArray[np.int8]
+    factors: Array
+
+    def __getitem__(self, rows: npt.NDArray[np.intp]) -> Array:
+        result: Array = self.values[rows].astype(np.float32)
+        result *= self.factors[rows, None]
+        return result
+
+
+def to_bytes(matrix: Array) -> ByteRows:
+    """Round each row to 255 steps between its largest value and its opposite."""
+    factors = np.abs(matrix).max(axis=1) / _LARGEST
+    factors = np.where(factors > 0, factors, 1).astype(np.float32)
+    return ByteRows(np.rint(matrix / factors[:, None]).astype(np.int8), factors)
+
+
+def from_bytes(rows: ByteRows) -> Array:
+    """Undo :func:`to_bytes`, up to half of a step."""
+    return rows[np.arange(len(rows.values))]
+
+
+def write_weights(path: Path, weights: Mapping[str, Array | ByteRows]) -> None:
+    """Write bytes as they are, and everything else in half precision."""
+    from safetensors.numpy import save_file
+
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for name, value in weights.items():
+        if isinstance(value, ByteRows):
+            arrays[name], arrays[name + _FACTORS] = value.values, value.factors
+        else:
+            arrays[name] = value.astype(np.float16)
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
+
+
+def read_weights(path: Path) -> dict[str, Array | ByteRows]:
+    """Read what :func:`write_weights` wrote."""
+    try:
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+    except ImportError:
+        raise DataError("a bundled parser needs a package more: pip install 'qdecomp[parser]'") from None
+    try:
+        arrays = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise DataError(f"{path}: the weights cannot be read ({error})") from None
+    weights: dict[str, Array | ByteRows] = {}
+    for name, array in arrays.items():
+        if name.endswith(_FACTORS):
+            continue
+        factors = arrays.get(name + _FACTORS)
+        weights[name] = array.astype(np.float32) if factors is None else ByteRows(array, factors)
+    return weights

@@ -1,0 +1,54 @@
+"""Words as pieces of the encoder's vocabulary, as :mod:`qdecomp.data.word_piece_indexer` makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from qdecomp.data_structures.errors import DataError
+
+from .graph_network import PieceIds
+
+__all__ = ["WordPieces"]
+
+# Words of questions come back; this many take a few megabytes.
+_MOST_WORDS_REMEMBERED = 50_000
+
+
+class WordPieces:
+    """Cuts words by a file ``vocab.txt`` with a piece in each line."""
+
+    def __init__(self, vocabulary: Path, max_pieces: int) -> None:
+        try:
+            from tokenizers import BertWordPieceTokenizer
+        except ImportError:
+            raise DataError("the bundled parser needs a package more: pip install 'qdecomp[parser]'") from None
+        pieces = vocabulary.read_text(encoding="utf-8").split("\n")
+        self._tokenizer = BertWordPieceTokenizer(
+            {piece: number for number, piece in enumerate(pieces) if piece}, lowercase=True
+        )
+        self._first, self._last, self._unknown = (
+            self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]", "[UNK]")
+        )
+        self._max_pieces = max_pieces
+        self._pieces_of: dict[str, tuple[int, ...]] = {}
+
+    def __call__(self, words: Sequence[str]) -> PieceIds:
+        """The pieces of a question; one that is too long for the encoder is a :class:`DataError`."""
+        if len(words) + 2 > self._max_pieces:
+            raise DataError("the question is too long for the encoder")
+        pieces = [self._pieces(word) for word in words]
+        ids = (self._first, *(piece for word in pieces for piece in word), self._last)
+        if len(ids) > self._max_pieces:
+            raise DataError("the question is too long for the encoder")
+        numbers = (number for number, word in enumerate(pieces) for _ in word)
+        return PieceIds(ids, (-1, *numbers, -1))
+
+    def _pieces(self, word: str) -> tuple[int, ...]:
+        pieces = self._pieces_of.get(word)
+        if pieces is None:
+            # A word that the tokenizer leaves nothing of, such as a control character, is still a word.
+            pieces = tuple(self._tokenizer.encode(word, add_special_tokens=False).ids) or (self._unknown,)
+            if len(self._pieces_of) < _MOST_WORDS_REMEMBERED:
+                self._pieces_of[word] = pieces
+        return pieces
