@@ -1,5 +1,5 @@
 """From the probabilities of edges and labels to a dependency graph: greedily, or the most probable valid one."""
 
-from .decoder import DECODERS, Decoded, Decoder, make_decoder
+from .decoder import DECODERS, Decoded, Decoder, DecoderSettings, make_decoder
 
-__all__ = ["DECODERS", "Decoded", "Decoder", "make_decoder"]
+__all__ = ["DECODERS", "Decoded", "Decoder", "DecoderSettings", "make_decoder"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ from qdecomp.data_structures.errors import DataError
 
 from .scores import LabelProbabilities
 
-__all__ = ["DECODERS", "Decoded", "Decoder", "make_decoder"]
+__all__ = ["DECODERS", "Decoded", "Decoder", "DecoderSettings", "make_decoder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +58,27 @@ class Decoder(Protocol):
 DECODERS: Mapping[str, str] = MappingProxyType({"greedy": "greedy.GreedyDecoder", "ilp": "ilp.IlpDecoder"})
 """Where the class of each decoder is, below this package."""
 
+DecoderSettings = str | Mapping[str, Any]
+"""What a config says about a decoder: its name, or an object with the name as ``type`` and with its options."""
 
-def make_decoder(name: str, **options: Any) -> Decoder:
-    """The decoder of that name with its options, such as ``make_decoder("ilp", time_limit=2.0)``."""
-    if name not in DECODERS:
+
+def make_decoder(settings: DecoderSettings, **options: Any) -> Decoder:
+    """The decoder of these settings, with further options.
+
+    >>> make_decoder("ilp", time_limit=2.0)
+    IlpDecoder(time_limit=2.0)
+    >>> make_decoder({"type": "ilp", "time_limit": 0.5})
+    IlpDecoder(time_limit=0.5)
+    """
+    given: dict[str, Any] = dict(settings) if isinstance(settings, Mapping) else {"type": settings}
+    name = given.pop("type", None)
+    if not isinstance(name, str) or name not in DECODERS:
         raise DataError(f"there is no decoder {name!r}; use one of {', '.join(DECODERS)}")
     module, _, class_name = DECODERS[name].partition(".")
     make: Callable[..., Decoder] = getattr(import_module(f"{__package__}.{module}"), class_name)
-    try:
-        return make(**options)
-    except TypeError as error:
-        raise DataError(f"decoder {name!r}: {error}") from None
+    given.update(options)
+    known = signature(make).parameters
+    for option in given:
+        if option not in known:
+            raise DataError(f"decoder {name!r}: there is no option {option!r}; it has {', '.join(known) or 'none'}")
+    return make(**given)

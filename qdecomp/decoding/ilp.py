@@ -47,8 +47,8 @@ class IlpDecoder:
     time_limit: float = DEFAULT_TIME_LIMIT
 
     def __post_init__(self) -> None:
-        if not self.time_limit >= 0:
-            raise DataError(f"decoder 'ilp': the time limit is {self.time_limit}; give seconds from 0 up")
+        if not isinstance(self.time_limit, (int, float)) or not self.time_limit >= 0:
+            raise DataError(f"decoder 'ilp': the time limit is {self.time_limit!r}; give seconds from 0 up")
 
     def decode(
         self,

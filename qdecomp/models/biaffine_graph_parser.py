@@ -18,7 +18,7 @@ from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import split_tags
 from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.data_structures.prediction import Prediction, prediction_of_graph
-from qdecomp.decoding import Decoded, make_decoder
+from qdecomp.decoding import Decoded, DecoderSettings, make_decoder
 from qdecomp.decoding.greedy import GreedyDecoder
 from qdecomp.decoding.validity import is_valid
 from qdecomp.modules.biaffine import Biaffine
@@ -55,7 +55,8 @@ class BiaffineGraphParser(Model):
     over a question divided by the number of gold edges in the batch.
 
     An edge is predicted where its probability is above one half, with the most probable label. Where such a graph is
-    not valid, ``decoder`` (a name in :data:`qdecomp.decoding.DECODERS`) may find a better one: ``ilp`` does.
+    not valid, ``decoder`` may find a better one: ``"ilp"`` does, or ``{"type": "ilp", "time_limit": 0.5}``, see
+    :data:`qdecomp.decoding.DecoderSettings`.
     """
 
     default_predictor = "question_decomposition"
@@ -70,7 +71,7 @@ class BiaffineGraphParser(Model):
         dropout: float = 0.6,
         feed_forward_dropout: float = 0.3,
         label_weight: float = 1.0,
-        decoder: str = "greedy",
+        decoder: str | dict[str, Any] = "greedy",
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -86,11 +87,15 @@ class BiaffineGraphParser(Model):
         self.edge_scorer = Biaffine(edge_dim, bias=_FIRST_EDGE_SCORE)
         self.labels = tuple(vocab.get_index_to_token_vocabulary(EDGE_LABELS).values())
         self.label_scorer = Biaffine(label_dim, max(len(self.labels), 1))
-        self.decoder = make_decoder(decoder)
+        self.decode_graphs_with(decoder)
         self._label_weight = label_weight
         self._losses = {"edge_loss": Average(), "label_loss": Average()}
         self._edges = EdgeScores()
         self._decompositions = DecompositionScores()
+
+    def decode_graphs_with(self, decoder: DecoderSettings) -> None:
+        """From now on, use this decoder."""
+        self.decoder = make_decoder(decoder)
 
     def forward(
         self,

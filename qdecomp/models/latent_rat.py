@@ -14,9 +14,9 @@ from allennlp.training.metrics.average import Average
 from torch import Tensor
 
 from qdecomp.data.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
-from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.prediction import Prediction, prediction_of_graph
-from qdecomp.decoding import make_decoder
+from qdecomp.data_structures.errors import DataError, GraphError
+from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_graph
+from qdecomp.decoding import DecoderSettings, make_decoder
 from qdecomp.modules.copy_decoder import CopyDecoder
 from qdecomp.modules.graph_targets import label_matrix, pair_mask
 from qdecomp.modules.relation_aware import RelationAwareEncoder, Relations
@@ -48,8 +48,9 @@ class LatentRat(Model):
     predict_with : `str`
         ``decoder`` gives written decompositions, ``graph`` those of the predicted graphs. In validation both are
         scored, and ``lf_em`` is that of the one that is named here.
-    graph_decoder : `str`
-        How a graph is made of probabilities: the name of a decoder of :mod:`qdecomp.decoding`.
+    graph_decoder : `str` or `dict`
+        How a graph is made of probabilities: the name of a decoder, or an object such as
+        ``{"type": "ilp", "time_limit": 0.5}``, see :data:`qdecomp.decoding.DecoderSettings`.
     """
 
     default_predictor = "question_decomposition"
@@ -63,7 +64,7 @@ class LatentRat(Model):
         dropout: float = 0.1,
         graph_weight: float = 100.0,
         predict_with: str = "decoder",
-        graph_decoder: str = "greedy",
+        graph_decoder: str | dict[str, Any] = "greedy",
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -82,6 +83,12 @@ class LatentRat(Model):
         self._losses = {"decoder_loss": Average(), "graph_loss": Average()}
         self._edges = EdgeScores()
         self._decompositions = {head: DecompositionScores() for head in _HEADS}
+
+    def decode_graphs_with(self, decoder: DecoderSettings) -> None:
+        """From now on, use this decoder for graphs; there must be a use for it."""
+        if self._predict_with != "graph":
+            raise DataError("this Latent-RAT predicts with its decoder of texts; set model.predict_with to graph")
+        self.graph_decoder = make_decoder(decoder)
 
     def forward(
         self,
@@ -142,7 +149,11 @@ class LatentRat(Model):
             order = self._graph_order(len(entry["tokens"]), encoded)
             pairs = (row, order[:, None], order)
             arrays = (edges[pairs].cpu().numpy(), labelled[pairs].cpu().numpy())
-            decoded = self.graph_decoder.decode(entry["tokens"], *arrays, self.labels)
+            try:
+                decoded = self.graph_decoder.decode(entry["tokens"], *arrays, self.labels)
+            except GraphError as error:
+                predictions.append(failed_prediction(error))
+                continue
             predictions.append(prediction_of_graph(decoded.graph, decoded.score))
         return predictions
 

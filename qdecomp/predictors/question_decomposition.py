@@ -12,7 +12,7 @@ from allennlp.predictors import Predictor
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_record
-from qdecomp.decoding import make_decoder
+from qdecomp.decoding import DecoderSettings
 from qdecomp.predictors.question_lines import QuestionLines, QuestionRow, question_of_json
 
 __all__ = ["QuestionDecompositionPredictor"]
@@ -32,15 +32,17 @@ class QuestionDecompositionPredictor(Predictor):
     The format is seen from the lines themselves, see :class:`~qdecomp.predictors.question_lines.QuestionLines`. A
     question that cannot be parsed gives a record that says why.
 
-    ``decoder`` replaces the model's, for a model that draws graphs: ``--predictor-args '{"decoder": "ilp"}'``.
+    ``decoder`` replaces the model's, for a model that draws graphs: ``--predictor-args '{"decoder": "ilp"}'`` or
+    ``'{"decoder": {"type": "ilp", "time_limit": 0.5}}'``.
     """
 
-    def __init__(self, model: Model, dataset_reader: DatasetReader, decoder: str | None = None) -> None:
+    def __init__(self, model: Model, dataset_reader: DatasetReader, decoder: DecoderSettings | None = None) -> None:
         super().__init__(model, dataset_reader)
         if decoder is not None:
-            if not hasattr(model, "decoder"):
+            decode_graphs_with = getattr(model, "decode_graphs_with", None)
+            if decode_graphs_with is None:
                 raise DataError(f"{type(model).__name__} draws no graphs, so it takes no decoder")
-            model.decoder = make_decoder(decoder)  # type: ignore[assignment]
+            decode_graphs_with(decoder)
         self._lines = QuestionLines()
 
     def predict(self, question: str, question_id: str = "") -> JsonDict:

@@ -2,8 +2,8 @@
 
 ``allennlp train --recover`` also goes on after a kill before the first checkpoint; a mistake in a config or in the data
 is one line instead of a traceback, and leaves no folder behind; ``allennlp predict`` with our predictor gives a record
-for every question of a file. AllenNLP offers no hook for this: its commands are bound before plugins are loaded. So one
-function of it is wrapped and one class replaced by a subclass, and only by :func:`install`.
+for every question of a file. AllenNLP offers no hook for this: its commands are bound before plugins are loaded. So two
+functions of it are wrapped and one class is replaced by a subclass, and only by :func:`install`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import os
 import re
 import shutil
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,7 @@ from allennlp.commands import train as train_module
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import Params
 from allennlp.models.archival import CONFIG_NAME
+from allennlp.predictors import Predictor
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer
 from allennlp.training.util import make_vocab_from_params
@@ -48,6 +50,8 @@ def install() -> None:
     """Change this process's ``allennlp`` command as the module says; a second call does nothing."""
     if not hasattr(train_module.train_model, "__wrapped__"):
         train_module.train_model = _careful(train_module.train_model)
+    if not hasattr(predict_module._get_predictor, "__wrapped__"):
+        predict_module._get_predictor = _with_checked_options(predict_module._get_predictor)  # type: ignore[assignment]
     predict_module._PredictManager = PredictManager  # type: ignore[misc]
     _hook_errors()
 
@@ -89,7 +93,7 @@ def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
         recover = recover and _prepare_recovery(params, folder)
         new = force or not _holds_anything(folder)
         try:
-            with _unknown_keys_named(keys):
+            with _unknown_keys_named("config", keys):
                 return train_model(params, serialization_dir, recover, force, **options)
         except _MISTAKES:
             if new and not any(folder.glob("metrics_epoch_*.json")):
@@ -118,8 +122,8 @@ def _suggestion(key: str, known: Iterable[str]) -> str:
 
 
 @contextmanager
-def _unknown_keys_named(keys: Collection[str]) -> Iterator[None]:
-    """Turn Python's error about an unknown argument into one about the key of the config that it comes from."""
+def _unknown_keys_named(source: str, keys: Collection[str]) -> Iterator[None]:
+    """Turn Python's error about an unknown argument into one about the key of the source that it comes from."""
     try:
         yield
     except TypeError as error:
@@ -127,7 +131,24 @@ def _unknown_keys_named(keys: Collection[str]) -> Iterator[None]:
         places = [key for key in keys if argument and argument[1] in key.split(".")]
         if not places:
             raise
-        raise ConfigurationError(f"config: {' or '.join(sorted(places))}: there is no such key ({error})") from error
+        raise ConfigurationError(f"{source}: {' or '.join(sorted(places))}: there is no such key ({error})") from error
+
+
+def _with_checked_options(get_predictor: Callable[[Namespace], Predictor]) -> Callable[[Namespace], Predictor]:
+    """The function that makes a predictor, which says what is wrong with ``--predictor-args``."""
+
+    @functools.wraps(get_predictor)
+    def checked_get_predictor(arguments: Namespace) -> Predictor:
+        try:
+            options = json.loads(arguments.predictor_args.strip() or "{}")
+        except ValueError as error:
+            raise ConfigurationError(f"--predictor-args: not JSON: {error}") from None
+        if not isinstance(options, dict):
+            raise ConfigurationError(f'--predictor-args: {options!r} is no JSON object, such as {{"decoder": "ilp"}}')
+        with _unknown_keys_named("--predictor-args", options):
+            return get_predictor(arguments)
+
+    return checked_get_predictor
 
 
 def _holds_anything(folder: Path) -> bool:

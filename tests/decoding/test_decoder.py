@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding import DECODERS, make_decoder
+from qdecomp.decoding.ilp import IlpDecoder
 from tests.decoding.decoding_examples import problem
 
 
@@ -21,8 +24,28 @@ def test_a_decoder_takes_options():
     assert make_decoder("ilp", time_limit=0).decode(*found.arguments).method == "repair"
 
 
-def test_an_unknown_decoder_or_option_is_an_error():
-    with pytest.raises(DataError, match="'lp'; use one of greedy, ilp"):
-        make_decoder("lp")
-    with pytest.raises(DataError, match=r"decoder 'greedy': .*time_limit"):
+def test_settings_may_be_an_object():
+    assert make_decoder({"type": "ilp", "time_limit": 0.5}) == IlpDecoder(0.5)
+    assert make_decoder({"type": "ilp"}) == make_decoder("ilp") == IlpDecoder()
+    settings = {"type": "ilp", "time_limit": 0.5}
+    assert make_decoder(settings, time_limit=3) == IlpDecoder(3)
+    assert settings == {"type": "ilp", "time_limit": 0.5}
+
+
+@pytest.mark.parametrize("name", ["lp", None, 3, ["ilp"]])
+def test_an_unknown_decoder_is_an_error(name):
+    message = re.escape(f"there is no decoder {name!r}; use one of greedy, ilp")
+    for settings in (name, {"type": name}):
+        with pytest.raises(DataError, match=message):
+            make_decoder(settings)
+    with pytest.raises(DataError, match="there is no decoder None"):
+        make_decoder({"time_limit": 2})
+
+
+def test_an_unknown_option_is_an_error():
+    with pytest.raises(DataError, match="decoder 'greedy': there is no option 'time_limit'; it has none"):
         make_decoder("greedy", time_limit=2)
+    with pytest.raises(DataError, match="decoder 'ilp': there is no option 'time'; it has time_limit"):
+        make_decoder({"type": "ilp", "time": 2})
+    with pytest.raises(DataError, match="the time limit is 'long'; give seconds from 0 up"):
+        make_decoder({"type": "ilp", "time_limit": "long"})

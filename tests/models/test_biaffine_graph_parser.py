@@ -7,6 +7,7 @@ import torch
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding import make_decoder
+from qdecomp.decoding.ilp import IlpDecoder
 from tests.models.parser_test_case import ParserTestCase
 
 NO_DROPOUT = {"model.dropout": 0.0, "model.feed_forward_dropout": 0.0}
@@ -87,6 +88,14 @@ class TestBiaffineGraphParser(ParserTestCase):
         self.model.decoder = make_decoder("greedy")
         assert not all(prediction.is_valid for prediction in self.predictions())
         assert all(prediction.is_valid for prediction in by_ilp)
+
+    def test_the_decoder_may_be_an_object_with_options(self) -> None:
+        self.load(**{"model.decoder": {"type": "ilp", "time_limit": 0.5}})
+        assert self.model.decoder == IlpDecoder(time_limit=0.5)
+        self.model.decode_graphs_with("greedy")
+        assert self.model.decoder == make_decoder("greedy")
+        with pytest.raises(DataError, match="there is no option 'time'; it has time_limit"):
+            self.load(**{"model.decoder": {"type": "ilp", "time": 0.5}})
 
     def test_questions_without_a_gold_graph_cost_nothing_but_are_scored(self) -> None:
         self.load()

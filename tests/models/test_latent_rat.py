@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pytest
@@ -7,8 +8,10 @@ import torch
 from allennlp.common import Params
 from allennlp.data import Batch, DatasetReader
 
-from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.data_structures.lf_em import lf_em
+from qdecomp.decoding import Decoded
+from qdecomp.decoding.ilp import IlpDecoder
 from tests.models.parser_test_case import ParserTestCase
 
 
@@ -71,6 +74,36 @@ class TestLatentRat(ParserTestCase):
         self.model(**batch)["loss"].backward()
         assert self.model.get_metrics()["graph_loss"] == 0.0
         assert float(self.model.decoder._generate.weight.grad.abs().sum()) > 0
+
+    def test_the_decoder_of_graphs_may_be_an_object_with_options(self) -> None:
+        self.load(**{"model.predict_with": "graph", "model.graph_decoder": {"type": "ilp", "time_limit": 0.1}})
+        assert self.model.graph_decoder == IlpDecoder(time_limit=0.1)
+        # Without any time there is a valid graph all the same.
+        self.model.decode_graphs_with({"type": "ilp", "time_limit": 0})
+        assert all(prediction.is_valid for prediction in self.predictions())
+        with pytest.raises(DataError, match="there is no option 'time'; it has time_limit"):
+            self.load(**{"model.graph_decoder": {"type": "ilp", "time": 0.5}})
+
+    def test_a_decoder_of_graphs_that_nobody_asks_is_refused(self) -> None:
+        self.load()
+        with pytest.raises(DataError, match=r"set model\.predict_with to graph"):
+            self.model.decode_graphs_with("ilp")
+
+    def test_a_question_without_a_valid_graph_says_so_and_the_others_have_theirs(self) -> None:
+        self.load(**{"model.predict_with": "graph"})
+        first, *others = self.predictions()
+        decoder = self.model.graph_decoder
+
+        class FailsOnFirst:
+            def decode(self, tokens: Sequence[str], *arguments: Any) -> Decoded:
+                if first.graph is not None and tuple(tokens) == first.graph.tokens:
+                    raise GraphError("decoding", "there is none")
+                return decoder.decode(tokens, *arguments)
+
+        self.model.graph_decoder = FailsOnFirst()
+        failed, *same = self.predictions()
+        assert (failed.error, failed.graph) == ("decoding: there is none", None)
+        assert same == others
 
     def test_it_says_what_predict_with_may_be(self) -> None:
         with pytest.raises(DataError, match="decoder, graph"):

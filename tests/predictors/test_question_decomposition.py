@@ -12,6 +12,7 @@ from allennlp.predictors import Predictor
 
 from qdecomp.data_structures.dependency_graph import dependency_graph_from_json
 from qdecomp.data_structures.errors import DataError, GraphError
+from qdecomp.decoding.ilp import IlpDecoder
 from qdecomp.predictors.question_decomposition import QuestionDecompositionPredictor
 
 FIELDS = ["question_id", "question", "decomposition", "logical_form", "graph", "score", "error"]
@@ -115,3 +116,18 @@ def test_the_decoder_can_be_chosen(archive: Path) -> None:
     assert all(record["error"] is None for record in predictor.predict_questions(questions))
     with pytest.raises(DataError, match="no decoder 'best'"):
         Predictor.from_path(archive, decoder="best")
+
+
+def test_the_decoder_can_have_a_time_limit(archive: Path) -> None:
+    predictor = Predictor.from_path(archive, decoder={"type": "ilp", "time_limit": 0.25})
+    assert predictor._model.decoder == IlpDecoder(time_limit=0.25)
+    with pytest.raises(DataError, match="decoder 'ilp': there is no option 'limit'"):
+        Predictor.from_path(archive, decoder={"type": "ilp", "limit": 0.25})
+
+
+def test_a_model_that_draws_no_graphs_takes_no_decoder(predictor: QuestionDecompositionPredictor) -> None:
+    class Writer(torch.nn.Linear):
+        decoder = "of texts"
+
+    with pytest.raises(DataError, match="Writer draws no graphs, so it takes no decoder"):
+        QuestionDecompositionPredictor(Writer(1, 1), predictor._dataset_reader, decoder="ilp")  # type: ignore[arg-type]

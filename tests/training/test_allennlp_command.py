@@ -5,12 +5,14 @@ import logging
 import os
 import subprocess
 import sys
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from allennlp.commands import train as train_module
+from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import Params
 
 from qdecomp.data_structures.errors import DataError
@@ -156,6 +158,25 @@ def test_an_error_with_several_lines_is_put_on_one(capsys: pytest.CaptureFixture
         allennlp_command._show_mistakes_in_one_line(type(error), error, None)
     assert ending.value.code == 2
     assert capsys.readouterr().err == "allennlp: a file is broken\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("{decoder}", "--predictor-args: not JSON"),
+        ('"ilp"', "--predictor-args: 'ilp' is no JSON object"),
+        ('{"decodre": "ilp"}', "--predictor-args: decodre: there is no such key"),
+    ],
+)
+def test_options_of_a_predictor_that_it_does_not_have_are_named(given: str, message: str) -> None:
+    def get_predictor(arguments: Namespace) -> Any:
+        return (lambda decoder=None: decoder)(**json.loads(arguments.predictor_args or "{}"))
+
+    checked = allennlp_command._with_checked_options(get_predictor)
+    with pytest.raises(ConfigurationError, match=message):
+        checked(Namespace(predictor_args=given))
+    assert checked(Namespace(predictor_args="")) is None
+    assert checked(Namespace(predictor_args='{"decoder": "ilp"}')) == "ilp"
 
 
 @pytest.mark.parametrize("make_folder", [False, True])
