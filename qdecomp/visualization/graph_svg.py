@@ -18,6 +18,7 @@ _WORD_SIZE = 15
 _LABEL_SIZE = 11
 _LONGEST_WORD_IN_EMS = 24
 _MARGIN = 8
+_TOP = 14
 _LEVEL_HEIGHT = 23
 _CORNER = 9
 _ROW_HEIGHT = 36
@@ -58,7 +59,7 @@ def graph_svg(
 
     layout = lay_out_arcs(graph, _PIXELS, label_of)
     width = max(layout.width + 2 * _MARGIN, _SMALLEST_WIDTH)
-    row = _MARGIN + layout.levels * _LEVEL_HEIGHT
+    row = _TOP + layout.levels * _LEVEL_HEIGHT
     if title is None:
         title = f"Dependency graph: {' '.join(graph.question_tokens)}"
     content = _draw(graph, layout, row)

@@ -10,18 +10,17 @@ from .texts import escape
 
 __all__ = ["arrow_head", "centred_text", "frame", "number"]
 
-_SMALLEST_SCALE = 0.9
 _ARROW_LENGTH = 7.0
 _ARROW_HALF_WIDTH = 3.6
 
 
 def frame(content: Iterable[str], width: float, height: float, *, title: str, kind: str, with_style: bool) -> str:
-    """A whole picture. It keeps its size where there is room and shrinks a little where there is not, no further."""
+    """A whole picture."""
     rules = style("picture") if with_style else ""
-    size = f"width:100%;min-width:{number(_SMALLEST_SCALE * width)}px;max-width:{number(width)}px;height:auto"
+    across, down = number(width), number(height)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="qdecomp {kind}" role="img" style="{size}" '
-        f'width="{number(width)}" height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="qdecomp {kind}" role="img" style="--qd-width:{across}px" '
+        f'width="{across}" height="{down}" viewBox="0 0 {across} {down}">'
         f'<title>{escape(title)}</title>{rules}<rect class="qd-paper" width="100%" height="100%" rx="6"/>'
         f"{''.join(content)}</svg>"
     )
