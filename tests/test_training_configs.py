@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ import pytest
 from allennlp.commands.train import TrainModel
 from allennlp.common import Params
 from allennlp.common.util import prepare_environment
+from allennlp.data import Instance, Token
+from allennlp.data.fields import TextField
+from allennlp.data.samplers import BatchSampler
 
 import qdecomp.allennlp_plugin  # noqa: F401
 
@@ -54,6 +58,18 @@ def test_it_is_chosen_on_lf_em_and_survives_a_kill(path: Path) -> None:
     assert trainer["validation_metric"] == "+lf_em"
     assert trainer["checkpointer"]["type"] == "durable"
     assert trainer["learning_rate_scheduler"]["cut_frac"] == 0.06
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_validation_draws_no_random_numbers(path: Path) -> None:
+    """So that a resumed training, which does not repeat the validations before, goes on with the same numbers."""
+    loader = _params(path)["validation_data_loader"].as_dict()
+    assert set(loader) == {"batch_sampler"}
+    sampler = BatchSampler.from_params(Params(loader["batch_sampler"]))
+    instances = [Instance({"question": TextField([Token("word")] * length)}) for length in range(1, 200)]
+    state = random.getstate()
+    assert len(list(sampler.get_batch_indices(instances))) > 1
+    assert random.getstate() == state
 
 
 @pytest.mark.parametrize("name", ["biaffine_graph_parser", "copynet_bert", "latent_rat"])

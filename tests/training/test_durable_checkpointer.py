@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -14,11 +15,14 @@ from typing import Any
 import numpy
 import pytest
 import torch
+from allennlp.commands.train import train_model
 from allennlp.common.params import Params
 from allennlp.models.archival import load_archive
 from allennlp.training.checkpointer import Checkpointer
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 
+import qdecomp.allennlp_plugin  # noqa: F401
 from qdecomp.data_structures.errors import DataError
 from qdecomp.training.durable_checkpointer import DurableCheckpointer
 
@@ -225,6 +229,57 @@ def result_of(folder: Path) -> tuple[dict[str, Any], dict[str, float]]:
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     best = {name: value for name, value in metrics.items() if name.startswith("best_")}
     return {name: tensor.tolist() for name, tensor in weights.items()}, best
+
+
+class Killed(BaseException):
+    """Nothing may handle it."""
+
+
+@pytest.fixture
+def parser_params(tmp_path: Path, tiny_encoder: Path, project_root: Path) -> Callable[[], Params]:
+    """A config of the project, with its own loaders, for a small encoder and some rows."""
+    rows = (project_root / "data" / "dev.csv").read_text(encoding="utf-8").splitlines(keepends=True)[:81]
+    (tmp_path / "rows.csv").write_text("".join(rows), encoding="utf-8")
+    overrides = {
+        "dataset_reader.token_indexers.pieces.encoder": str(tiny_encoder),
+        "dataset_reader.cache_folder": str(tmp_path / "cache"),
+        "model.word_encoder.encoder": str(tiny_encoder),
+        "model.edge_dim": 12,
+        "model.label_dim": 6,
+        "train_data_path": str(tmp_path / "rows.csv"),
+        "validation_data_path": str(tmp_path / "rows.csv"),
+        "trainer.num_epochs": 3,
+    }
+    return lambda: Params.from_file(project_root / "training_config" / "demo.jsonnet", params_overrides=overrides)
+
+
+def test_a_resumed_training_of_a_parser_equals_one_that_went_through(
+    tmp_path: Path, parser_params: Callable[[], Params], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    train_model(parser_params(), tmp_path / "uninterrupted")
+    train_epoch = GradientDescentTrainer._train_epoch
+
+    def killed_in_the_last_epoch(trainer: GradientDescentTrainer, epoch: int) -> dict[str, float]:
+        if epoch == 2:
+            raise Killed
+        return train_epoch(trainer, epoch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GradientDescentTrainer, "_train_epoch", killed_in_the_last_epoch)
+        with pytest.raises(Killed):
+            train_model(parser_params(), tmp_path / "killed")
+    assert not (tmp_path / "killed" / "metrics_epoch_2.json").exists()
+    train_model(parser_params(), tmp_path / "killed", recover=True)
+    for name in ("training_loss", "validation_loss", "validation_edge_f1"):
+        values = [metrics_of_last_epoch(tmp_path / folder)[name] for folder in ("killed", "uninterrupted")]
+        assert values[0] == values[1], name
+    assert result_of(tmp_path / "killed") == result_of(tmp_path / "uninterrupted")
+
+
+def metrics_of_last_epoch(folder: Path) -> dict[str, float]:
+    metrics: dict[str, float] = json.loads((folder / "metrics_epoch_2.json").read_text(encoding="utf-8"))
+    return metrics
 
 
 def test_two_processes_killed_while_they_train_recover(

@@ -49,7 +49,7 @@ function(settings) {
     },
   },
   validation_data_loader: {
-    batch_sampler: { type: 'bucket', batch_size: 64, sorting_keys: ['question'], padding_noise: 0 },
+    batch_sampler: { type: 'by_length', batch_size: 64, field: 'question' },
   },
   trainer: {
     optimizer: {

@@ -1,0 +1,45 @@
+"""Batches for validation: little padding, and the same ones every time."""
+
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
+
+from collections.abc import Iterable, Sequence
+
+from allennlp.data import Instance
+from allennlp.data.samplers import BatchSampler
+
+from qdecomp.data_structures.errors import DataError
+
+__all__ = ["ByLengthSampler"]
+
+
+@BatchSampler.register("by_length")
+class ByLengthSampler(BatchSampler):
+    """Sorts instances by the length of ``field``, shortest first, and cuts that row into batches.
+
+    No random number is drawn. A training that is resumed does not repeat the validations before; were numbers drawn
+    for them, as ``bucket`` does even without noise, its batches would not be those of a training that went through.
+    """
+
+    def __init__(self, batch_size: int, field: str) -> None:
+        if batch_size < 1:
+            raise DataError(f"sampler 'by_length': batch_size is {batch_size}; give a number from 1 up")
+        self.batch_size = batch_size
+        self._field = field
+
+    def get_batch_indices(self, instances: Sequence[Instance]) -> Iterable[list[int]]:
+        """The numbers of the instances of each batch."""
+        order = sorted(range(len(instances)), key=lambda number: self._length(instances[number]))
+        return (order[start : start + self.batch_size] for start in range(0, len(order), self.batch_size))
+
+    def get_num_batches(self, instances: Sequence[Instance]) -> int:
+        """The number of batches."""
+        return -(-len(instances) // self.batch_size)
+
+    def get_batch_size(self) -> int:
+        """The size of all batches but the last."""
+        return self.batch_size
+
+    def _length(self, instance: Instance) -> int:
+        if self._field not in instance.fields:
+            raise DataError(f"sampler 'by_length': there is no field {self._field}; fields are {', '.join(instance)}")
+        return len(instance.fields[self._field])
