@@ -25,10 +25,11 @@ class Side:
 
 def decomposition_html(question: str, prediction: Prediction) -> str:
     """The fragment for one question, with its style, as notebooks show it."""
-    sides = [Side("", prediction)]
+    side = Side("", prediction)
     return (
         f'<div class="qdecomp qd-decomposition">{style("picture", "fragment")}'
-        f'<p class="qd-question" dir="auto">{escape(question)}</p>{steps_html(sides)}{pictures_html(sides)}</div>'
+        f'<p class="qd-question" dir="auto">{escape(question)}</p>'
+        f'<div class="qd-sides">{_steps(side)}{_figure_of_steps(side)}</div>{_figure_of_graph(side)}</div>'
     )
 
 
@@ -39,13 +40,12 @@ def steps_html(sides: Sequence[Side]) -> str:
 
 def pictures_html(sides: Sequence[Side]) -> str:
     """The pictures of each side: the steps beside each other, then the graphs, beside each other where they fit."""
-    steps = [(side, _picture_of_steps(side.prediction)) for side in sides]
-    graphs = [(side, _picture_of_graph(side.prediction)) for side in sides]
     parts = []
-    for layout, caption, pictures in (("qd-sides", "Steps", steps), ("qd-graphs", "Dependency graph", graphs)):
-        if any(picture for _, picture in pictures):
-            figures = (_figure(picture, caption, side.title) for side, picture in pictures)
-            parts.append(f'<div class="{layout}">{"".join(figures)}</div>')
+    for layout, figure in (("qd-sides", _figure_of_steps), ("qd-graphs", _figure_of_graph)):
+        figures = list(map(figure, sides))
+        if any(figures):
+            # An empty figure keeps the place beside the other side.
+            parts.append(f'<div class="{layout}">{"".join(each or "<figure></figure>" for each in figures)}</div>')
     return "".join(parts)
 
 
@@ -76,19 +76,19 @@ def _steps_or_error(prediction: Prediction) -> Iterator[str]:
         yield f'<p class="qd-note">score {prediction.score:.3g}</p>'
 
 
-def _picture_of_steps(prediction: Prediction) -> str:
-    if prediction.form is None:
+def _figure_of_steps(side: Side) -> str:
+    form = side.prediction.form
+    if form is None:
         return ""
-    return steps_svg(prediction.form, texts=step_texts(prediction.form, prediction.decomposition), with_style=False)
+    texts = step_texts(form, side.prediction.decomposition)
+    return _figure(steps_svg(form, texts=texts, with_style=False), "Steps", side)
 
 
-def _picture_of_graph(prediction: Prediction) -> str:
-    return "" if prediction.graph is None else graph_svg(prediction.graph, with_style=False)
+def _figure_of_graph(side: Side) -> str:
+    graph = side.prediction.graph
+    return "" if graph is None else _figure(graph_svg(graph, with_style=False), "Dependency graph", side)
 
 
-def _figure(picture: str, caption: str, title: str) -> str:
-    """A picture in a frame that scrolls; without one, an empty figure keeps the place beside the other side."""
-    if not picture:
-        return "<figure></figure>"
-    whole = f"{caption}: {title.lower()}" if title else caption
+def _figure(picture: str, caption: str, side: Side) -> str:
+    whole = f"{caption}: {side.title.lower()}" if side.title else caption
     return f'<figure><figcaption>{escape(whole)}</figcaption><div class="qd-scroll">{picture}</div></figure>'
