@@ -7,6 +7,7 @@ Words are moved apart until each label fits into its bracket; it stands where no
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -116,15 +117,13 @@ def lay_out_arcs(
     gaps = [metrics.special_gap if left < special <= right else metrics.token_gap for left, right in pairwise(shown)]
     # The label of a loop is wider than the loop and may reach beyond the outermost words.
     overhang = max((link.label_width for link in links if link.is_loop), default=0) // 2
-    lefts = _lefts_with_room_for_labels(widths, gaps, links, overhang, metrics.label_margin)
-    middles = [left + width // 2 for left, width in zip(lefts, widths, strict=True)]
+    lefts, arcs = _place(_Row(widths, gaps, overhang), links, metrics)
     tokens = tuple(
         PlacedToken(graph.tokens[position], left, width, position >= special, position in linked)
         for position, left, width in zip(shown, lefts, widths, strict=True)
     )
-    arcs = _place_arcs(links, middles, metrics)
     end = lefts[-1] + widths[-1] + overhang if shown else 0
-    return ArcLayout(tokens, arcs, end, max((arc.level for arc in arcs), default=0))
+    return ArcLayout(tokens, tuple(arcs), end, max((arc.level for arc in arcs), default=0))
 
 
 def _link(edge: Edge, label: str, columns: Mapping[int, int], metrics: Metrics) -> _Link:
@@ -154,28 +153,53 @@ def _spread_ends(links: Sequence[_Link], end_gap: int) -> list[_Link]:
     ]
 
 
-def _lefts_with_room_for_labels(
-    widths: Sequence[int], gaps: Sequence[int], links: Sequence[_Link], start: int, margin: int
-) -> list[int]:
-    """Where the columns begin, when the gaps below each arc are widened until its label fits."""
-    gaps = list(gaps)
+@dataclass(slots=True)
+class _Row:
+    """The columns while they are moved apart: their widths, and the gaps behind all but the last."""
 
-    def lefts() -> list[int]:
-        return list(accumulate(map(add, widths, gaps), initial=start))[: len(widths)]
+    widths: list[int]
+    gaps: list[int]
+    start: int
 
-    for link in links:
-        if link.is_loop:
-            continue
-        middles = list(map(lambda left, width: left + width // 2, lefts(), widths))
-        room = middles[link.last] + link.last_offset - middles[link.first] - link.first_offset
-        missing = link.label_width + 2 * margin - room
-        below = link.last - link.first
+    def lefts(self) -> list[int]:
+        return list(accumulate(map(add, self.widths, self.gaps), initial=self.start))[: len(self.widths)]
+
+    def middles(self) -> list[int]:
+        return [left + width // 2 for left, width in zip(self.lefts(), self.widths, strict=True)]
+
+    def widen(self, first: int, last: int, missing: int) -> None:
+        """Spread what is missing over the gaps between two columns."""
+        below = last - first
         for place in range(below if missing > 0 else 0):
-            gaps[link.first + place] += (missing + place) // below
-    return lefts()
+            self.gaps[first + place] += (missing + place) // below
 
 
-def _place_arcs(links: Sequence[_Link], middles: Sequence[int], metrics: Metrics) -> tuple[PlacedArc, ...]:
+def _place(row: _Row, links: Sequence[_Link], metrics: Metrics) -> tuple[list[int], list[PlacedArc]]:
+    """Move the columns apart until each label fits on its arc and lies clear of the legs of higher arcs."""
+    for link in links:
+        if not link.is_loop:
+            middles = row.middles()
+            room = middles[link.last] + link.last_offset - middles[link.first] - link.first_offset
+            row.widen(link.first, link.last, link.label_width + 2 * metrics.label_margin - room)
+    # Every round makes room for a label that had none, and takes it from nobody.
+    for _ in links:
+        arcs, lefts = _arcs(links, row.middles(), metrics.end_gap), row.lefts()
+        crowded = (arc for arc in arcs if arc.edge.head != arc.edge.dependent and not _free(arc, arcs, metrics))
+        arc = next(crowded, None)
+        if arc is None:
+            break
+        stretches = [
+            (right - left, bisect(lefts, left) - 1, bisect(lefts, right) - 1)
+            for left, right in pairwise(_walls(arc, arcs))
+        ]
+        length, first, last = max(stretch for stretch in stretches if stretch[1] < stretch[2])
+        row.widen(first, last, arc.label_width + 2 * metrics.label_margin - length)
+    arcs = _arcs(links, row.middles(), metrics.end_gap)
+    return row.lefts(), [replace(arc, label_left=_label_left(arc, arcs, metrics)) for arc in arcs]
+
+
+def _arcs(links: Sequence[_Link], middles: Sequence[int], end_gap: int) -> list[PlacedArc]:
+    """The arcs at their levels, with labels in the middle."""
     arcs: list[PlacedArc] = []
     for link in links:
         left = middles[link.first] + link.first_offset
@@ -183,8 +207,8 @@ def _place_arcs(links: Sequence[_Link], middles: Sequence[int], metrics: Metrics
         start, end = (left, right) if link.edge.head <= link.edge.dependent else (right, left)
         label_left = (left + right - link.label_width) // 2
         arc = PlacedArc(link.edge, link.label, start, end, 0, label_left, link.label_width)
-        arcs.append(replace(arc, level=_lowest_level(arc, arcs, metrics.end_gap)))
-    return tuple(replace(arc, label_left=_label_left(arc, arcs, metrics.label_margin)) for arc in arcs)
+        arcs.append(replace(arc, level=_lowest_level(arc, arcs, end_gap)))
+    return arcs
 
 
 def _lowest_level(arc: PlacedArc, others: Sequence[PlacedArc], gap: int) -> int:
@@ -203,13 +227,21 @@ def _extent(arc: PlacedArc) -> tuple[int, int]:
     return min(arc.left, arc.label_left), max(arc.right, arc.label_left + arc.label_width)
 
 
-def _label_left(arc: PlacedArc, arcs: Sequence[PlacedArc], margin: int) -> int:
-    """Where the label is free of the legs of higher arcs, as near to the middle as can be; else in the middle."""
+def _walls(arc: PlacedArc, arcs: Sequence[PlacedArc]) -> list[int]:
+    """The arc's ends and the legs of higher arcs between them: a label may stand between two of these."""
     legs = {end for other in arcs if other.level > arc.level for end in (other.left, other.right)}
-    walls = [arc.left, *sorted(leg for leg in legs if arc.left < leg < arc.right), arc.right]
-    free = [
+    return [arc.left, *sorted(leg for leg in legs if arc.left < leg < arc.right), arc.right]
+
+
+def _free(arc: PlacedArc, arcs: Sequence[PlacedArc], metrics: Metrics) -> list[int]:
+    """Where the label may begin, between each two walls as near to the middle of the arc as can be."""
+    margin = metrics.label_margin
+    return [
         min(max(arc.label_left, left + margin), right - margin - arc.label_width)
-        for left, right in pairwise(walls)
+        for left, right in pairwise(_walls(arc, arcs))
         if right - left >= arc.label_width + 2 * margin
     ]
-    return min(free, key=lambda place: abs(place - arc.label_left), default=arc.label_left)
+
+
+def _label_left(arc: PlacedArc, arcs: Sequence[PlacedArc], metrics: Metrics) -> int:
+    return min(_free(arc, arcs, metrics), key=lambda place: abs(place - arc.label_left), default=arc.label_left)

@@ -26,6 +26,9 @@ def check(layout: ArcLayout) -> None:
         if arc.edge.head != arc.edge.dependent:
             assert arc.left < arc.label_left
             assert arc.label_left + arc.label_width < arc.right
+            for other in (other for other in layout.arcs if other.level > arc.level):
+                for leg in (other.left, other.right):
+                    assert not arc.label_left <= leg < arc.label_left + arc.label_width
     for one, other in combinations(layout.arcs, 2):
         if one.level == other.level:
             assert one.right < other.left or other.right < one.left
