@@ -3,7 +3,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from dense_alignment import cost_of, dense_optimum
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ortools.sat.python import cp_model
@@ -18,6 +17,7 @@ from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.data_structures.to_logical_form import to_logical_form
 from qdecomp.data_structures.tokenization import tokenize
 from qdecomp.files import read_break_csv
+from tests.data_structures.dense_alignment import cost_of, dense_optimum
 
 
 def aligned(question: str, decomposition: str, resources: str = "") -> list[str]:

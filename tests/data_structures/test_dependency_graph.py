@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from graph_strategies import dependency_graphs
 from hypothesis import given
 
 from qdecomp.data_structures.dependency_graph import (
@@ -13,6 +12,7 @@ from qdecomp.data_structures.dependency_graph import (
     dependency_graph_to_json,
 )
 from qdecomp.data_structures.errors import GraphError
+from tests.data_structures.graph_strategies import dependency_graphs
 
 
 @given(dependency_graphs())

@@ -3,7 +3,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from graph_strategies import SPECIAL, dependency_graphs, span_graphs
 from hypothesis import given
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
@@ -12,6 +11,7 @@ from qdecomp.data_structures.errors import GraphError, QDecompError
 from qdecomp.data_structures.graph_conversion import placeholders_needed, to_dependency_graph, to_span_graph
 from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 from qdecomp.data_structures.special_tokens import SpecialTokens
+from tests.data_structures.graph_strategies import SPECIAL, dependency_graphs, span_graphs
 
 FEW = SpecialTokens(("size",), duplicates=2, dummies=2)
 QUESTION = ("how", "many", "small", "red", "cubes")

@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from graph_strategies import SPECIAL, dependency_graphs, span_graphs
 from hypothesis import given
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
@@ -12,6 +11,7 @@ from qdecomp.data_structures.graph_conversion import to_dependency_graph, to_spa
 from qdecomp.data_structures.graph_repair import repair
 from qdecomp.data_structures.pipeline import read_graph
 from qdecomp.data_structures.special_tokens import SpecialTokens
+from tests.data_structures.graph_strategies import SPECIAL, dependency_graphs, span_graphs
 
 TOKENS = ("how", "many", "small", "red", "cubes", *SpecialTokens(("size",), duplicates=1, dummies=1).appended)
 DUP, DUM = 7, 8

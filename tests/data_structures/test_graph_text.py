@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import networkx
 import pytest
-from graph_strategies import dependency_graphs, span_graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from qdecomp.data_structures.graph_text import (
     span_graph_from_networkx,
     span_graph_to_networkx,
 )
+from tests.data_structures.graph_strategies import dependency_graphs, span_graphs
 
 GRAPH = DependencyGraph(('"hi"', "a\\b", "_", "#"), (Edge(2, 0, "filter-sub"),))
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from graph_strategies import span_graphs
 from hypothesis import given
 
 from qdecomp.data_structures.alignment import Alignment
@@ -12,6 +11,7 @@ from qdecomp.data_structures.logical_form import parse_logical_form
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 from qdecomp.data_structures.to_logical_form import to_qdmr
+from tests.data_structures.graph_strategies import span_graphs
 
 WORDS = ("how", "many", "red", "cubes", "balls", "100", "name")
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from graph_strategies import span_graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from qdecomp.data_structures.edge_tags import parse_tag
 from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph, span_graph_from_json, span_graph_to_json
+from tests.data_structures.graph_strategies import span_graphs
 
 FILTER = parse_tag("filter-sub")
 WORDS = ("small", "red", "cubes")

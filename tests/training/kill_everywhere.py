@@ -1,7 +1,8 @@
 """Train, killed in the middle of each of its writes and before each of its other changes; recover each time.
 
-Run as a program: ``kill_everywhere.py CONFIG FOLDER``. The last line of its output is a JSON list with a record for
-each kill: the change, the folder, and the exit codes of the training that was killed and of the one that recovered.
+Run in the project's root: ``python -m tests.training.kill_everywhere CONFIG FOLDER``. The last line of its output is a
+JSON list with a record for each kill: the change, the folder, and the exit codes of the training that was killed and of
+the one that recovered.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from forked_allennlp import allennlp, in_new_process, prepare
+from tests.training.forked_allennlp import allennlp, in_new_process, prepare
 
 # The events that Python reports before it changes something on the disk, and how many of their arguments are paths.
 _CHANGES = {"open": 1, "os.mkdir": 1, "os.remove": 1, "os.rename": 2, "os.link": 2}

@@ -73,9 +73,8 @@ def test_a_mistake_is_one_line_and_leaves_no_folder(tmp_path: Path, tiny_config:
     tasks.append({"arguments": ["train", "no-such.jsonnet", "-s", str(tmp_path / "out" / "x")], "cwd": str(tmp_path)})
     expected = [message for _, message in cases.values()] + ["no-such.jsonnet"]
 
-    program = Path(__file__).with_name("forked_allennlp.py")
     output = subprocess.run(
-        [sys.executable, program],
+        [sys.executable, "-m", "tests.training.forked_allennlp"],
         input=json.dumps(tasks),
         cwd=project_root,
         env=os.environ | {"ALLENNLP_LOG_LEVEL": "ERROR"},

@@ -196,9 +196,8 @@ def test_random_numbers_go_on_where_they_were(tmp_path: Path) -> None:
 def test_a_training_killed_at_any_write_recovers_to_the_same_result(
     tmp_path: Path, tiny_config: dict[str, Any], write_config: Callable[[dict[str, Any]], Path], project_root: Path
 ) -> None:
-    program = Path(__file__).with_name("kill_everywhere.py")
     output = subprocess.run(
-        [sys.executable, program, write_config(tiny_config), tmp_path],
+        [sys.executable, "-m", "tests.training.kill_everywhere", write_config(tiny_config), tmp_path],
         cwd=project_root,
         check=True,
         capture_output=True,
@@ -217,8 +216,8 @@ def test_a_training_killed_at_any_write_recovers_to_the_same_result(
     for kill in kills:
         folder = Path(kill["folder"])
         log = folder.with_suffix(".log").read_text(encoding="utf-8")
-        assert kill["killed"] == -signal.SIGKILL, f"{kill['operation']}:\n{log}"
-        assert kill["recovered"] == 0, f"{kill['operation']}:\n{log}"
+        assert kill["killed"] == -signal.SIGKILL, f"{kill['change']}:\n{log}"
+        assert kill["recovered"] == 0, f"{kill['change']}:\n{log}"
         assert result_of(folder) == expected, kill["change"]
         assert not list(folder.glob(".*")), kill["change"]
 
