@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Set before torch and transformers are imported by anything, and for every process that a test starts.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -13,6 +14,10 @@ os.environ["TRANSFORMERS_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:torchvision.io.image")
+
+# How long an example takes says something about the machine, not about the code.
+settings.register_profile("no_timing", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no_timing")
 
 _PROJECT_ROOT = Path(__file__).resolve().parents[1]
 _SHARED = _PROJECT_ROOT.parent / "shared"
