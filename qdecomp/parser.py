@@ -9,8 +9,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
@@ -18,7 +21,7 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Prediction
 from qdecomp.decomposition import Decomposition
 
-__all__ = ["BUNDLED_NAME", "Parser", "load"]
+__all__ = ["BUNDLED_NAME", "Parser", "ParserSource", "load"]
 
 Context = TypeVar("Context")
 
@@ -28,13 +31,38 @@ BUNDLED_NAME = "minilm_break"
 # Questions of one length make batches of one length; this many batches are looked at together.
 _BATCHES_SORTED_TOGETHER = 8
 
+Predict = Callable[[Sequence[str]], Sequence[Prediction]]
+
+
+@dataclass(frozen=True, slots=True)
+class ParserSource:
+    """Where a parser is and how it is to decode, so that every process can open it."""
+
+    path: Path
+    decoder: str | None = None
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def open(self) -> Predict:
+        """Load the parser."""
+        from qdecomp.runtime.bundle import is_bundle, read_bundle
+
+        if self.path.is_dir() and is_bundle(self.path):
+            return read_bundle(self.path, self.decoder, **dict(self.options))
+        try:
+            from qdecomp.predictors.archive import load_archived_parser
+        except ImportError as error:
+            raise DataError(f"{self.path}: an archive needs AllenNLP's environment, see README ({error})") from None
+        return load_archived_parser(self.path, self.decoder, dict(self.options))
+
 
 class Parser:
     """Answers questions in batches; made by :func:`load`."""
 
-    def __init__(self, name: str, predict: Callable[[Sequence[str]], Sequence[Prediction]]) -> None:
+    def __init__(self, name: str, predict: Predict, source: ParserSource | None = None) -> None:
+        """``source`` is what ``predict`` was loaded from, if other processes are to help."""
         self.name = name
         self._predict = predict
+        self._source = source
 
     def __repr__(self) -> str:
         return f"<Parser {self.name}>"
@@ -45,41 +73,76 @@ class Parser:
         return Decomposition(question, prediction, question_id)
 
     @overload
-    def pipe(self, questions: Iterable[str], *, batch_size: int = 32) -> Iterator[Decomposition]: ...
-
-    @overload
     def pipe(
-        self, questions: Iterable[str], *, batch_size: int = 32, as_tuples: Literal[False]
+        self, questions: Iterable[str], *, batch_size: int = 32, as_tuples: Literal[False] = False, processes: int = 1
     ) -> Iterator[Decomposition]: ...
 
     @overload
     def pipe(
-        self, questions: Iterable[tuple[str, Context]], *, batch_size: int = 32, as_tuples: Literal[True]
+        self,
+        questions: Iterable[tuple[str, Context]],
+        *,
+        batch_size: int = 32,
+        as_tuples: Literal[True],
+        processes: int = 1,
     ) -> Iterator[tuple[Decomposition, Context]]: ...
 
-    def pipe(self, questions: Iterable[Any], *, batch_size: int = 32, as_tuples: bool = False) -> Iterator[Any]:
+    def pipe(
+        self, questions: Iterable[Any], *, batch_size: int = 32, as_tuples: bool = False, processes: int = 1
+    ) -> Iterator[Any]:
         """Decompositions in the order of the questions, made as they are asked for.
 
         With ``as_tuples`` the questions are pairs with something of yours, which comes back with each decomposition.
-        Questions are taken ahead, ``8 * batch_size`` at a time, so that those of one length are parsed together.
+        Questions are taken ahead, ``8 * batch_size`` at a time, so that those of one length are parsed together. With
+        ``processes`` above 1, so many parse at the same time; each has to load the parser first.
         """
-        if batch_size < 1:
-            raise DataError(f"batch_size is {batch_size}; give a number from 1 up")
-        return self._pipe(iter(questions), batch_size, as_tuples)
+        if batch_size < 1 or processes < 1:
+            raise DataError(f"batch_size is {batch_size} and processes {processes}; give numbers from 1 up")
+        if processes > 1 and self._source is None:
+            raise DataError(f"{self.name} parses in one process only")
+        return self._pipe(iter(questions), batch_size, as_tuples, processes)
 
-    def _pipe(self, questions: Iterator[Any], batch_size: int, as_tuples: bool) -> Iterator[Any]:
-        while window := list(islice(questions, _BATCHES_SORTED_TOGETHER * batch_size)):
-            texts = [question for question, _ in window] if as_tuples else window
-            for item, decomposition in zip(window, self._in_batches(texts, batch_size), strict=True):
-                yield (decomposition, item[1]) if as_tuples else decomposition
+    def _pipe(self, questions: Iterator[Any], batch_size: int, as_tuples: bool, processes: int) -> Iterator[Any]:
+        windows: deque[tuple[list[Any], list[list[int]]]] = deque()
 
-    def _in_batches(self, texts: Sequence[str], batch_size: int) -> list[Decomposition]:
-        by_length = sorted(range(len(texts)), key=lambda number: len(texts[number]))
-        predictions: dict[int, Prediction] = {}
-        for start in range(0, len(texts), batch_size):
-            numbers = by_length[start : start + batch_size]
-            predictions.update(zip(numbers, self._predict([texts[number] for number in numbers]), strict=True))
-        return [Decomposition(text, predictions[number]) for number, text in enumerate(texts)]
+        def batches() -> Iterator[list[str]]:
+            while window := list(islice(questions, _BATCHES_SORTED_TOGETHER * batch_size)):
+                texts = [question for question, _ in window] if as_tuples else window
+                by_length = sorted(range(len(texts)), key=lambda number: len(texts[number]))
+                chunks = [by_length[start : start + batch_size] for start in range(0, len(texts), batch_size)]
+                windows.append((window, chunks))
+                yield from ([texts[number] for number in chunk] for chunk in chunks)
+
+        answers = self._answers(batches(), processes)
+        for first in answers:
+            window, chunks = windows.popleft()
+            rest = islice(answers, len(chunks) - 1)
+            found = dict(zip(chain(*chunks), chain(first, *rest), strict=True))
+            for number, item in enumerate(window):
+                text, *context = item if as_tuples else (item,)
+                decomposition = Decomposition(text, found[number])
+                yield (decomposition, *context) if as_tuples else decomposition
+
+    def _answers(self, batches: Iterator[list[str]], processes: int) -> Iterator[Sequence[Prediction]]:
+        if processes == 1:
+            return map(self._predict, batches)
+        from joblib import Parallel, delayed
+
+        parallel = Parallel(n_jobs=processes, return_as="generator", batch_size=1, pre_dispatch="2 * n_jobs")
+        answers: Iterator[Sequence[Prediction]] = parallel(
+            delayed(_predict_elsewhere)(self._source, batch) for batch in batches
+        )
+        return answers
+
+
+@lru_cache(maxsize=1)
+def _opened(source: ParserSource) -> Predict:
+    return source.open()
+
+
+def _predict_elsewhere(source: ParserSource, batch: Sequence[str]) -> Sequence[Prediction]:
+    """Predict in a process of a pool, which keeps the parser that it loaded last."""
+    return _opened(source)(batch)
 
 
 def load(source: str | Path = BUNDLED_NAME, *, decoder: str | None = None, **options: Any) -> Parser:
@@ -88,21 +151,10 @@ def load(source: str | Path = BUNDLED_NAME, *, decoder: str | None = None, **opt
     ``decoder`` is ``greedy`` or ``ilp`` (only valid graphs; the bundled parser's default), with its options, such as
     ``time_limit`` in seconds.
     """
-    from qdecomp.runtime.bundle import BUNDLED, is_bundle, read_bundle
+    from qdecomp.runtime.bundle import BUNDLED
 
-    if source == BUNDLED_NAME:
-        return Parser(BUNDLED_NAME, read_bundle(BUNDLED, decoder, **options))
-    path = Path(source).expanduser()
+    path = BUNDLED if source == BUNDLED_NAME else Path(source).expanduser()
     if not path.exists():
         raise DataError(f"there is no parser {str(source)!r}; give {BUNDLED_NAME}, a folder or a model.tar.gz")
-    if path.is_dir() and is_bundle(path):
-        return Parser(path.name, read_bundle(path, decoder, **options))
-    return Parser(path.name, _archive(path, decoder, options))
-
-
-def _archive(path: Path, decoder: str | None, options: dict[str, Any]) -> Callable[[Sequence[str]], list[Prediction]]:
-    try:
-        from qdecomp.predictors.archive import load_archived_parser
-    except ImportError as error:
-        raise DataError(f"{path}: an archive needs AllenNLP's environment, see README ({error})") from None
-    return load_archived_parser(path, decoder, options)
+    found = ParserSource(path, decoder, tuple(options.items()))
+    return Parser(path.name, found.open(), found)

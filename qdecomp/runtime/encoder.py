@@ -41,7 +41,7 @@ class _Layer:
         parts = [Linear.of(weights.within(f"attention.self.{name}")) for name in ("query", "key", "value")]
         return cls(
             # One product instead of three.
-            Linear(np.concatenate([part.weight for part in parts]), np.concatenate([part.bias for part in parts])),
+            Linear(np.hstack([part.matrix for part in parts]), np.hstack([part.bias for part in parts])),
             Linear.of(weights.within("attention.output.dense")),
             LayerNorm.of(weights.within("attention.output.LayerNorm"), epsilon),
             Linear.of(weights.within("intermediate.dense")),

@@ -52,8 +52,8 @@ class _AttendingLayer:
         size = weight.shape[1]
         return cls(
             LayerNorm.of(weights.within("norm")),
-            Linear(weight[:size], bias[:size]),
-            Linear(weight[size:], bias[size:]),
+            Linear.of_torch(weight[:size], bias[:size]),
+            Linear.of_torch(weight[size:], bias[size:]),
             Linear.of(weights.within("attention.out_proj")),
             LayerNorm.of(weights.within("feed_forward.0")),
             Linear.of(weights.within("feed_forward.1")),

@@ -33,7 +33,7 @@ class GraphParser:
             raise DataError("the weights and the names of labels or special tokens do not belong together")
         self._network = network
         self._word_pieces = word_pieces
-        self._labels = tuple(labels)
+        self.labels = tuple(labels)
         self._special = tuple(special_tokens)
         self._decoder = decoder
 
@@ -57,11 +57,14 @@ class GraphParser:
                 predictions[number] = self._decode(tokens[number], encoded)
         return [predictions[number] for number in range(len(questions))]
 
+    def scored(self, words: Sequence[str]) -> tuple[tuple[str, ...], EncodedQuestion]:
+        """The tokens of a question's graph and their probabilities, before decoding."""
+        (encoded,) = self._network.encode([self._word_pieces(words)])
+        return (*words, *self._special), encoded
+
     def _decode(self, tokens: tuple[str, ...], encoded: EncodedQuestion) -> Prediction:
         try:
-            decoded = self._decoder.decode(
-                tokens, encoded.edge_probabilities, encoded.label_probabilities, self._labels
-            )
+            decoded = self._decoder.decode(tokens, encoded.edge_probabilities, encoded.label_probabilities, self.labels)
         except QDecompError as error:
             return failed_prediction(error)
         return prediction_of_graph(decoded.graph, decoded.score)

@@ -18,6 +18,11 @@ from .weights import Array, ByteRows, from_bytes
 
 __all__ = ["Array", "FeedForward", "LayerNorm", "Linear", "Weights", "attend", "elu", "gelu", "sigmoid", "softmax"]
 
+_LARGEST_EXPONENT = 80.0
+_ERF_SCALE = 0.3275911
+# From the highest power to the lowest.
+_ERF_COEFFICIENTS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
+
 
 class Weights:
     """Arrays by name; :meth:`within` leaves away the first part of the names."""
@@ -55,19 +60,24 @@ def _first(name: str, start: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A product with a matrix (outputs, inputs), and a bias."""
+    """A product with a matrix (inputs, outputs), and a bias."""
 
-    weight: Array
+    matrix: Array
     bias: Array
 
     @classmethod
     def of(cls, weights: Weights) -> Linear:
         """The layer with these weights."""
-        return cls(weights["weight"], weights["bias"])
+        return cls.of_torch(weights["weight"], weights["bias"])
+
+    @classmethod
+    def of_torch(cls, weight: Array, bias: Array) -> Linear:
+        """The layer with a weight (outputs, inputs), which is turned once: products with few rows are faster so."""
+        return cls(np.ascontiguousarray(weight.T), bias)
 
     def __call__(self, states: Array) -> Array:
         """Apply it to rows."""
-        result: Array = states @ self.weight.T
+        result: Array = states @ self.matrix
         result += self.bias
         return result
 
@@ -143,23 +153,36 @@ def softmax(scores: Array) -> Array:
 
 def sigmoid(scores: Array) -> Array:
     """Scores to probabilities, each for itself."""
-    from scipy.special import expit
-
-    result: Array = expit(scores)
-    return result
+    result: Array = np.exp(-np.clip(scores, -_LARGEST_EXPONENT, _LARGEST_EXPONENT))
+    result += np.float32(1)
+    return np.reciprocal(result, out=result)
 
 
 def gelu(states: Array) -> Array:
-    """Gaussian error linear units, as BERT has them."""
-    from scipy.special import erf
+    """Gaussian error linear units, as BERT has them: x times the probability of a normal number below x.
 
-    gate: Array = erf(states * np.float32(0.5**0.5))
-    gate += np.float32(1)
-    gate *= states
-    gate *= np.float32(0.5)
-    return gate
+    The error function is Abramowitz and Stegun's 7.1.26, which is right to seven digits, as are our numbers, and takes
+    a quarter of the time of ``scipy``'s.
+    """
+    size = np.abs(states)
+    scale = np.reciprocal(1 + np.float32(_ERF_SCALE * 0.5**0.5) * size)
+    tail = np.full_like(scale, _ERF_COEFFICIENTS[0])
+    for coefficient in _ERF_COEFFICIENTS[1:]:
+        tail *= scale
+        tail += np.float32(coefficient)
+    tail *= scale
+    size *= size
+    size *= np.float32(-0.5)
+    tail *= np.exp(size, out=size)
+    # The probability is half of the tail below zero, and what is left to one above.
+    tail *= np.float32(0.5)
+    probability = np.where(states < 0, tail, 1 - tail)
+    probability *= states
+    return probability
 
 
 def elu(states: Array) -> Array:
     """Exponential linear units."""
-    return np.where(states > 0, states, np.expm1(np.minimum(states, 0)))
+    negative = np.exp(np.minimum(states, 0))
+    negative -= np.float32(1)
+    return np.where(states > 0, states, negative)

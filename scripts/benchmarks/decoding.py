@@ -1,16 +1,17 @@
-"""What decoding costs, greedy and to the most probable valid graph, on gold graphs with noise.
+"""What decoding costs, greedy and to the most probable valid graph: on gold graphs with noise, or on a parser's.
 
-No model is needed: a gold graph becomes probabilities by scores for its edges and labels, to which noise is added, and
-by doubts: other ends for some of its edges that are scored much higher than all other pairs.
+Without a parser, a gold graph becomes probabilities by scores for its edges and labels, to which noise is added, and by
+doubts: other ends for some of its edges that are scored much higher than all other pairs.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 import numpy as np
@@ -20,7 +21,10 @@ from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.pipeline import convert, logical_form_of_graph
 from qdecomp.decoding import Decoded, make_decoder
+from qdecomp.decoding.scores import LabelProbabilities
 from qdecomp.files import progress, read_break_csv
+from qdecomp.runtime.bundle import BUNDLED, read_bundle
+from qdecomp.runtime.graph_parser import GraphParser
 from qdecomp.tables import Table, show_tables
 
 _EDGE, _DOUBT, _NO_EDGE = 5.0, -4.0, -9.0
@@ -60,11 +64,35 @@ class Softener:
         return int(self._rng.integers(size))
 
 
+class Problem(NamedTuple):
+    """What a decoder is given, and the graph that it is to find."""
+
+    tokens: Sequence[str]
+    edges: np.ndarray
+    labels: LabelProbabilities
+    names: Sequence[str]
+    gold: DependencyGraph
+
+
+def softened(graphs: Sequence[DependencyGraph], noise: float, seed: int) -> Iterator[Problem]:
+    """Gold graphs as probabilities with noise."""
+    softener = Softener(graphs, noise, seed)
+    for graph in graphs:
+        yield Problem(graph.tokens, *softener.probabilities(graph), softener.labels, graph)
+
+
+def parsed(graphs: Sequence[DependencyGraph], parser: GraphParser) -> Iterator[Problem]:
+    """What a parser says about the words of gold graphs."""
+    for graph in graphs:
+        tokens, encoded = parser.scored(graph.question_tokens)
+        yield Problem(tokens, encoded.edge_probabilities, encoded.label_probabilities, parser.labels, graph)
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One amount of noise; times are CPU milliseconds for a question."""
+    """One source of probabilities; times are CPU milliseconds for a question."""
 
-    noise: float
+    source: str
     questions: int
     greedy_invalid: int
     ilp_invalid: int
@@ -80,29 +108,26 @@ class Outcome:
     ilp_as_gold: int
 
 
-def measure(graphs: Sequence[DependencyGraph], noise: float, seed: int, time_limit: float) -> Outcome:
-    """Decode every graph with noise, greedily and with the program."""
-    softener = Softener(graphs, noise, seed)
+def measure(source: str, problems: Iterable[Problem], count: int, time_limit: float) -> Outcome:
+    """Decode every graph greedily and with the program."""
     greedy, ilp = make_decoder("greedy"), make_decoder("ilp", time_limit=time_limit)
     _warm_up()
-    greedy_times, pairs, times = [], [], []
-    for graph in progress(graphs, f"noise {noise:g}", len(graphs)):
-        arguments = (graph.tokens, *softener.probabilities(graph), softener.labels)
+    greedy_times, pairs, times, golds = [], [], [], []
+    for *arguments, gold in progress(problems, source, count):
         with clock() as greedy_time:
             first = greedy.decode(*arguments)
         with clock() as ilp_time:
             second = ilp.decode(*arguments)
+        golds.append(gold)
         greedy_times.append(1000 * greedy_time.cpu)
         times.append(1000 * ilp_time.cpu)
         pairs.append((first, second))
     mended = [time for time, (_, decoded) in zip(times, pairs, strict=True) if decoded.broken]
     others = [time for time, (_, decoded) in zip(times, pairs, strict=True) if not decoded.broken]
     if not mended or not others:
-        raise DataError(
-            f"with the noise {noise}, all or none of the greedy graphs are valid; give another or more rows"
-        )
+        raise DataError(f"{source}: all or none of the greedy graphs are valid; give another noise or more rows")
     return Outcome(
-        noise=noise,
+        source=source,
         questions=len(pairs),
         greedy_invalid=len(mended),
         ilp_invalid=sum(not _says_something(decoded) for _, decoded in pairs),
@@ -114,8 +139,8 @@ def measure(graphs: Sequence[DependencyGraph], noise: float, seed: int, time_lim
         mended_median_ms=statistics.median(mended),
         mended_95_ms=float(np.percentile(mended, 95)),
         mended_worst_ms=max(mended),
-        greedy_as_gold=sum(first.graph == graph for graph, (first, _) in zip(graphs, pairs, strict=True)),
-        ilp_as_gold=sum(second.graph == graph for graph, (_, second) in zip(graphs, pairs, strict=True)),
+        greedy_as_gold=sum(first.graph == gold for gold, (first, _) in zip(golds, pairs, strict=True)),
+        ilp_as_gold=sum(second.graph == gold for gold, (_, second) in zip(golds, pairs, strict=True)),
     )
 
 
@@ -147,12 +172,12 @@ def read_graphs(path: Path, limit: int | None) -> list[DependencyGraph]:
 
 def _table(outcomes: Sequence[Outcome]) -> Table:
     columns = (
-        *("noise", "questions", "not valid: greedy", "ILP", "not proven", "repaired", "as gold: greedy", "ILP"),
+        *("probabilities", "questions", "not valid: greedy", "ILP", "not proven", "repaired", "as gold: greedy", "ILP"),
         *("ms: greedy", "ILP, if valid", "ILP, if not", "median", "95%", "worst"),
     )
     rows = tuple(
         (
-            f"{each.noise:g}",
+            each.source,
             f"{each.questions:,}",
             *map(str, (each.greedy_invalid, each.ilp_invalid, each.not_proven, each.repaired)),
             *map(str, (each.greedy_as_gold, each.ilp_as_gold)),
@@ -164,7 +189,7 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
     note = (
         "Times are means of CPU milliseconds a question; the last three are of those whose greedy graph is not valid."
     )
-    return Table("Decoding on one core, after the solver is loaded", columns, rows, text_columns=0, note=note)
+    return Table("Decoding on one core, after the solver is loaded", columns, rows, note=note)
 
 
 @click.command("decoding")
@@ -176,15 +201,27 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
 )
 @click.option("--rows", type=click.IntRange(min=1), help="Only the first rows.")
 @click.option("--noise", multiple=True, type=float, default=(0.8, 1.0, 1.3), show_default=True, help="May be repeated.")
+@click.option("--parser", help="Also decode what this parser says: minilm_break, or the folder of another one.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the noise.")
 @click.option("--time-limit", type=float, default=1.0, show_default=True, help="Seconds for one program.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
 def command(
-    gold: Path, rows: int | None, noise: tuple[float, ...], seed: int, time_limit: float, json_path: Path | None
+    gold: Path,
+    rows: int | None,
+    noise: tuple[float, ...],
+    parser: str | None,
+    seed: int,
+    time_limit: float,
+    json_path: Path | None,
 ) -> None:
-    """Measure greedy and ILP decoding on gold graphs with noise."""
+    """Measure greedy and ILP decoding on gold graphs with noise, and on what a parser says."""
     graphs = read_graphs(gold, rows)
-    outcomes = [measure(graphs, amount, seed, time_limit) for amount in noise]
+    outcomes = [
+        measure(f"noise {amount:g}", softened(graphs, amount, seed), len(graphs), time_limit) for amount in noise
+    ]
+    if parser is not None:
+        folder = BUNDLED if parser == BUNDLED.name else Path(parser)
+        outcomes.append(measure(parser, parsed(graphs, read_bundle(folder)), len(graphs), time_limit))
     show_tables([_table(outcomes)])
     if json_path is not None:
         write_results(json_path, {"seed": seed, "time_limit": time_limit, "decoding": [asdict(o) for o in outcomes]})
