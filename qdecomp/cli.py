@@ -15,6 +15,7 @@ __all__ = ["main"]
 # The name of a subcommand and what it does, in the order of ``qdecomp --help``. The module of the same name
 # below qdecomp.commands holds a click command called ``command``.
 _COMMANDS = {
+    "parse": "Decompose a question, or all questions of a file.",
     "convert": "Turn annotated decompositions into dependency graphs, checked back.",
     "evaluate": "Score predicted decompositions against gold ones.",
     "report": "Compare systems on one page with tables, plots and examples.",

@@ -1,4 +1,4 @@
-"""The main job on the sample data, from nothing: convert, train a small parser, predict, evaluate and show.
+"""The bundled parser, and the main job on the sample data from nothing: convert, train, predict, evaluate and show.
 
 Run it with ``make demo``. It writes below ``out/demo`` only, and removes what an earlier run left there.
 """
@@ -15,6 +15,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from qdecomp.data_structures.dependency_graph import dependency_graph_from_json
+from qdecomp.data_structures.qdmr import parse_qdmr
+from qdecomp.visualization import graph_text
+
 ROOT = Path(__file__).resolve().parents[1]
 OUT = Path("out/demo")
 
@@ -22,6 +26,10 @@ PREDICT = f"allennlp predict {OUT}/parser/model.tar.gz --silent --predictor-args
 
 # Each step is what it does and the command that does it, as it would be typed in the project's root.
 STEPS = (
+    (
+        "Decompose a question with the parser that comes with the package",
+        "qdecomp parse 'Which team scored more points, the Bears or the Lions?'",
+    ),
     (
         "Convert decompositions that people wrote to graphs",
         f"qdecomp convert --input data/train.csv --output {OUT}/graphs.jsonl",
@@ -41,6 +49,10 @@ STEPS = (
     (
         "Predict the decompositions of questions that nobody has decomposed",
         f"{PREDICT} data/questions.txt --output-file {OUT}/questions.jsonl",
+    ),
+    (
+        "Make a page of them with pictures",
+        f"qdecomp render --input {OUT}/questions.jsonl --output {OUT}/questions.html",
     ),
 )
 
@@ -91,14 +103,11 @@ def first_decomposed(path: Path) -> dict[str, Any]:
 
 
 def show(record: dict[str, Any]) -> None:
-    """Print a question, the steps that answer it, and the edges between its words."""
+    """Print a question, the steps that answer it, and the graph over its words."""
     print(record["question"])
-    for number, step in enumerate(record["decomposition"].split(";"), start=1):
-        print(f"  {number}. {step.strip()}")
-    tokens = record["graph"]["tokens"]
-    print("\nfrom a word      to a word        relation")
-    for head, dependent, tag, score in record["graph"]["edges"]:
-        print(f"{tokens[head]:16} {tokens[dependent]:16} {tag} ({score:.2f})")
+    for number, step in enumerate(parse_qdmr(record["decomposition"]).steps, start=1):
+        print(f"  {number}. {step.text}")
+    print(f"\n{graph_text(dependency_graph_from_json(record['graph']))}")
 
 
 if __name__ == "__main__":

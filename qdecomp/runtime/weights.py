@@ -56,6 +56,7 @@ def write_weights(path: Path, weights: Mapping[str, Array | ByteRows]) -> None:
         else:
             arrays[name] = value.astype(np.float16)
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
+    path.chmod(0o644)
 
 
 def read_weights(path: Path) -> dict[str, Array | ByteRows]:

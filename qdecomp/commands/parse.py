@@ -1,0 +1,170 @@
+"""``qdecomp parse``: decompose a question, or all questions of a file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from qdecomp.commands.decomposition_formats import FORMATS, formatted, show
+from qdecomp.version import VERSION
+
+if TYPE_CHECKING:
+    from qdecomp.parser import Parser
+    from qdecomp.predictors.question_lines import QuestionRow
+
+__all__ = ["command"]
+
+# Fewer are parsed sooner than other processes have loaded the parser.
+_QUESTIONS_FOR_PROCESSES = 200
+
+
+@click.command("parse")
+@click.argument("questions", nargs=-1, metavar="[QUESTION]...")
+@click.option(
+    "--input",
+    "input_path",
+    type=click.Path(path_type=Path),
+    help="A text with a question in each line, JSON lines with a question, or Break's CSV.",
+)
+@click.option(
+    "--output", "output_path", type=click.Path(path_type=Path), help="Where to write.  [default: standard output]"
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(FORMATS),
+    help="How to show the decomposition of a question.  [default: text; of a file: json, always]",
+)
+@click.option(
+    "--parser",
+    "source",
+    default="minilm_break",
+    show_default=True,
+    help="The bundled parser, the folder of another one, or AllenNLP's model.tar.gz.",
+)
+@click.option("--decoder", type=click.Choice(["greedy", "ilp"]), help="How graphs are found.  [default: the parser's]")
+@click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True, help="Questions at a time.")
+@click.option("--processes", type=click.IntRange(min=1), help="How many cores to use for a file.  [default: all]")
+@click.option("--overwrite", is_flag=True, help="Start anew instead of going on with what the output file has.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
+def command(
+    questions: Sequence[str],
+    input_path: Path | None,
+    output_path: Path | None,
+    format_name: str | None,
+    source: str,
+    decoder: str | None,
+    batch_size: int,
+    processes: int | None,
+    overwrite: bool,
+    strict: bool,
+) -> None:
+    """Decompose a question into steps, or all questions of a file.
+
+    For a file, one record is written for every question, also where there is no decomposition. A run that was stopped
+    goes on where it ended when it is started again with the same input, output and parser.
+    """
+    from qdecomp.parser import load
+
+    if bool(questions) == (input_path is not None):
+        raise click.UsageError("give either questions or --input with a file of them")
+    if input_path is not None:
+        if format_name not in (None, "json"):
+            raise click.UsageError("the questions of a file are written as json; qdecomp render makes a page of them")
+        rows = read_questions(input_path)
+        run = _FileRun(load(source, decoder=decoder), batch_size, processes, json.dumps([VERSION, source, decoder]))
+        failed = run.print(rows) if output_path is None else run.write(rows, output_path, overwrite)
+    else:
+        parser = load(source, decoder=decoder)
+        decompositions = list(parser.pipe(questions, batch_size=batch_size))
+        if format_name in (None, "text") and output_path is None:
+            show(decompositions)
+        else:
+            _write(formatted(decompositions, format_name or "text"), output_path)
+        failed = sum(not decomposition for decomposition in decompositions)
+    if strict and failed:
+        raise SystemExit(1)
+
+
+def read_questions(path: Path) -> list[QuestionRow]:
+    """All questions of a file; a file without any is an error."""
+    from qdecomp.data_structures.errors import DataError
+    from qdecomp.files import open_text
+    from qdecomp.predictors.question_lines import QuestionLines
+
+    lines = QuestionLines()
+    with open_text(path) as stream:
+        rows = [row for line in stream for row in lines.add(line)]
+    rows.extend(lines.end())
+    if not rows:
+        raise DataError(f"{path}: there is no question in it")
+    return rows
+
+
+@dataclass(slots=True)
+class _FileRun:
+    """A parser at work on the questions of a file, and how many of them have no decomposition."""
+
+    parser: Parser
+    batch_size: int
+    processes: int | None
+    settings: str
+    failed: int = 0
+
+    def print(self, rows: Sequence[QuestionRow]) -> int:
+        """Print a record for each row."""
+        for record in self._records(rows):
+            self._count(record)
+            click.echo(json.dumps(record, ensure_ascii=False))
+        return self.failed
+
+    def write(self, rows: Sequence[QuestionRow], path: Path, anew: bool) -> int:
+        """Write a record for each row, or for those that an earlier run left."""
+        from qdecomp.files import progress
+        from qdecomp.resumable import resume_json_lines
+
+        keys = [self._key(row) for row in rows]
+        with resume_json_lines(path, keys, overwrite=anew, on_record=self._count) as writer:
+            resumed = writer.done
+            rest = rows[resumed:]
+            for record in progress(self._records(rest), "parsing", len(rest)):
+                self._count(record)
+                writer.write({**record, "key": keys[writer.done]})
+        kept = f", {resumed:,} of them from an earlier run" if resumed else ""
+        click.echo(f"{len(rows):,} questions{kept}; {self.failed:,} without a decomposition; {path}", err=True)
+        return self.failed
+
+    def _count(self, record: Mapping[str, Any]) -> None:
+        self.failed += record["decomposition"] is None
+
+    def _key(self, row: QuestionRow) -> str:
+        return hashlib.blake2b(json.dumps([self.settings, *row]).encode(), digest_size=8).hexdigest()
+
+    def _records(self, rows: Sequence[QuestionRow]) -> Iterator[dict[str, Any]]:
+        from joblib import cpu_count
+
+        from qdecomp.data_structures.prediction import failed_prediction, prediction_record
+
+        processes = self.processes or (cpu_count() if len(rows) >= _QUESTIONS_FOR_PROCESSES else 1)
+        answers = self.parser.pipe(
+            ((row.question, row) for row in rows), batch_size=self.batch_size, as_tuples=True, processes=processes
+        )
+        for decomposition, row in answers:
+            prediction = decomposition.prediction if row.error is None else failed_prediction(row.error)
+            yield prediction_record(prediction, row.question_id, row.question)
+
+
+def _write(text: str, output_path: Path | None) -> None:
+    from qdecomp.files import write_text_atomically
+
+    if output_path is None:
+        click.echo(text)
+        return
+    with write_text_atomically(output_path) as stream:
+        stream.write(text + "\n")

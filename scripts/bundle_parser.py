@@ -1,0 +1,160 @@
+"""Turn a trained graph parser into the folder that comes with the package, and measure it for its card.
+
+    python scripts/bundle_parser.py --archive out/biaffine/model.tar.gz --gold break/dev.csv --output FOLDER
+
+The card's figures are those of the bundled parser itself, with its rounded weights.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import click
+
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.lf_em import METRIC_VERSION
+from qdecomp.evaluation.outputs import summarize
+from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
+from qdecomp.evaluation.scoring import choose_metrics, evaluate
+from qdecomp.files import progress
+from qdecomp.parser import BUNDLED_NAME, Parser, load
+from qdecomp.runtime.bundle import BundleConfig, write_bundle
+from qdecomp.training.bundling import bundle_parts, load_graph_parser
+
+_CARD = Path(__file__).parent / "model_card.md"
+_TIMED = 200
+
+
+def measure(parser: Parser, gold: Gold, folder: Path) -> dict[str, Any]:
+    """LF-EM and exact match with intervals, overall and by source; how fast that was."""
+    questions = [(example.question, example.question_id) for example in gold.examples]
+    path = folder / "predictions.jsonl"
+    valid = 0
+    processes = os.cpu_count() or 1
+    # The pool loads its parsers before the clock starts.
+    list(parser.pipe([question for question, _ in questions[: 2 * processes]], batch_size=1, processes=processes))
+    started = time.perf_counter()
+    with path.open("w", encoding="utf-8") as stream:
+        answers = parser.pipe(questions, as_tuples=True, processes=processes)
+        for decomposition, question_id in progress(answers, "parsing", len(questions)):
+            record = replace(decomposition, question_id=question_id).to_dict()
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+            valid += decomposition.logical_form is not None
+    seconds = time.perf_counter() - started
+    evaluation = evaluate(gold, [read_predictions(path, gold)], choose_metrics(["lf_em", "em"]))
+    (breakdown,) = summarize(evaluation).breakdowns
+    return {
+        "gold": gold.path.name,
+        "questions": len(questions),
+        "valid": round(valid / len(questions), 4),
+        "lf_em": _rounded(breakdown.overall.scores["lf_em"]),
+        "exact_match": _rounded(breakdown.overall.scores["em"]),
+        "lf_em_by_source": {group.name: _rounded(group.scores["lf_em"]) for group in breakdown.by_source},
+        "lf_em_by_steps": {group.name: _rounded(group.scores["lf_em"]) for group in breakdown.by_steps},
+        "metric_version": METRIC_VERSION,
+        "questions_a_second": round(len(questions) / seconds, 1),
+        "median_milliseconds": round(1000 * _median_seconds(parser, gold), 1),
+        "hardware": f"{os.cpu_count()} cores of {_processor()}",
+    }
+
+
+def _rounded(score: Any) -> dict[str, float | int]:
+    values = asdict(score)
+    numbers = {name: round(values[name], 4) for name in ("mean", "low", "high") if values[name] is not None}
+    return numbers | {"questions": values["questions"]}
+
+
+def _median_seconds(parser: Parser, gold: Gold) -> float:
+    """The time of one question, asked alone."""
+    seconds = []
+    for example in gold.examples[:: max(1, len(gold.examples) // _TIMED)]:
+        started = time.perf_counter()
+        parser.parse(example.question)
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds)
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[str, Any], size: int) -> str:
+    """The model card: the template with what is known and what was measured."""
+
+    def row(name: str, score: Mapping[str, Any]) -> str:
+        interval = f"{score['low']:.3f} to {score['high']:.3f}" if "low" in score else "too few"
+        return f"| {name} | {score['questions']:,} | {score['mean']:.3f} | {interval} |"
+
+    groups = [("all", scores["lf_em"]), *scores["lf_em_by_source"].items()]
+    return Template(_CARD.read_text(encoding="utf-8")).substitute(
+        name=config.name,
+        encoder=config.encoder,
+        megabytes=f"{size / 1e6:.1f}",
+        labels=len(config.labels),
+        special=len(config.special_tokens.appended),
+        rows="\n".join(row(name, score) for name, score in groups),
+        steps="\n".join(row(name, score) for name, score in scores["lf_em_by_steps"].items()),
+        exact_match=f"{scores['exact_match']['mean']:.3f}",
+        **{name: scores[name] for name in ("gold", "metric_version", "hardware")},
+        questions=f"{scores['questions']:,}",
+        valid=f"{100 * scores['valid']:.1f}",
+        questions_a_second=f"{scores['questions_a_second']:.0f}",
+        median_milliseconds=f"{scores['median_milliseconds']:.1f}",
+        **training,
+    )
+
+
+def training_of(loaded: Any) -> dict[str, Any]:
+    """The settings of the training that the card names."""
+    params = loaded.config.params
+    trainer, loader = params["trainer"], params["data_loader"]["batch_sampler"]
+    rates = trainer["optimizer"]
+    return {
+        "epochs": trainer["num_epochs"],
+        "batch_size": loader["batch_size"],
+        "encoder_lr": rates["parameter_groups"][0][1]["lr"],
+        "lr": rates["lr"],
+        "seed": params["random_seed"],
+        "train_file": Path(params["train_data_path"]).name,
+    }
+
+
+@click.command()
+@click.option("--archive", type=click.Path(path_type=Path), required=True, help="The model.tar.gz of a training.")
+@click.option("--gold", "gold_path", type=click.Path(path_type=Path), required=True, help="Break's CSV to measure on.")
+@click.option("--output", type=click.Path(path_type=Path), required=True, help="The folder to write.")
+def main(archive: Path, gold_path: Path, output: Path) -> None:
+    """Turn a trained graph parser into a folder for qdecomp.load."""
+    loaded = load_graph_parser(archive)
+    config, weights, pieces = bundle_parts(loaded.model, BUNDLED_NAME, loaded.config.params)
+    gold = read_gold(gold_path)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_bundle(folder, config, weights, pieces, card="")
+        size = sum(path.stat().st_size for path in folder.iterdir())
+        scores = measure(load(folder), gold, folder)
+    card = card_of(config, scores, training_of(loaded), size)
+    write_bundle(output, replace(config, scores=scores), weights, pieces, card)
+    print(f"{output}: {size / 1e6:.1f} MB, LF-EM {scores['lf_em']['mean']:.4f} on {scores['questions']:,} questions")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except QDecompError as error:
+        sys.exit(f"bundle_parser: {error}")

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qdecomp.cli import main
+from qdecomp.data_structures.graph_text import parse_conllu, parse_dot
+from qdecomp.data_structures.logical_form import parse_logical_form
+from qdecomp.data_structures.qdmr import parse_qdmr
+
+QUESTION = "how many red cubes are there ?"
+OTHER = "which rivers are in texas ?"
+
+
+def run(*arguments: str) -> int:
+    try:
+        main(["parse", *arguments])
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_question_is_shown_with_its_steps_and_graph(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(QUESTION) == 0
+    output = capsys.readouterr().out
+    assert output.startswith(QUESTION)
+    assert "\n1. " in output
+    assert "red" in output.split("1. ", 1)[1]
+
+
+def test_formats_read_back(capsys: pytest.CaptureFixture[str]) -> None:
+    found = {}
+    for name in ("json", "qdmr", "lf", "dot", "conllu"):
+        assert run(QUESTION, "--format", name) == 0
+        found[name] = capsys.readouterr().out.rstrip("\n")
+    record = json.loads(found["json"])
+    assert set(record) == {"question_id", "question", "decomposition", "logical_form", "graph", "score", "error"}
+    assert parse_qdmr(found["qdmr"]) == parse_qdmr(record["decomposition"])
+    assert str(parse_logical_form(found["lf"])) == "\n".join(record["logical_form"])
+    assert parse_dot(found["dot"]).tokens == tuple(record["graph"]["tokens"])
+    assert parse_conllu(found["conllu"]) == parse_dot(found["dot"])
+
+
+@pytest.mark.parametrize("name", ["svg", "html", "text"])
+def test_pictures_and_texts_go_to_files(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "new" / f"file.{name}"
+    assert run(QUESTION, "--format", name, "--output", str(path)) == 0
+    text = path.read_text(encoding="utf-8")
+    assert "cubes" in text
+    assert ("<svg" in text) == (name != "text")
+    assert "\x1b" not in text
+
+
+def test_several_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(QUESTION, OTHER, "--format", "json") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["question"] for line in lines] == [QUESTION, OTHER]
+
+
+def test_a_question_without_a_decomposition_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("?!") == 0
+    assert "no decomposition: the question has no word in it" in capsys.readouterr().out
+    assert run("?!", QUESTION, "--format", "qdmr", "--strict") == 1
+    captured = capsys.readouterr()
+    assert captured.out.startswith("return ")
+    assert "no word in it" in captured.err
+
+
+def test_either_questions_or_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "q.txt"
+    path.write_text(QUESTION)
+    assert run() == 2
+    assert run(QUESTION, "--input", str(path)) == 2
+    assert run("--input", str(path), "--format", "svg") == 2
+    assert "qdecomp render" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("q.txt", f"{QUESTION}\n\n{OTHER}\n?\n"),
+        ("q.jsonl", "".join(json.dumps({"question": text}) + "\n" for text in (QUESTION, "", OTHER, "?"))),
+        ("q.csv", f"question_id,question_text\n1,{QUESTION}\n2,\n3,{OTHER}\n4,?\n"),
+    ],
+)
+def test_every_question_of_a_file_has_a_record(
+    tmp_path: Path, name: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    output = tmp_path / "out.jsonl"
+    assert run("--input", str(tmp_path / name), "--output", str(output)) == 0
+    found = records(output)
+    assert [record["question"] for record in found] == [QUESTION, "", OTHER, "?"]
+    assert [record["question_id"] for record in found] == ["1", "2", "3", "4"]
+    assert [record["error"] for record in found[1::2]] == ["the question is empty", "the question has no word in it"]
+    assert found[0]["decomposition"].startswith("return ")
+    assert "4 questions; 2 without a decomposition" in capsys.readouterr().err
+    assert run("--input", str(tmp_path / name), "--output", str(output), "--strict") == 1
+    assert "4 of them from an earlier run" in capsys.readouterr().err
+
+
+def test_without_an_output_records_go_to_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "q.txt").write_text(f"{QUESTION}\n{OTHER}\n")
+    assert run("--input", str(tmp_path / "q.txt")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["question"] for line in lines] == [QUESTION, OTHER]
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
+    questions = [f"how many cubes are larger than {number} spheres ?" for number in range(400)]
+    (tmp_path / "q.txt").write_text("\n".join(questions))
+    output = tmp_path / "out.jsonl"
+    command = [sys.executable, "-m", "qdecomp.cli", "parse", "--batch-size", "1"]
+    command += ["--input", str(tmp_path / "q.txt"), "--output", str(output)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not (output.exists() and output.stat().st_size):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = output.read_bytes()
+    kept = before[: before.rindex(b"\n") + 1]
+    done = kept.count(b"\n")
+    assert 0 < done < len(questions)
+    assert run("--input", str(tmp_path / "q.txt"), "--output", str(output)) == 0
+    assert output.read_bytes().startswith(kept)
+    assert [record["question"] for record in records(output)] == questions
+
+
+def test_an_output_of_other_questions_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text(QUESTION)
+    (tmp_path / "b.txt").write_text(OTHER)
+    output = tmp_path / "out.jsonl"
+    assert run("--input", str(tmp_path / "a.txt"), "--output", str(output)) == 0
+    before = output.read_bytes()
+    assert run("--input", str(tmp_path / "b.txt"), "--output", str(output)) == 2
+    assert "made from other input or with other settings" in capsys.readouterr().err
+    assert run("--input", str(tmp_path / "a.txt"), "--output", str(output), "--decoder", "greedy") == 2
+    assert output.read_bytes() == before
+    assert run("--input", str(tmp_path / "b.txt"), "--output", str(output), "--overwrite") == 0
+    assert [record["question"] for record in records(output)] == [OTHER]
+
+
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "binary").write_bytes(bytes(range(256)) * 10)
+    (tmp_path / "empty.txt").write_bytes(b"")
+    output = tmp_path / "out.jsonl"
+    for name, message in {
+        "binary": "not a UTF-8 text file",
+        "empty.txt": "there is no question in it",
+        "missing.txt": "there is no such file",
+        ".": "this is a folder",
+    }.items():
+        assert run("--input", str(tmp_path / name), "--output", str(output)) == 2
+        error = capsys.readouterr().err
+        assert message in error
+        assert error.count("\n") == 1
+    assert not output.exists()
+
+
+def test_a_hundred_megabytes_without_a_line_end_are_one_record(tmp_path: Path) -> None:
+    path = tmp_path / "large.txt"
+    path.write_bytes(b"how many cubes are red and " * 3_900_000)
+    assert path.stat().st_size > 100_000_000
+    output = tmp_path / "out.jsonl"
+    assert run("--input", str(path), "--output", str(output)) == 0
+    with output.open(encoding="utf-8") as stream:
+        (record,) = map(json.loads, stream)
+    assert record["error"] == "the question is too long for the encoder"

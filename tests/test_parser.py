@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from qdecomp import load
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.prediction import Prediction
+from qdecomp.parser import Parser
+
+QUESTION = "how many rivers are in texas ?"
+
+
+class Echo:
+    """Answers every question with itself, and remembers the batches."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+
+    def __call__(self, questions: Sequence[str]) -> list[Prediction]:
+        self.batches.append(list(questions))
+        return [Prediction(f"return {question}") for question in questions]
+
+
+def test_the_bundled_parser_gives_every_form() -> None:
+    decomposition = load().parse(QUESTION, "id-1")
+    assert decomposition.question_id == "id-1"
+    assert len(decomposition.steps) >= 2
+    assert decomposition.graph is not None
+    assert decomposition.graph.tokens[:3] == ("how", "many", "rivers")
+    assert decomposition.confidence is not None
+    assert 0 < decomposition.confidence <= 1
+    assert decomposition.plan().levels[0][0].needs == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "error"),
+    [
+        ("", "the question is empty"),
+        ("   \t", "the question is empty"),
+        ("?!...", "the question has no word in it"),
+        ("cubes " * 5000, "the question is too long for the encoder"),
+        ("x" * 200_000, "the question is too long for the encoder"),
+        ("un" * 600, None),
+        ("🙂 cubes that are 红色 ?", None),
+        ("\x00 cubes \ud800 ?", None),
+        ("[DUP] [RSC] cubes", None),
+    ],
+)
+def test_whatever_is_asked_there_is_an_answer(question: str, error: str | None) -> None:
+    decomposition = load().parse(question)
+    assert decomposition.question == question
+    if error is not None:
+        assert decomposition.error == error
+        assert not decomposition
+    else:
+        assert decomposition or decomposition.error
+
+
+def test_decoders_can_be_chosen() -> None:
+    greedy, exact = load(decoder="greedy"), load(decoder="ilp", time_limit=0.2)
+    questions = [QUESTION, "which cubes are red and which are blue ?"]
+    assert len(list(greedy.pipe(questions))) == len(list(exact.pipe(questions))) == 2
+    with pytest.raises(DataError, match="no decoder 'magic'"):
+        load(decoder="magic")
+    with pytest.raises(DataError, match="decoder 'ilp'"):
+        load(decoder="ilp", patience=3)
+
+
+def test_a_pipe_keeps_the_order_and_sorts_by_length_inside() -> None:
+    echo = Echo()
+    questions = [f"{'x' * (number * 7 % 23)} {number}" for number in range(100)]
+    decompositions = list(Parser("echo", echo).pipe(questions, batch_size=4))
+    assert [decomposition.question for decomposition in decompositions] == questions
+    assert [decomposition.prediction.decomposition for decomposition in decompositions] == [
+        f"return {question}" for question in questions
+    ]
+    assert max(map(len, echo.batches)) == 4
+    spread = [max(map(len, batch)) - min(map(len, batch)) for batch in echo.batches]
+    assert sum(spread) / len(spread) < 5
+
+
+def test_a_pipe_is_lazy() -> None:
+    echo = Echo()
+    taken = 0
+
+    def endless() -> Iterator[str]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield f"question {taken}"
+
+    answers = Parser("echo", echo).pipe(endless(), batch_size=2)
+    assert taken == 0
+    assert next(answers).question == "question 1"
+    assert taken <= 16
+
+
+def test_a_pipe_brings_contexts_back() -> None:
+    pairs = [("a b c", 1), ("d", 2), ("", 3)]
+    found = list(Parser("echo", Echo()).pipe(pairs, as_tuples=True))
+    assert [(decomposition.question, context) for decomposition, context in found] == pairs
+
+
+def test_several_processes_say_the_same() -> None:
+    questions = [f"how many cubes are larger than {number} spheres ?" for number in range(9)]
+    alone = [str(each) for each in load().pipe(questions)]
+    together = list(load().pipe(questions, batch_size=1, processes=2))
+    assert [each.question for each in together] == questions
+    assert [str(each) for each in together] == alone
+
+
+def test_what_cannot_be_loaded_elsewhere_parses_in_one_process() -> None:
+    with pytest.raises(DataError, match="echo parses in one process only"):
+        Parser("echo", Echo()).pipe([], processes=2)
+
+
+def test_a_batch_size_of_nothing_is_refused_at_once() -> None:
+    with pytest.raises(DataError, match="batch_size is 0"):
+        Parser("echo", Echo()).pipe([], batch_size=0)
+
+
+def test_an_unknown_parser_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="there is no parser 'nowhere'; give minilm_break, a folder"):
+        load("nowhere")
+    (tmp_path / "text.txt").write_text("not an archive")
+    with pytest.raises(DataError, match=r"text\.txt: not the archive of a parser"):
+        load(tmp_path / "text.txt")
