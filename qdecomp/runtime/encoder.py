@@ -102,5 +102,6 @@ def word_states(piece_states: Array, words: Sequence[int]) -> Array:
     numbers = numbers[inside]
     starts = np.flatnonzero(np.diff(numbers, prepend=-1))
     sizes = np.diff(starts, append=len(numbers)).astype(np.float32)
-    means: Array = np.add.reduceat(piece_states[inside], starts, axis=0) / sizes[:, None]
+    means: Array = np.add.reduceat(piece_states[inside], starts, axis=0)
+    means /= sizes[:, None]
     return means
