@@ -15,7 +15,7 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import SpecialTokens
-from qdecomp.decoding import Decoder, make_decoder
+from qdecomp.decoding import Decoder, DecoderSettings, make_decoder
 
 from .graph_network import GraphNetwork
 from .graph_parser import GraphParser
@@ -49,7 +49,7 @@ class BundleConfig:
     duplicates: int
     dummies: int
     labels: tuple[str, ...]
-    decoder: str
+    decoder: DecoderSettings
     scores: Mapping[str, Any]
     """What was measured, as the card says it."""
 

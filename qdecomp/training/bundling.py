@@ -19,6 +19,8 @@ from qdecomp.runtime.weights import Array, ByteRows, to_bytes
 __all__ = ["bundle_parts", "load_graph_parser"]
 
 _TRANSFORMER = "word_encoder.transformer."
+# A tenth of the usual limit loses next to nothing, and no question keeps its asker waiting for long.
+_DECODER = {"type": "ilp", "time_limit": 0.1}
 
 
 def load_graph_parser(archive: Path) -> Archive:
@@ -58,7 +60,7 @@ def bundle_parts(
         duplicates=special.duplicates,
         dummies=special.dummies,
         labels=model.labels,
-        decoder="ilp",
+        decoder=_DECODER,
         scores={},
     )
     return config, _weights(model), _pieces(settings["encoder"])

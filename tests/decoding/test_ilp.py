@@ -41,7 +41,7 @@ MENDED = {
         [0, 1],
     ),
     "one root": (
-        [(3, 4, "filter-sub", 0.9), (1, 2, "aggregate-arg[count]", 0.9), (1, 3, "aggregate-arg[count]", 0.3)],
+        [(3, 4, "filter-sub", 0.9), (1, 2, "filter-sub", 0.9), (1, 3, "filter-condition", 0.3)],
         [0, 1, 2],
     ),
     "no circle": (
@@ -95,11 +95,11 @@ def test_edges_and_graph_carry_scores():
 
 def test_an_improbable_edge_is_found_when_everything_else_is_worse():
     # Beyond the first bound: nothing but the edge with a probability of 0.002 makes one graph of both halves.
-    halves = [(3, 4, "filter-sub", 0.999999), (1, 2, "aggregate-arg[count]", 0.999999)]
-    found = problem(*halves, (1, 3, "aggregate-arg[count]", 0.002), otherwise=1e-7)
+    halves = [(3, 4, "filter-sub", 0.999999), (1, 2, "filter-sub", 0.999999)]
+    found = problem(*halves, (1, 3, "filter-condition", 0.002), otherwise=1e-7)
     decoded = IlpDecoder().decode(*found.arguments)
     assert decoded.optimal
-    assert (1, 3, "aggregate-arg[count]") in {(e.head, e.dependent, e.tag) for e in decoded.graph.edges}
+    assert (1, 3, "filter-condition") in {(e.head, e.dependent, e.tag) for e in decoded.graph.edges}
     assert len(decoded.graph.edges) == 3
 
 
