@@ -16,7 +16,7 @@ from qdecomp.version import VERSION
 
 if TYPE_CHECKING:
     from qdecomp.parser import Parser
-    from qdecomp.predictors.question_lines import QuestionRow
+    from qdecomp.question_lines import QuestionRow
 
 __all__ = ["command"]
 
@@ -96,7 +96,7 @@ def read_questions(path: Path) -> list[QuestionRow]:
     """All questions of a file; a file without any is an error."""
     from qdecomp.data_structures.errors import DataError
     from qdecomp.files import open_text
-    from qdecomp.predictors.question_lines import QuestionLines
+    from qdecomp.question_lines import QuestionLines
 
     lines = QuestionLines()
     with open_text(path) as stream:

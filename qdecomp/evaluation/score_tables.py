@@ -28,7 +28,7 @@ def problem_lines(path: Path, problems: Sequence[RowProblem]) -> list[str]:
         shown = [problem for problem in problems if str(problem.kind) == kind][:_PROBLEMS_SHOWN]
         lines += [_in_words(problem) for problem in shown]
         if count > len(shown):
-            lines.append(f"  … and {count - len(shown):,} more (the JSON output lists all)")
+            lines.append(f"  … and {count - len(shown):,} more")
     return lines
 
 

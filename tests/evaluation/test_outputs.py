@@ -96,7 +96,7 @@ def test_problems_in_words_are_short_however_many_there_are() -> None:
     lines = problem_lines(system_of("s", []).path, problems)
     assert lines[:2] == ["s.jsonl: 8 extra rows", "  row 1 (X_1): not in gold"]
     assert lines[6:] == [
-        "  … and 3 more (the JSON output lists all)",
+        "  … and 3 more",
         "s.jsonl: 1 missing row",
         "  row 4 of the gold file (A_4): no prediction",
     ]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdecomp.predictors.question_lines import QuestionLines, QuestionRow, question_of_json
+from qdecomp.question_lines import QuestionLines, QuestionRow, question_of_json
 
 HEADER = "question_id,question_text,decomposition\n"
 NOT_CLOSED = "a quotation mark in this row of the CSV is not closed"
