@@ -22,6 +22,7 @@ from qdecomp.decoding import Decoded, DecoderSettings, make_decoder
 from qdecomp.decoding.greedy import GreedyDecoder
 from qdecomp.decoding.validity import is_valid
 from qdecomp.modules.biaffine import Biaffine
+from qdecomp.modules.byte_dropout import draw_dropout_by_byte
 from qdecomp.modules.graph_targets import edge_matrix, label_matrix, pair_mask
 from qdecomp.modules.word_encoder import WordEncoder
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
@@ -92,6 +93,7 @@ class BiaffineGraphParser(Model):
         self._losses = {"edge_loss": Average(), "label_loss": Average()}
         self._edges = EdgeScores()
         self._decompositions = DecompositionScores()
+        draw_dropout_by_byte(self)
 
     def decode_graphs_with(self, decoder: DecoderSettings) -> None:
         """From now on, use this decoder."""

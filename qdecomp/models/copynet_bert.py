@@ -11,6 +11,7 @@ from allennlp.data.fields.text_field import TextFieldTensors
 from allennlp.data.vocabulary import Vocabulary
 from allennlp.models.model import Model
 
+from qdecomp.modules.byte_dropout import draw_dropout_by_byte
 from qdecomp.modules.copy_decoder import CopyDecoder
 from qdecomp.modules.word_encoder import WordEncoder
 from qdecomp.training.metrics import DecompositionScores
@@ -48,6 +49,7 @@ class CopyNetBert(Model):
         self.dropout = torch.nn.Dropout(dropout)
         self.decoder = decoder.construct(vocab=vocab, encoder_dim=word_encoder.get_output_dim())
         self._decompositions = DecompositionScores()
+        draw_dropout_by_byte(self)
 
     def forward(
         self,

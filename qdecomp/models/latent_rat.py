@@ -17,6 +17,7 @@ from qdecomp.data.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
 from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_graph
 from qdecomp.decoding import DecoderSettings, make_decoder
+from qdecomp.modules.byte_dropout import draw_dropout_by_byte
 from qdecomp.modules.copy_decoder import CopyDecoder
 from qdecomp.modules.graph_targets import label_matrix, pair_mask
 from qdecomp.modules.relation_aware import RelationAwareEncoder, Relations
@@ -83,6 +84,7 @@ class LatentRat(Model):
         self._losses = {"decoder_loss": Average(), "graph_loss": Average()}
         self._edges = EdgeScores()
         self._decompositions = {head: DecompositionScores() for head in _HEADS}
+        draw_dropout_by_byte(self)
 
     def decode_graphs_with(self, decoder: DecoderSettings) -> None:
         """From now on, use this decoder for graphs; there must be a use for it."""

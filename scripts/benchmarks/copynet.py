@@ -1,10 +1,11 @@
 """Training throughput of CopyNet-BERT beside the CopyNet of ``allennlp-models``, step by step in one process.
 
-Both read the same rows, with the same tokens to write, with the same encoder, of which all parameters are trained, have
+Both read the same rows, with the same tokens to write, with the same encoder, whose input embeddings are frozen, have
 decoders of the same sizes (as wide as the encoder), the same least count of target tokens and as many rows a step. Each
 makes its batches and steps as it is usually trained: ours by ``length_cells`` and ``fused_adam``, theirs by ``bucket``
-and ``adam``. They take turns step by step, so that whatever else the machine does slows down both. ``allennlp-models``
-is no part of the project and is installed aside; the message that says that it is missing says how.
+and ``adam``. The steps are spread evenly over the lengths of an epoch's batches, so that both see what an epoch sees,
+and both take turns step by step, so that whatever else the machine does slows down both. ``allennlp-models`` is no part
+of the project and is installed aside; the message that says that it is missing says how.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,14 @@ class Contestant:
     sampler: Any
     optimizer: Any
 
-    def batches(self, steps: int) -> list[Any]:
-        """The tensors of the first batches of an epoch."""
+    def batches(self, lengths: Sequence[int], steps: int) -> list[Any]:
+        """Tensors of an epoch's batches: some to warm up with, then as many as ``steps``, from short to long."""
         from allennlp.data import Batch
 
-        drawn = islice(self.sampler.get_batch_indices(self.instances), steps)
+        epoch = self.sampler.get_batch_indices(self.instances)
+        by_length = sorted(epoch, key=lambda rows: sum(lengths[row] for row in rows))
+        spread = [by_length[int((step + 0.5) * len(by_length) / steps)] for step in range(steps)]
+        drawn = spread[:_WARM_UP] + spread
         return [Batch([self.instances[row] for row in rows]).as_tensor_dict() for rows in drawn]
 
 
@@ -75,7 +78,7 @@ def _ours(path: Path, encoder: str, embedding_dim: int, batch_size: int) -> Cont
     reader = BreakSeq2SeqReader(token_indexers=indexers, special_tokens=None, copy_inflections=True)
     instances = list(reader.read(path))
     vocab = Vocabulary.from_instances(instances, min_count=_MIN_COUNT)
-    words = WordEncoder(vocab, encoder, special_tokens=None)
+    words = WordEncoder(vocab, encoder, special_tokens=None, freeze_embeddings=True)
     sizes = {"hidden_dim": words.get_output_dim(), "embedding_dim": embedding_dim}
     model = CopyNetBert(vocab, words, Lazy(CopyDecoder, params=Params(sizes)))
     sampler = LengthCellSampler(batch_size, {}, _CELLS)
@@ -107,7 +110,9 @@ def _theirs(ours: Contestant, encoder: str, embedding_dim: int, batch_size: int)
     for instance in instances:
         reader.apply_token_indexers(instance)
     vocab = Vocabulary.from_instances(instances, min_count=_MIN_COUNT)
-    embedder = BasicTextFieldEmbedder({"tokens": PretrainedTransformerMismatchedEmbedder(folder)})
+    words = PretrainedTransformerMismatchedEmbedder(folder)
+    words._matched_embedder.transformer_model.embeddings.requires_grad_(False)
+    embedder = BasicTextFieldEmbedder({"tokens": words})
     size = embedder.get_output_dim()
     attention = BilinearAttention(size, size)
     model = CopyNetSeq2Seq(vocab, embedder, PassThroughEncoder(size), attention, target_embedding_dim=embedding_dim)
@@ -123,7 +128,7 @@ def _contestant(
     for instance in instances:
         reader.apply_token_indexers(instance)
         instance.index_fields(model.vocab)
-    parameters = [(parameter_name, parameter) for parameter_name, parameter in model.named_parameters()]
+    parameters = [named for named in model.named_parameters() if named[1].requires_grad]
     return Contestant(name, model.train(), instances, sampler, Optimizer.by_name(optimizer)(parameters, lr=1e-4))
 
 
@@ -139,9 +144,9 @@ def _step(contestant: Contestant, batch: Any) -> Clock:
     return measured
 
 
-def _race(contestants: Sequence[Contestant], steps: int) -> list[Throughput]:
+def _race(contestants: Sequence[Contestant], lengths: Sequence[int], steps: int) -> list[Throughput]:
     """Train all for some steps, turn by turn; the first steps of each do not count."""
-    batches = [each.batches(steps + _WARM_UP) for each in contestants]
+    batches = [each.batches(lengths, steps) for each in contestants]
     clocks = [
         [_step(*turn) for turn in zip(contestants, together, strict=True)] for together in zip(*batches, strict=True)
     ]
@@ -187,8 +192,8 @@ def _table(results: Sequence[Throughput], title: str) -> Table:
 @click.option("--encoder", default="all-MiniLM-L6-v2", show_default=True, help="The encoder of both.")
 @click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True)
 @click.option("--embedding-dim", type=click.IntRange(min=1), default=128, show_default=True, help="Of target tokens.")
-@click.option("--steps", type=click.IntRange(min=1), default=20, show_default=True, help="Training steps of each.")
-@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of torch.")
+@click.option("--steps", type=click.IntRange(min=_WARM_UP), default=40, show_default=True, help="Steps of each.")
+@click.option("--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Threads of torch.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
 def command(
     data: Path, encoder: str, batch_size: int, embedding_dim: int, steps: int, threads: int, json_path: Path | None
@@ -205,7 +210,8 @@ def command(
     prepare_environment(Params({}))
     torch.set_num_threads(threads)
     ours = _ours(data, encoder, embedding_dim, batch_size)
-    results = _race([ours, _theirs(ours, encoder, embedding_dim, batch_size)], steps)
+    lengths = [len(instance["copy"].source) + len(instance["copy"].target) for instance in ours.instances]
+    results = _race([ours, _theirs(ours, encoder, embedding_dim, batch_size)], lengths, steps)
     title = f"Training steps of {batch_size} rows with {encoder}, {threads} thread(s), {steps} steps each"
     show_tables([_table(results, title)])
     if json_path is not None:
