@@ -6,8 +6,9 @@ copynet_bert({
   encoder_lr: 3e-4,
   lr: 1e-3,
   batch_size: 32,
-  epochs: 20,
+  epochs: 11,
   freeze_embeddings: true,
+  source_weights: import 'lib/source_weights.libsonnet',
 
   copy_inflections: true,
   dropout: 0.1,

@@ -11,9 +11,8 @@ import json
 import pstats
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -23,6 +22,7 @@ from qdecomp.tables import Table, show_tables
 
 _CHUNK = 64
 _PROFILE_ROWS = 15
+Row = TypeVar("Row")
 
 
 @dataclass(slots=True)
@@ -119,6 +119,12 @@ def _table(speeds: Sequence[Speed], threads: int) -> Table:
     return Table(f"Inference on {speeds[0].questions:,} questions, {threads} thread(s)", columns, rows)
 
 
+def _spread(rows: Sequence[Row], count: int) -> list[Row]:
+    """So many of the rows, evenly spread, as files are often sorted by source; all if there are fewer."""
+    step = max(len(rows) / count, 1.0)
+    return [rows[int(number * step)] for number in range(min(count, len(rows)))]
+
+
 @click.command("inference")
 @click.option(
     "--parser",
@@ -133,7 +139,7 @@ def _table(speeds: Sequence[Speed], threads: int) -> Table:
 @click.option("--count", type=click.IntRange(min=1), default=500, show_default=True, help="How many, evenly spread.")
 @click.option("--batch-sizes", default="1,32", show_default=True, help="Comma-separated.")
 @click.option("--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Threads of torch.")
-@click.option("--profile", "profiled", default=0, help="Also profile each parser on that many questions.")
+@click.option("--profile", "profiled", type=click.IntRange(min=0), default=0, help="Profile so many questions.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
 def command(
     parsers: Sequence[tuple[str, str, str]],
@@ -151,12 +157,10 @@ def command(
 
     torch.set_num_threads(threads)
     examples = read_examples(questions)
-    step = max(len(examples) / count, 1.0)
-    chosen = [examples[int(number * step)] for number in range(min(count, len(examples)))]
-    asked = [(example.question_id, example.question) for example in chosen]
+    asked = [(example.question_id, example.question) for example in _spread(examples, count)]
     loaded = {name: load_parser(archive, overrides) for name, archive, overrides in parsers}
     speeds = [speed for size in batch_sizes.split(",") for speed in measure(loaded, asked, int(size))]
-    profiles = [profile(name, parser, list(islice(asked, profiled))) for name, parser in loaded.items() if profiled]
+    profiles = [profile(name, parser, _spread(asked, profiled)) for name, parser in loaded.items() if profiled]
     show_tables([_table(speeds, threads), *profiles])
     if json_path is not None:
         write_results(json_path, {"inference": [asdict(each) for each in speeds], "memory_mb": peak_memory_mb()})
