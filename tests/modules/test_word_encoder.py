@@ -69,7 +69,7 @@ def test_special_tokens_depend_on_the_question_and_differ(tiny_encoder: Path, in
     special = encoded.states[:, :SPECIAL]
     assert not torch.allclose(special[0], special[1], atol=1e-4)
     distances = torch.cdist(special[0], special[0]) + torch.eye(SPECIAL)
-    assert float(distances.min()) > 1e-3
+    assert float(distances.detach().min()) > 1e-3
 
 
 def test_tags_of_words_are_appended_to_states(tiny_encoder: Path) -> None:
