@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from qdecomp.data_structures.lexicon import property_phrases
 from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import Qdmr, Step, reference_to
@@ -30,6 +31,7 @@ PHRASES = (
     "the second lowest of #",
     "number of # for each #",
     "# where # is highest",
+    "# where # is lowest for each #",
     "# where # is more than {w}",
     "# where # is equal to two",
     "# where # is not the same as #",
@@ -45,6 +47,43 @@ PHRASES = (
     "difference of 100 and #",
     "# in {w} near #",
 )
+
+# What rules look for, in any order and beside anything: property phrases, and the words that tell operators apart.
+_PROPERTY_PHRASES = {
+    " ".join(words) for operator in Operator for row in property_phrases(operator) for words in row.phrases
+}
+_KEYWORDS = (
+    *("if", "is", "are", "did", "both", "of", "either", "there", "any", "true", "false", "where", "the", "for", "each"),
+    *("which", "and", "or", ",", "sorted", "by", "not", "besides", "difference", "sum", "division", "in", "between"),
+    *("what", "has", "no", "at", "one", "two"),
+)
+_RULE_WORDS = st.sampled_from([*sorted(_PROPERTY_PHRASES), *_KEYWORDS])
+_ANY_WORDS = st.one_of(
+    _RULE_WORDS, st.sampled_from(["cubes", "red", "obtain", "5"]), st.sampled_from(["#1", "#2", "#3"])
+)
+_MANY_WORDS = st.lists(_ANY_WORDS, min_size=1, max_size=6).map(" ".join)
+_FRAMES = (
+    "{}",
+    "#1 where #2 is {}",
+    "#1 where #2 is highest {}",
+    "{} for each {}",
+    "{} in both #1 and #2",
+    "which {} #1 , #2",
+    "difference of {} and {}",
+    "{} sum of {} and {}",
+    "{} sorted by {}",
+    "{} besides {}",
+    "number of #1 {}",
+    "{} #1 {}",
+    "if {} #1 {}",
+)
+
+
+@st.composite
+def steps_of_rule_words(draw: st.DrawFn) -> Step:
+    """Steps in which the words of several rules meet."""
+    frame = draw(st.sampled_from(_FRAMES))
+    return Step(tuple(frame.format(*(draw(_MANY_WORDS) for _ in range(frame.count("{}")))).split()))
 
 
 @st.composite

@@ -239,11 +239,11 @@ RULES: tuple[Rule, ...] = (
 class Template:
     """How a logical step is written.
 
-    ``{sub}`` stands for all arguments of that name, joined by ``separator``; ``{sub_references}`` and ``{sub_words}``
-    for their references and their other tokens, ``{sub_before}`` for the tokens before the first reference and
-    ``{sub_rest}`` for the others, ``{sub_head}`` and ``{sub_tail}`` for all but the last token and for that one.
-    ``{property}`` is what ``properties`` has for the step's property (or for None, where the step has none); the
-    template serves no other property.
+    ``{sub}`` stands for all arguments of that name, joined by ``separator``; ``{sub_reference}`` and ``{sub_others}``
+    for their first reference and all other tokens, ``{sub_before}`` for the tokens before the first reference and
+    ``{sub_rest}`` for the others, ``{sub_head}`` and ``{sub_tail}`` for the two parts at any place between tokens: such
+    a template is tried at every place, the last one first. ``{property}`` is what ``properties`` has for the step's
+    property (or for None, where the step has none); the template serves no other property.
     """
 
     text: str
@@ -273,17 +273,33 @@ _COMPARED: dict[str | None, str] = {
     None: "",
 }
 
-# The first template that serves the step's property and whose text reads back to the same step is taken.
+
+def _by_phrase(operator: Operator, text: str) -> tuple[Template, ...]:
+    """A template for every phrase that shows a property: the words beside it may leave only one that reads back."""
+    rows = property_phrases(operator)
+    return tuple(Template(text, {row.property: " ".join(phrase)}) for row in rows for phrase in row.phrases)
+
+
+# The first template that serves the step's property and whose text reads back to the same step is taken. Those with
+# "the" in the place of an argument are for steps of which only words without a meaning stood there.
 TEMPLATES: Mapping[Operator, tuple[Template, ...]] = MappingProxyType(
     {
         Operator.SELECT: (Template("{sub}"),),
         Operator.FILTER: (Template("{sub} {condition}"), Template("{sub} that {condition}")),
-        Operator.PROJECT: (Template("{projection} {sub}"), Template("{projection_head} {sub} {projection_tail}")),
-        Operator.AGGREGATE: (Template("{arg_before} {property} of {arg_rest}", {**_AGGREGATED, None: ""}),),
-        Operator.GROUP: (Template("{property} of {value} for each {key}", {**_AGGREGATED, None: ""}),),
+        Operator.PROJECT: (Template("{projection_head} {sub} {projection_tail}"),),
+        Operator.AGGREGATE: (
+            Template("{arg_before} {property} of {arg_rest}", {**_AGGREGATED, None: ""}),
+            *_by_phrase(Operator.AGGREGATE, "{arg_before} {property} of {arg_rest}"),
+        ),
+        Operator.GROUP: (
+            Template("{property} of {value} for each {key}", {**_AGGREGATED, None: ""}),
+            *_by_phrase(Operator.GROUP, "{property} of {value} for each {key}"),
+            *_by_phrase(Operator.GROUP, "{property} of {value} for each the"),
+            Template("{value} for each the"),
+        ),
         Operator.SUPERLATIVE: (
             Template(
-                "{sub} where {attribute_references} is {property} {attribute_words}",
+                "{sub} where {attribute_reference} is {property} {attribute_others}",
                 {"max": "highest", "min": "lowest", None: ""},
             ),
         ),
@@ -292,6 +308,9 @@ TEMPLATES: Mapping[Operator, tuple[Template, ...]] = MappingProxyType(
             Template("{sub} where {attribute} is {condition}", {None: ""}),
             Template("{sub} where {attribute} {property} {condition}", {"equals": "equals"}),
             Template("{sub} where {attribute} is {property} {condition}", {"more": "at least", "less": "at most"}),
+            *_by_phrase(
+                Operator.COMPARATIVE, "{sub} where {attribute} is {condition_head} {property} {condition_tail}"
+            ),
         ),
         Operator.COMPARISON: (
             Template("which is {property} of {arg}", {**_AGGREGATED, "true": "true", "false": "false", None: ""}),
@@ -306,11 +325,21 @@ TEMPLATES: Mapping[Operator, tuple[Template, ...]] = MappingProxyType(
             Template("if both {sub} are {property}", {"and-true": "true", "and-false": "false"}, " and "),
             Template("if either {sub} is {property}", {"or-true": "true", "or-false": "false"}, " or "),
             Template("if there is {property} {sub} {condition}", {"if-exists": "any"}),
+            Template("if {condition_head} {sub} {condition_tail}"),
+            *_by_phrase(Operator.BOOLEAN, "if {sub} is {condition_head} {property} {condition_tail}"),
+            *_by_phrase(Operator.BOOLEAN, "if {condition_head} {sub} is {property} {condition_tail}"),
         ),
         Operator.ARITHMETIC: (
             Template("{property} of {left} and {right}", {"diff": "difference", "div": "division"}),
             Template("{property} of {arg}", {"sum": "sum", "multiply": "multiplication"}, " and "),
             Template("{property} of {arg}", {"diff": "difference", "div": "division", None: ""}, " and "),
+            # An argument says the property, beside that of the step.
+            Template("{property} of {arg}", {"diff": "sum", "div": "sum", "multiply": "sum"}, " and "),
+            Template("{property} of {left} and the", {"diff": "difference", "div": "division"}),
+            Template("{property} of the and {right}", {"diff": "difference", "div": "division"}),
+            Template(
+                "{property} of the and {arg}", {"sum": "sum", "multiply": "multiplication", "diff": "sum", "div": "sum"}
+            ),
         ),
     }
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import islice
 
 from .lexicon import property_phrases, stop_words
 from .logical_form import Argument, LogicalForm, LogicalStep
@@ -20,6 +21,8 @@ _TAKES_REFERENCES = frozenset(
 )
 # Operators whose condition is compared by a property, which is then no longer part of the condition's words.
 _TAKES_CONDITION = frozenset((Operator.BOOLEAN, Operator.COMPARATIVE))
+# How many texts are tried for a step; nearly all take the first one or two.
+_MAX_TRIALS = 200
 _BEFORE_A_COMPARISON = frozenset(("is", "are", "was", "were", "be", "the"))
 
 
@@ -173,32 +176,47 @@ def to_qdmr(form: LogicalForm) -> Qdmr:
 @lru_cache(maxsize=65536)
 def to_step(step: LogicalStep) -> Step:
     """Write one logical step."""
-    texts = [text for template in TEMPLATES[step.operator] if (text := _fill(template, step)) is not None]
-    candidates = [Step(tuple(text.split())) for text in texts if text]
-    for candidate in candidates:
+    first: Step | None = None
+    for text in islice(_texts(step), _MAX_TRIALS):
+        candidate = Step(tuple(text.split()))
         if to_logical_step(candidate) == step:
             return candidate
-    if not candidates:
-        candidates = [Step(tuple(token for argument in step.arguments for token in argument.tokens))]
-    return candidates[0]
+        first = first or candidate
+    return first or Step(tuple(token for argument in step.arguments for token in argument.tokens))
 
 
-def _fill(template: Template, step: LogicalStep) -> str | None:
-    """The template's text, or None where it does not serve the step's property or leaves an argument out."""
+def _texts(step: LogicalStep) -> Iterator[str]:
+    """What the templates make of a step, the likeliest text first, without those that say nothing."""
     shown = step.properties[0] if step.properties else None
     names = {argument.name for argument in step.arguments}
-    if shown not in template.properties or not all(f"{{{name}" in template.text for name in names):
-        return None
-    blanks = _Blanks(property=template.properties[shown])
+    for template in TEMPLATES[step.operator]:
+        # A template that leaves an argument out does not serve.
+        if shown in template.properties and all(f"{{{name}" in template.text for name in names):
+            for blanks in _blanks(template, step, names):
+                text = template.text.format_map(_Blanks(blanks, property=template.properties[shown]))
+                if text and not text.isspace():
+                    yield text
+
+
+def _blanks(template: Template, step: LogicalStep, names: Iterable[str]) -> Iterator[dict[str, str]]:
+    """What stands for the arguments: one filling, or one for each place at which the template splits one."""
+    blanks: dict[str, str] = {}
+    split: tuple[str, list[str]] | None = None
     for name in names:
         tokens = [token for argument in step.argument(name) for token in argument.tokens]
         blanks[name] = template.separator.join(argument.text for argument in step.argument(name))
-        blanks[f"{name}_references"] = template.separator.join(token for token in tokens if is_reference(token))
-        blanks[f"{name}_words"] = " ".join(token for token in tokens if not is_reference(token))
         start = _first_reference(tokens)
         blanks[f"{name}_before"], blanks[f"{name}_rest"] = " ".join(tokens[:start]), " ".join(tokens[start:])
-        blanks[f"{name}_head"], blanks[f"{name}_tail"] = " ".join(tokens[:-1]), tokens[-1]
-    return template.text.format_map(blanks)
+        blanks[f"{name}_reference"] = " ".join(tokens[start : start + 1])
+        blanks[f"{name}_others"] = " ".join(tokens[:start] + tokens[start + 1 :])
+        if f"{{{name}_head}}" in template.text:
+            split = name, tokens
+    if split is None:
+        yield blanks
+        return
+    name, tokens = split
+    for place in range(len(tokens), -1, -1):
+        yield {**blanks, f"{name}_head": " ".join(tokens[:place]), f"{name}_tail": " ".join(tokens[place:])}
 
 
 class _Blanks(dict[str, str]):

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdecomp.data_structures.errors import QDecompError
@@ -13,7 +13,7 @@ from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import Qdmr, Step, parse_qdmr
 from qdecomp.data_structures.to_logical_form import to_logical_form, to_logical_step, to_qdmr, to_step
 from qdecomp.files import read_break_csv
-from tests.strategies import logical_forms, written_qdmrs
+from tests.strategies import logical_forms, steps_of_rule_words, written_qdmrs
 
 
 def read(text: str) -> str:
@@ -86,6 +86,35 @@ def test_what_people_write_reads_back(qdmr: Qdmr) -> None:
     assert to_logical_form(to_qdmr(form)) == form
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#3 where #4 is the longest for each #1",
+        "#3 where #4 is lower than at most two of #2",
+        "what did #1 not paint any more of",
+        "if two tall #1 #2 equals",
+        "smallest of #1 with a longer handle",
+        "sum of the and cubes of #1",
+    ],
+)
+def test_words_are_written_where_they_read_back(text: str) -> None:
+    step = to_logical_step(Step(tuple(text.split())))
+    assert to_logical_step(to_step(step)) == step
+
+
+@given(steps_of_rule_words())
+@settings(max_examples=1000)
+def test_every_step_that_is_read_can_be_written(step: Step) -> None:
+    form = to_logical_step(step)
+    assert to_logical_step(to_step(form)) == form
+
+
+def test_a_long_step_that_no_text_gives_takes_bounded_time() -> None:
+    words = " ".join(["more than one"] * 1000)
+    step = parse_step(f"COMPARATIVE[less](sub=#1, attribute=#2, condition={words})")
+    assert to_step(step).text.startswith("#1 where #2 is less than")
+
+
 @given(logical_forms())
 def test_any_logical_form_can_be_written(form: LogicalForm) -> None:
     try:
@@ -123,6 +152,10 @@ def test_a_thousand_steps() -> None:
     assert len(to_logical_form(text)) == 1000
 
 
+# The official column has "comparative" for many steps such as "#1 where #2 is the highest", against the paper's table.
+_OFFICIAL_SLIPS = frozenset((("comparative", Operator.SUPERLATIVE),))
+
+
 def test_breaks_decompositions_have_logical_forms(shared_path: Path) -> None:
     rows = converted = read_back = 0
     operators: Counter[bool] = Counter()
@@ -138,7 +171,11 @@ def test_breaks_decompositions_have_logical_forms(shared_path: Path) -> None:
             # The official column counts empty steps, and has None where its own rules found no operator.
             if len(example.operators) == len(form):
                 pairs = zip(example.operators, form.steps, strict=True)
-                operators.update(name == step.operator.value for name, step in pairs if name != "None")
+                operators.update(
+                    name == step.operator.value
+                    for name, step in pairs
+                    if name != "None" and (name, step.operator) not in _OFFICIAL_SLIPS
+                )
     assert converted / rows >= 0.997
     assert read_back == converted
-    assert operators[True] / operators.total() >= 0.993
+    assert operators[True] / operators.total() >= 0.996
