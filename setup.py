@@ -19,7 +19,7 @@ setup(
     package_data={
         "qdecomp": ["py.typed"],
         "qdecomp.data_structures": ["lexicon/*"],
-        "qdecomp.evaluation": ["templates/*"],
+        "qdecomp.evaluation.report": ["templates/*"],
         "qdecomp.runtime": ["minilm_break/*"],
         "qdecomp.visualization": ["styles/*.css"],
     },

@@ -6,11 +6,11 @@ SELECT[](sub=rivers)
 AGGREGATE[count](arg=#1)
 """
 
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import LfEmResult, lf_em
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
-from qdecomp.data_structures.to_logical_form import to_logical_form, to_qdmr
 from qdecomp.decomposition import Decomposition, Plan, PlanStep
 from qdecomp.parser import Parser, load
 from qdecomp.version import VERSION

@@ -7,7 +7,7 @@ import sys
 import click
 
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.lazy_group import LazyGroup
+from qdecomp.terminal.lazy_group import LazyGroup
 from qdecomp.version import VERSION
 
 __all__ = ["main"]

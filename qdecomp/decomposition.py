@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.prediction import Prediction, prediction_record
 from qdecomp.data_structures.qdmr import Qdmr, Step, order_by_references, parse_qdmr, reference_number
-from qdecomp.data_structures.to_logical_form import to_logical_form
 
 __all__ = ["Decomposition", "Plan", "PlanStep"]
 

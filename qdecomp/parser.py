@@ -49,7 +49,7 @@ class ParserSource:
         if self.path.is_dir() and is_bundle(self.path):
             return read_bundle(self.path, self.decoder, **dict(self.options))
         try:
-            from qdecomp.predictors.archive import load_archived_parser
+            from qdecomp.allennlp_bridge.archive import load_archived_parser
         except ImportError as error:
             raise DataError(f"{self.path}: an archive needs AllenNLP's environment, see README ({error})") from None
         return load_archived_parser(self.path, self.decoder, dict(self.options))

@@ -5,7 +5,7 @@ import sys
 import click
 
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.lazy_group import LazyGroup
+from qdecomp.terminal.lazy_group import LazyGroup
 
 # The name of a benchmark and what it measures. The module of the same name holds a click command ``command``.
 _BENCHMARKS = {

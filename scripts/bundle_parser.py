@@ -22,15 +22,15 @@ from typing import Any
 
 import click
 
+from qdecomp.allennlp_bridge.bundling import bundle_parts, load_graph_parser
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
 from qdecomp.evaluation.scoring import choose_metrics, evaluate
-from qdecomp.files import progress
 from qdecomp.parser import BUNDLED_NAME, Parser, load
 from qdecomp.runtime.bundle import BundleConfig, write_bundle
-from qdecomp.training.bundling import bundle_parts, load_graph_parser
+from qdecomp.terminal.progress import progress
 
 _CARD = Path(__file__).parent / "model_card.md"
 _TIMED = 200

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Fixtures that more than one folder of tests uses.
+pytest_plugins = ["tests.trainings"]
+
 # Set before torch and transformers are imported by anything, and for every process that a test starts.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TRANSFORMERS_OFFLINE"] = "1"

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 # The packages that only the parsers' environment, requirements.lock, can import.
-_PARSERS = {"data", "models", "modules", "predictors", "training", "allennlp_plugin.py"}
+_PARSERS = {"data", "models", "modules", "predictors", "training", "allennlp_bridge"}
 # Used if it is there, to name encoders of the Hugging Face hub.
 _OPTIONAL = {"huggingface_hub"}
 

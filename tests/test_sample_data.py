@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.inflections import variants
 from qdecomp.data_structures.lexicon import property_phrases, stop_words, synonym_classes
+from qdecomp.data_structures.lexicon.inflections import variants
 from qdecomp.data_structures.logical_form import LogicalForm, format_logical_form, parse_logical_form
 from qdecomp.data_structures.operators import OPERATORS
 from qdecomp.data_structures.qdmr import is_reference, parse_qdmr
-from qdecomp.data_structures.to_logical_form import to_logical_form, to_qdmr
 from qdecomp.files import BreakExample, read_break_csv
 
 _ROOT = Path(__file__).resolve().parents[1]

@@ -15,7 +15,7 @@ from allennlp.data import Instance, Token
 from allennlp.data.fields import TextField
 from allennlp.data.samplers import BatchSampler
 
-import qdecomp.allennlp_plugin  # noqa: F401
+import qdecomp.allennlp_bridge.plugin  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGS = sorted((ROOT / "training_config").glob("*.jsonnet"))

@@ -41,10 +41,10 @@ def command(
     Each graph is turned back into a logical form and compared with the one it was made from. A run that was stopped
     goes on where it ended when it is started again with the same input and options.
     """
-    from qdecomp.conversion import ConversionSummary, SourceCounts, convert_file, summary_to_json
     from qdecomp.data_structures.errors import DataError
     from qdecomp.data_structures.special_tokens import PRESETS
-    from qdecomp.tables import Table, show_tables
+    from qdecomp.files.bulk_conversion import ConversionSummary, SourceCounts, convert_file, summary_to_json
+    from qdecomp.terminal.tables import Table, show_tables
 
     if special_tokens not in PRESETS:
         raise DataError(f"--special-tokens: there is no {special_tokens!r}; choose of {', '.join(sorted(PRESETS))}")

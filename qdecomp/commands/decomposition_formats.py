@@ -76,7 +76,7 @@ def _lf(decomposition: Decomposition) -> str:
 def _graph_format(name: str) -> Callable[[Decomposition], str]:
     def show(decomposition: Decomposition) -> str:
         from qdecomp.data_structures.errors import DataError
-        from qdecomp.data_structures.graph_text import format_conllu, format_dot
+        from qdecomp.data_structures.graph_codecs import format_conllu, format_dot
         from qdecomp.visualization import graph_svg
 
         if decomposition.graph is None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from qdecomp.commands.scoring_options import SCORING_PARAMETERS, ScoringOptions
 from qdecomp.files import write_text_atomically
+
+from .scoring_options import SCORING_PARAMETERS, ScoringOptions
 
 __all__ = ["command"]
 
@@ -31,7 +32,7 @@ def command(json_path: Path | None, details_path: Path | None, **scoring: Any) -
     """
     from qdecomp.evaluation.outputs import detail_lines, summarize, summary_to_json
     from qdecomp.evaluation.score_tables import score_tables
-    from qdecomp.tables import show_tables
+    from qdecomp.terminal.tables import show_tables
 
     options = ScoringOptions(**scoring)
     evaluation = options.run()

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from qdecomp.commands.decomposition_formats import FORMATS, formatted, show
 from qdecomp.version import VERSION
 
+from .decomposition_formats import FORMATS, formatted, show
+
 if TYPE_CHECKING:
+    from qdecomp.files.question_lines import QuestionRow
     from qdecomp.parser import Parser
-    from qdecomp.question_lines import QuestionRow
 
 __all__ = ["command"]
 
@@ -96,7 +97,7 @@ def read_questions(path: Path) -> list[QuestionRow]:
     """All questions of a file; a file without any is an error."""
     from qdecomp.data_structures.errors import DataError
     from qdecomp.files import open_text
-    from qdecomp.question_lines import QuestionLines
+    from qdecomp.files.question_lines import QuestionLines
 
     lines = QuestionLines()
     with open_text(path) as stream:
@@ -126,8 +127,8 @@ class _FileRun:
 
     def write(self, rows: Sequence[QuestionRow], path: Path, anew: bool) -> int:
         """Write a record for each row, or for those that an earlier run left."""
-        from qdecomp.files import progress
-        from qdecomp.resumable import resume_json_lines
+        from qdecomp.files.resumable import resume_json_lines
+        from qdecomp.terminal.progress import progress
 
         keys = [self._key(row) for row in rows]
         with resume_json_lines(path, keys, overwrite=anew, on_record=self._count) as writer:

@@ -34,7 +34,8 @@ def command(input_path: Path, gold_path: Path | None, limit: int | None, output_
     The page needs no network. A decomposition without a graph, such as a gold one, is drawn with the graph that its
     steps convert to.
     """
-    from qdecomp.files import progress, write_text_atomically
+    from qdecomp.files import write_text_atomically
+    from qdecomp.terminal.progress import progress
     from qdecomp.visualization import page_parts
 
     if output_path.is_dir():
@@ -133,8 +134,8 @@ def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
 
 def _with_graph(question: str, prediction: Prediction) -> Prediction:
     """The prediction with the graph that its steps convert to, if it has none; some steps convert to no graph."""
+    from qdecomp.data_structures.conversion.chain import convert
     from qdecomp.data_structures.errors import QDecompError
-    from qdecomp.data_structures.pipeline import convert
 
     if not question or prediction.graph is not None or prediction.form is None:
         return prediction

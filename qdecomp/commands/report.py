@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from qdecomp.commands.scoring_options import SCORING_PARAMETERS, ScoringOptions
+from .scoring_options import SCORING_PARAMETERS, ScoringOptions
 
 __all__ = ["command"]
 
@@ -19,7 +19,7 @@ def command(output: Path, **scoring: Any) -> None:
 
     Writes a folder with index.html, which needs no network, and the same figures as JSON and CSV.
     """
-    from qdecomp.evaluation.report import build_report, check_report_folder, write_report
+    from qdecomp.evaluation.report.report import build_report, check_report_folder, write_report
 
     check_report_folder(output)
     options = ScoringOptions(**scoring)

@@ -11,13 +11,14 @@ from typing import Any
 from allennlp.data import DatasetReader, Instance, Token, TokenIndexer
 from allennlp.data.fields import Field, MetadataField, TextField
 
-from qdecomp.data.graph_cache import GraphCache
-from qdecomp.data.pos_tagging import pos_tags
-from qdecomp.data.word_piece_indexer import WordPieceIndexer, special_tokens_of
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import ConversionError, DataError, QDecompError
 from qdecomp.data_structures.tokenization import check_words, tokenize
 from qdecomp.files import BreakExample, open_text, read_break_csv, try_json_lines
+
+from .graph_cache import GraphCache
+from .pos_tagging import pos_tags
+from .word_piece_indexer import WordPieceIndexer, special_tokens_of
 
 __all__ = ["BreakReader", "read_examples"]
 

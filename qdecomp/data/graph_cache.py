@@ -16,15 +16,15 @@ from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 
+from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, convert
 from qdecomp.data_structures.dependency_graph import (
     DependencyGraph,
     dependency_graph_from_json,
     dependency_graph_to_json,
 )
 from qdecomp.data_structures.errors import ConversionError, QDecompError
-from qdecomp.data_structures.pipeline import CONVERSION_VERSION, convert
 from qdecomp.data_structures.special_tokens import SpecialTokens
-from qdecomp.files import progress
+from qdecomp.terminal.progress import progress
 
 __all__ = ["GraphCache", "default_cache_folder"]
 

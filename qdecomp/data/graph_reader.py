@@ -8,9 +8,10 @@ from typing import Any
 from allennlp.data import DatasetReader
 from allennlp.data.fields import Field
 
-from qdecomp.data.break_reader import BreakReader
-from qdecomp.data.edges_field import EdgesField
 from qdecomp.data_structures.dependency_graph import DependencyGraph
+
+from .break_reader import BreakReader
+from .edges_field import EdgesField
 
 __all__ = ["BreakGraphReader"]
 

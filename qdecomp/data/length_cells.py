@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from allennlp.data.instance import Instance
 from allennlp.data.samplers.batch_sampler import BatchSampler
 
-from qdecomp.data.source_sampler import SourceSampler
 from qdecomp.data_structures.errors import DataError
+
+from .source_sampler import SourceSampler
 
 __all__ = ["LengthCellSampler"]
 

@@ -8,9 +8,10 @@ from typing import Any
 from allennlp.data import DatasetReader
 from allennlp.data.fields import Field
 
-from qdecomp.data.edges_field import EdgesField
-from qdecomp.data.seq2seq_reader import BreakSeq2SeqReader
 from qdecomp.data_structures.dependency_graph import DependencyGraph
+
+from .edges_field import EdgesField
+from .seq2seq_reader import BreakSeq2SeqReader
 
 __all__ = ["BreakMultitaskReader"]
 

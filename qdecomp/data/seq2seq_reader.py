@@ -8,13 +8,14 @@ from typing import Any
 from allennlp.data import DatasetReader
 from allennlp.data.fields import Field
 
-from qdecomp.data.break_reader import BreakReader
-from qdecomp.data.copy_field import CopyField
-from qdecomp.data.target_tokens import to_target_tokens
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.tokenization import tokenize
+
+from .break_reader import BreakReader
+from .copy_field import CopyField
+from .target_tokens import to_target_tokens
 
 __all__ = ["BreakSeq2SeqReader"]
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 
-from qdecomp.data_structures.inflections import variants
 from qdecomp.data_structures.lexicon import property_phrases, stop_words
+from qdecomp.data_structures.lexicon.inflections import variants
 from qdecomp.data_structures.operators import OPERATORS
 from qdecomp.data_structures.qdmr import Qdmr, is_reference
 from qdecomp.data_structures.tokenization import tokenize

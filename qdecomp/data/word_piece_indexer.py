@@ -12,7 +12,7 @@ from allennlp.data.vocabulary import Vocabulary
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
-from qdecomp.pretrained import encoder_path
+from qdecomp.files.pretrained import encoder_path
 
 __all__ = ["MAX_PIECES", "NO_WORD", "WordPieceIndexer", "special_tokens_of"]
 
@@ -45,7 +45,7 @@ def special_tokens_of(setting: str | dict[str, Any] | None) -> SpecialTokens | N
 class WordPieceIndexer(TokenIndexer):
     """Pieces of each word, in the order ``[CLS]`` question ``[SEP]`` special tokens ``[SEP]``.
 
-    ``encoder`` is a name for :func:`qdecomp.pretrained.encoder_path`. With ``special_tokens`` (see
+    ``encoder`` is a name for :func:`qdecomp.files.pretrained.encoder_path`. With ``special_tokens`` (see
     :func:`special_tokens_of`), these go through the encoder with every question; without, only the question does.
 
     The tensors are, for each piece: ``ids``, ``types`` (1 for special tokens), ``mask``, and ``words``, the number of

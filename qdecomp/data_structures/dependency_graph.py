@@ -1,7 +1,7 @@
 """Dependency graphs (DG): tagged edges between single tokens, as parsers learn and predict them.
 
 A value of this type may be any set of tagged edges; whether it means anything is for
-:func:`~qdecomp.data_structures.graph_conversion.to_span_graph` to say.
+:func:`~qdecomp.data_structures.conversion.sdg_to_dg.to_span_graph` to say.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .conversion.chain import logical_form_of_graph
+from .conversion.qdmr_to_lf import to_logical_form, to_qdmr
 from .dependency_graph import DependencyGraph, dependency_graph_from_json, dependency_graph_to_json
 from .errors import DataError, QDecompError
 from .logical_form import LogicalForm, format_step, parse_logical_form
-from .pipeline import logical_form_of_graph
 from .qdmr import format_qdmr, parse_qdmr
-from .to_logical_form import to_logical_form, to_qdmr
 
 __all__ = [
     "Prediction",

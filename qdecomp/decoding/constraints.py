@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from qdecomp.data_structures.anchors import anchor_words
+from qdecomp.data_structures.conversion.lf_to_sdg import REQUIRED_ARGUMENTS, WORD_ARGUMENTS
 from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED, EdgeTag
-from qdecomp.data_structures.grounding import REQUIRED_ARGUMENTS, WORD_ARGUMENTS
+from qdecomp.data_structures.lexicon.anchors import anchor_words
 from qdecomp.data_structures.operators import Operator
 
 from .choices import Choice, TokenKind, is_possible, read_label, token_kinds

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.normalization import NormalizedStep, normalize_steps
+from qdecomp.data_structures.lf_em.normalization import NormalizedStep, normalize_steps
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import parse_qdmr
-from qdecomp.data_structures.to_logical_form import to_logical_form
 
 from .scoring import QuestionScores
 from .step_alignment import CONTENT_OPERATORS, Alignment, StepDifference, align, all_words, step_differences

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from qdecomp.tables import Table
+from qdecomp.terminal.tables import Table
 
 from .breakdown import CONFIDENCE, Group, Score
-from .metric import Metric
+from .metrics.metric import Metric
 from .outputs import Summary, problem_counts
 from .predictions import RowProblem
 from .scoring import error_counts

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from qdecomp.files import BreakExample, progress
+from qdecomp.files import BreakExample
+from qdecomp.terminal.progress import progress
 
-from .metric import DEFAULT_METRICS, Metric, MetricFunction, MetricOptions, MetricResult, get_metric, prepare
+from .metrics.metric import DEFAULT_METRICS, Metric, MetricFunction, MetricOptions, MetricResult, get_metric, prepare
 from .predictions import Gold, Prediction, SystemPredictions
 
 __all__ = [

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from qdecomp.data_structures.normalization import NormalizedStep
+from qdecomp.data_structures.lf_em.normalization import NormalizedStep
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import order_by_references
 

@@ -11,7 +11,7 @@ from allennlp.modules.scalar_mix import ScalarMix
 
 from qdecomp.data.word_piece_indexer import special_tokens_of
 from qdecomp.data_structures.errors import DataError
-from qdecomp.pretrained import encoder_path
+from qdecomp.files.pretrained import encoder_path
 
 __all__ = ["PIECES", "POS_TAGS", "EncodedWords", "SpecialTokenStates", "WordEncoder", "average_pieces"]
 

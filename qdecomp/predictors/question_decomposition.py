@@ -13,7 +13,7 @@ from allennlp.predictors import Predictor
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_record
 from qdecomp.decoding import DecoderSettings
-from qdecomp.question_lines import QuestionLines, QuestionRow, question_of_json
+from qdecomp.files.question_lines import QuestionLines, QuestionRow, question_of_json
 
 __all__ = ["QuestionDecompositionPredictor"]
 
@@ -29,7 +29,7 @@ _FAILURES = (QDecompError, RuntimeError, MemoryError)
 class QuestionDecompositionPredictor(Predictor):
     """Reads questions as plain text (one a line), JSON lines or Break's CSV, and writes prediction records.
 
-    The format is seen from the lines themselves, see :class:`~qdecomp.question_lines.QuestionLines`. A
+    The format is seen from the lines themselves, see :class:`~qdecomp.files.question_lines.QuestionLines`. A
     question that cannot be parsed gives a record that says why.
 
     ``decoder`` replaces the model's, for a model that draws graphs: ``--predictor-args '{"decoder": "ilp"}'`` or

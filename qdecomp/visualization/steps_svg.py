@@ -8,10 +8,10 @@ from functools import partial
 from itertools import pairwise
 from math import ceil
 
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_qdmr
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep, format_step
 from qdecomp.data_structures.qdmr import parse_qdmr
-from qdecomp.data_structures.to_logical_form import to_qdmr
 
 from .step_layout import BoxSize, PlacedBox, PlacedReference, lay_out_steps
 from .svg import arrow_head, centred_text, frame, number

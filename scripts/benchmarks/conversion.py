@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import click
 
 from benchmarks.measuring import SHARED, clock, in_fresh_process, peak_memory_mb, write_results
-from qdecomp.tables import Table, show_tables
+from qdecomp.terminal.tables import Table, show_tables
 
 T = TypeVar("T")
 
@@ -61,14 +61,14 @@ def command(
 def measure_stages(paths: tuple[Path, ...], questions: int, special_tokens: str) -> dict[str, Any]:
     """The processor's time for each stage, over questions that are evenly spread over the files."""
     from qdecomp.data_structures.alignment import align
+    from qdecomp.data_structures.conversion.chain import check_back, convert
+    from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_of, span_graph_of
+    from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
+    from qdecomp.data_structures.conversion.sdg_to_dg import to_dependency_graph, to_span_graph
     from qdecomp.data_structures.errors import QDecompError
-    from qdecomp.data_structures.graph_conversion import to_dependency_graph, to_span_graph
-    from qdecomp.data_structures.grounding import logical_form_of, span_graph_of
     from qdecomp.data_structures.lf_em import lf_em
-    from qdecomp.data_structures.pipeline import check_back, convert
     from qdecomp.data_structures.qdmr import parse_qdmr
     from qdecomp.data_structures.special_tokens import PRESETS
-    from qdecomp.data_structures.to_logical_form import to_logical_form
     from qdecomp.data_structures.tokenization import tokenize
     from qdecomp.files import read_break_csv
 
@@ -120,8 +120,8 @@ def measure_file(path: Path, special_tokens: str, processes: int) -> dict[str, A
     """Convert a whole file as the command does; memory is that of the parent and of as many largest children."""
     from joblib.externals.loky import get_reusable_executor
 
-    from qdecomp.conversion import convert_file
     from qdecomp.data_structures.special_tokens import PRESETS
+    from qdecomp.files.bulk_conversion import convert_file
 
     with tempfile.TemporaryDirectory() as folder, clock() as measured:
         output = Path(folder) / "graphs.jsonl"

@@ -20,7 +20,7 @@ import click
 
 from benchmarks.measuring import SHARED, Clock, clock, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
-from qdecomp.tables import Table, show_tables
+from qdecomp.terminal.tables import Table, show_tables
 
 _FOLDER = "out/allennlp-models"
 _INSTALL = f"pip install --no-deps --target {_FOLDER} allennlp-models==2.10.1 ftfy wcwidth conllu word2number py-rouge"
@@ -96,7 +96,7 @@ def _theirs(ours: Contestant, encoder: str, embedding_dim: int, batch_size: int)
     from allennlp.modules.token_embedders import PretrainedTransformerMismatchedEmbedder
     from allennlp_models.generation import CopyNetDatasetReader, CopyNetSeq2Seq
 
-    from qdecomp.pretrained import encoder_path
+    from qdecomp.files.pretrained import encoder_path
 
     folder = encoder_path(encoder)
     reader = CopyNetDatasetReader(
@@ -205,7 +205,7 @@ def command(
     from allennlp.common import Params
     from allennlp.common.util import prepare_environment
 
-    import qdecomp.allennlp_plugin  # noqa: F401
+    import qdecomp.allennlp_bridge.plugin  # noqa: F401
 
     prepare_environment(Params({}))
     torch.set_num_threads(threads)

@@ -17,15 +17,16 @@ import click
 import numpy as np
 
 from benchmarks.measuring import SHARED, clock, write_results
+from qdecomp.data_structures.conversion.chain import convert, logical_form_of_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, QDecompError
-from qdecomp.data_structures.pipeline import convert, logical_form_of_graph
 from qdecomp.decoding import Decoded, make_decoder
 from qdecomp.decoding.scores import LabelProbabilities
-from qdecomp.files import progress, read_break_csv
+from qdecomp.files import read_break_csv
 from qdecomp.runtime.bundle import BUNDLED, read_bundle
 from qdecomp.runtime.graph_parser import GraphParser
-from qdecomp.tables import Table, show_tables
+from qdecomp.terminal.progress import progress
+from qdecomp.terminal.tables import Table, show_tables
 
 _EDGE, _DOUBT, _NO_EDGE = 5.0, -4.0, -9.0
 _LABEL, _DOUBTED_LABEL, _LABEL_NOISE = 9.0, 6.0, 1.5

@@ -18,7 +18,7 @@ import click
 
 from benchmarks.measuring import SHARED, Clock, clock, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
-from qdecomp.tables import Table, show_tables
+from qdecomp.terminal.tables import Table, show_tables
 
 _CHUNK = 64
 _PROFILE_ROWS = 15
@@ -56,7 +56,7 @@ def load_parser(archive: str, overrides: str) -> Any:
     from allennlp.models.archival import load_archive
     from allennlp.predictors import Predictor
 
-    import qdecomp.allennlp_plugin  # noqa: F401
+    import qdecomp.allennlp_bridge.plugin  # noqa: F401
 
     try:
         json.loads(overrides)

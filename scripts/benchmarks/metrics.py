@@ -20,7 +20,7 @@ import click
 from benchmarks.measuring import SHARED, clock, in_fresh_process, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_json_lines
-from qdecomp.tables import Table, show_tables
+from qdecomp.terminal.tables import Table, show_tables
 
 _WARM_UP = ("How many red cubes are there?", "return red cubes ;return number of #1", "return cubes ;return #1 in red")
 _TIME_AN_IMPORT = "import time; start = time.perf_counter(); {statement}; print(time.perf_counter() - start)"
@@ -59,7 +59,7 @@ class Speed:
 
 def measure_metric(name: str, path: Path, limit: int | None) -> Speed:
     """Score the rows of a reference file with a metric."""
-    from qdecomp.evaluation.metric import MetricOptions, get_metric, prepare
+    from qdecomp.evaluation.metrics.metric import MetricOptions, get_metric, prepare
 
     rows = read_rows(path, limit)
     function = get_metric(name).load(MetricOptions())

@@ -20,7 +20,7 @@ import click
 
 from benchmarks.measuring import SHARED, clock, in_fresh_process, peak_memory_mb, write_results
 from qdecomp.files import read_break_csv
-from qdecomp.tables import Table, show_tables
+from qdecomp.terminal.tables import Table, show_tables
 
 _QUESTION = "Which state has the most rivers?"
 _COLD_STARTS = 5

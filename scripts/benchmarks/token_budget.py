@@ -15,18 +15,19 @@ from pathlib import Path
 import click
 
 from benchmarks.measuring import SHARED, write_results
-from qdecomp.data_structures.alignment_problem import make_problem
-from qdecomp.data_structures.equivalence import representatives
+from qdecomp.data_structures.alignment.problem import make_problem
+from qdecomp.data_structures.conversion.chain import check_back, convert
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
+from qdecomp.data_structures.conversion.sdg_to_dg import placeholders_needed
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.graph_conversion import placeholders_needed
 from qdecomp.data_structures.lexicon import stop_words
-from qdecomp.data_structures.pipeline import check_back, convert
+from qdecomp.data_structures.lexicon.equivalence import representatives
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.special_tokens import SpecialTokens
-from qdecomp.data_structures.to_logical_form import to_logical_form
 from qdecomp.data_structures.tokenization import tokenize
-from qdecomp.files import BreakExample, progress, read_break_csv
-from qdecomp.tables import Table, show_tables
+from qdecomp.files import BreakExample, read_break_csv
+from qdecomp.terminal.progress import progress
+from qdecomp.terminal.tables import Table, show_tables
 
 _PLENTY = 40
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from qdecomp.cli import main
-from qdecomp.data_structures.graph_text import parse_conllu, parse_dot
+from qdecomp.data_structures.graph_codecs import parse_conllu, parse_dot
 from qdecomp.data_structures.logical_form import parse_logical_form
 from qdecomp.data_structures.qdmr import parse_qdmr
 

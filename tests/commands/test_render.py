@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from qdecomp.cli import main
-from qdecomp.data_structures.pipeline import convert
+from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.prediction import prediction_of_graph, prediction_record
 from tests.pages import Page
 

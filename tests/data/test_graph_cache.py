@@ -7,9 +7,9 @@ import pytest
 
 from qdecomp.data import graph_cache
 from qdecomp.data.graph_cache import GraphCache, default_cache_folder
+from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.pipeline import convert
 from qdecomp.data_structures.special_tokens import PRESETS
 
 SPECIAL = PRESETS["default"]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.dependency_graph import (
     DependencyGraph,
     dependency_graph_from_json,
@@ -13,7 +14,6 @@ from qdecomp.data_structures.dependency_graph import (
 )
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import lf_em
-from qdecomp.data_structures.pipeline import convert
 from qdecomp.data_structures.prediction import (
     Prediction,
     failed_prediction,

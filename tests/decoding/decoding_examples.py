@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
+from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_of
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_qdmr
+from qdecomp.data_structures.conversion.sdg_to_dg import to_span_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.edge_tags import tag_vocabulary
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.graph_conversion import to_span_graph
-from qdecomp.data_structures.grounding import logical_form_of
 from qdecomp.data_structures.special_tokens import SpecialTokens
-from qdecomp.data_structures.to_logical_form import to_qdmr
 from qdecomp.decoding.constraints import SINGLE_ARGUMENTS
 
 QUESTION = ("how", "many", "small", "red", "cubes")

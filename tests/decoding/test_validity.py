@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import split_tags, tag_vocabulary
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.pipeline import convert
 from qdecomp.decoding.choices import Choice
 from qdecomp.decoding.validity import broken_constraints, is_valid, without_blame
 from qdecomp.files import read_break_csv

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from qdecomp.evaluation.metric import Metric, MetricResult
+from qdecomp.evaluation.metrics.metric import Metric, MetricResult
 from qdecomp.evaluation.predictions import Gold, Prediction, SystemPredictions
 from qdecomp.evaluation.scoring import Evaluation, evaluate
 from qdecomp.files import BreakExample

@@ -12,7 +12,7 @@ import torch
 from allennlp.common import Params
 from allennlp.common.testing import ModelTestCase
 
-import qdecomp.allennlp_plugin  # noqa: F401
+import qdecomp.allennlp_bridge.plugin  # noqa: F401
 from qdecomp.data_structures.prediction import Prediction
 
 # One row in forty: ten shapes of questions from different sources.

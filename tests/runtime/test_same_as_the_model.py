@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from qdecomp.allennlp_bridge.bundling import bundle_parts
 from qdecomp.data_structures.prediction import Prediction
 from qdecomp.parser import Parser, load
 from qdecomp.runtime.bundle import read_bundle, write_bundle
@@ -16,7 +17,6 @@ from qdecomp.runtime.graph_network import GraphNetwork
 from qdecomp.runtime.layers import Weights
 from qdecomp.runtime.weights import ByteRows, from_bytes
 from qdecomp.runtime.word_pieces import WordPieces
-from qdecomp.training.bundling import bundle_parts
 from tests.models.parser_test_case import ParserTestCase
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from allennlp.commands.train import train_model_from_file
 
-import qdecomp.allennlp_plugin  # noqa: F401
+import qdecomp.allennlp_bridge.plugin  # noqa: F401
 
 
 def run(project_root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

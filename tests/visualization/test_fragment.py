@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from qdecomp.data_structures.pipeline import convert
+from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.prediction import failed_prediction, prediction_of_graph, prediction_of_text
 from qdecomp.visualization import decomposition_html
 from tests.pages import Page

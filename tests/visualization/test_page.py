@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.pipeline import convert
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_text
 from qdecomp.files import read_break_csv
 from qdecomp.visualization import PageItem, page_html, page_parts

@@ -4,8 +4,8 @@ import xml.etree.ElementTree as ElementTree
 
 from hypothesis import given, settings
 
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.logical_form import LogicalForm
-from qdecomp.data_structures.to_logical_form import to_logical_form
 from qdecomp.visualization import steps_svg
 from qdecomp.visualization.steps_svg import step_texts
 from tests.strategies import logical_forms

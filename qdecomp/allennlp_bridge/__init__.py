@@ -1,0 +1,1 @@
+"""What ties the project to AllenNLP: the plugin, the ``allennlp`` command, and parsers out of archives."""

@@ -1,0 +1,182 @@
+"""What the ``allennlp`` command does differently once this project is loaded into it.
+
+``allennlp train --recover`` also goes on after a kill before the first checkpoint; a mistake in a config or in the data
+is one line instead of a traceback, and leaves no folder behind; ``allennlp predict`` with our predictor gives a record
+for every question of a file. AllenNLP offers no hook for this: its commands are bound before plugins are loaded. So two
+functions of it are wrapped and one class is replaced by a subclass, and only by :func:`install`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import json
+import logging
+import os
+import re
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from allennlp.commands import predict as predict_module
+from allennlp.commands import train as train_module
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.params import Params
+from allennlp.models.archival import CONFIG_NAME
+from allennlp.predictors import Predictor
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from allennlp.training.trainer import Trainer
+from allennlp.training.util import make_vocab_from_params
+
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.files import write_text_atomically
+
+from .predict_manager import PredictManager
+
+__all__ = ["install"]
+
+logger = logging.getLogger(__name__)
+
+# Mistakes of the user, whose message says all there is to say.
+_MISTAKES = (QDecompError, ConfigurationError, FileNotFoundError)
+
+
+def install() -> None:
+    """Change this process's ``allennlp`` command as the module says; a second call does nothing."""
+    if not hasattr(train_module.train_model, "__wrapped__"):
+        train_module.train_model = _careful(train_module.train_model)
+    if not hasattr(predict_module._get_predictor, "__wrapped__"):
+        predict_module._get_predictor = _with_checked_options(predict_module._get_predictor)  # type: ignore[assignment]
+    predict_module._PredictManager = PredictManager  # type: ignore[misc]
+    _hook_errors()
+
+
+def _hook_errors() -> None:
+    if _is_allennlp_command() and not os.environ.get("ALLENNLP_DEBUG"):
+        sys.excepthook = _show_mistakes_in_one_line
+
+
+def _is_allennlp_command() -> bool:
+    program = Path(sys.argv[0])
+    return "allennlp" in (program.name, program.parent.name)
+
+
+def _show_mistakes_in_one_line(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    if not isinstance(error, _MISTAKES):
+        sys.__excepthook__(kind, error, traceback)
+        return
+    print(f"allennlp: {' '.join(str(error).split())}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
+    """``train_model`` that recovers from a kill at any moment and leaves nothing behind when it refuses to start."""
+
+    @functools.wraps(train_model)
+    def careful_train_model(
+        params: Params,
+        serialization_dir: str | os.PathLike[str],
+        recover: bool = False,
+        force: bool = False,
+        **options: Any,
+    ) -> Any:
+        folder = Path(serialization_dir)
+        _check_trainer(params)
+        keys = set(params.as_flat_dict())
+        recover = recover and _prepare_recovery(params, folder)
+        new = force or not _holds_anything(folder)
+        try:
+            with _unknown_keys_named("config", keys):
+                return train_model(params, serialization_dir, recover, force, **options)
+        except _MISTAKES:
+            if new and not any(folder.glob("metrics_epoch_*.json")):
+                shutil.rmtree(folder, ignore_errors=True)
+            # AllenNLP has put its own in place.
+            _hook_errors()
+            raise
+
+    return careful_train_model
+
+
+def _check_trainer(params: Params) -> None:
+    """Refuse keys of the trainer that mean nothing: AllenNLP's own trainer takes any, and ignores them."""
+    trainer = params.get("trainer", {})
+    if trainer.get("type", Trainer.default_implementation) != Trainer.default_implementation:
+        return
+    known = {"type", *inspect.signature(GradientDescentTrainer.from_partial_objects).parameters} - {"kwargs"}
+    for key in trainer:
+        if key not in known:
+            raise ConfigurationError(f"config: trainer.{key}: there is no such key{_suggestion(key, known)}")
+
+
+def _suggestion(key: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(key, known, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+@contextmanager
+def _unknown_keys_named(source: str, keys: Collection[str]) -> Iterator[None]:
+    """Turn Python's error about an unknown argument into one about the key of the source that it comes from."""
+    try:
+        yield
+    except TypeError as error:
+        argument = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+        places = [key for key in keys if argument and argument[1] in key.split(".")]
+        if not places:
+            raise
+        raise ConfigurationError(f"{source}: {' or '.join(sorted(places))}: there is no such key ({error})") from error
+
+
+def _with_checked_options(get_predictor: Callable[[Namespace], Predictor]) -> Callable[[Namespace], Predictor]:
+    """The function that makes a predictor, which says what is wrong with ``--predictor-args``."""
+
+    @functools.wraps(get_predictor)
+    def checked_get_predictor(arguments: Namespace) -> Predictor:
+        try:
+            options = json.loads(arguments.predictor_args.strip() or "{}")
+        except ValueError as error:
+            raise ConfigurationError(f"--predictor-args: not JSON: {error}") from None
+        if not isinstance(options, dict):
+            raise ConfigurationError(f'--predictor-args: {options!r} is no JSON object, such as {{"decoder": "ilp"}}')
+        with _unknown_keys_named("--predictor-args", options):
+            return get_predictor(arguments)
+
+    return checked_get_predictor
+
+
+def _holds_anything(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
+
+
+def _prepare_recovery(params: Params, folder: Path) -> bool:
+    """Put right what a kill left in the folder, and say whether there is anything to recover."""
+    if not _holds_anything(folder):
+        logger.warning("nothing was written to %s before the kill, so the training starts from the beginning", folder)
+        return False
+    config = folder / CONFIG_NAME
+    if config.is_file() and not _is_json(config):
+        logger.warning("%s was being written at the time of the kill; it is written anew", config)
+        with write_text_atomically(config) as stream:
+            json.dump(params.as_dict(quiet=True), stream, indent=4)
+    vocabulary = folder / "vocabulary"
+    if "distributed" in params and config.is_file():
+        # With several processes AllenNLP takes the vocabulary as it is, and it may have been written in part only.
+        shutil.rmtree(vocabulary, ignore_errors=True)
+        make_vocab_from_params(params.duplicate(), folder)
+    return True
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,5 @@
+"""The alignment of a logical form's words to the question's tokens."""
+
+from .align import Alignment, align
+
+__all__ = ["Alignment", "align"]

@@ -1,0 +1,200 @@
+"""Which tokens each step may be aligned with: the candidates of the alignment program.
+
+A step's *content* is what its logical form says beyond operator and property: every word that is neither an
+auxiliary word nor a property word. Each class of equivalent words in it needs a token. A step without content needs
+none, but should have an *anchor*: a word that shows its operator (see :mod:`~qdecomp.data_structures.lexicon.anchors`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ..lexicon import stop_words
+from ..lexicon.anchors import anchor_words, property_anchors
+from ..lexicon.equivalence import representatives
+from ..lexicon.inflections import variants
+from ..lf_em.normalization import removed_words
+from ..logical_form import LogicalForm, LogicalStep
+from ..operators import Operator
+from ..qdmr import is_reference
+from ..special_tokens import question_length
+
+__all__ = ["AlignmentProblem", "Candidates", "content_words", "make_problem"]
+
+# As many tokens may stand between neighbours.
+_WIDEST_GAP = 8
+# A word that a question repeats more often than this is not worth more choices.
+_MOST_CANDIDATES = 50
+_SPLIT = re.compile(r"\W+")
+_OVER_REFERENCES = frozenset((Operator.GROUP, Operator.ARITHMETIC))
+# Auxiliary words that say so little that they do not even hold the place of a step.
+_EMPTY_WORDS = frozenset(("the", "a", "is", "are", "was", "were", "be", "did", "and", ","))
+# Auxiliary words that a reader misses: beside the content of a step, one of them is welcome.
+_TELLING_WORDS: Mapping[Operator | None, frozenset[str]] = {
+    Operator.PROJECT: frozenset(("when", "where", "who", "how", "distinct")),
+    None: frozenset(("distinct",)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What one step may be aligned with.
+
+    ``needs`` has a tuple of token positions for each class of content words, of which at least one is to be taken;
+    ``anchors`` are the positions of which a step without needs may take one, and ``telling`` are those of them that
+    show more than the operator; ``exact`` are the positions whose token is a word of the step, letter by letter;
+    ``references`` are the steps referred to, from 0; ``missing`` are the content words that no token is equivalent to.
+    """
+
+    needs: tuple[tuple[int, ...], ...]
+    anchors: tuple[int, ...]
+    telling: frozenset[int]
+    exact: frozenset[int]
+    references: tuple[int, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentProblem:
+    """The steps with their candidates, and the pairs of neighbours among the tokens.
+
+    Two tokens are neighbours when nothing but a few auxiliary words and punctuation stands between them.
+    """
+
+    size: int
+    steps: tuple[Candidates, ...]
+    neighbours: tuple[tuple[int, int], ...]
+
+
+def make_problem(form: LogicalForm, tokens: Sequence[str]) -> AlignmentProblem:
+    """Find the candidates of every step among the question's tokens and the resource words behind them."""
+    length = question_length(tokens)
+    vocabulary = _Vocabulary(tokens, length)
+    steps = tuple(vocabulary.candidates(step) for step in form.steps)
+    return AlignmentProblem(len(tokens), steps, tuple(_neighbours(tokens[:length], steps)))
+
+
+def content_words(step: LogicalStep) -> tuple[str, ...]:
+    """The words of a step that need a token, lower-cased and split at every character that is not part of a word.
+
+    >>> from qdecomp.data_structures.logical_form import parse_step
+    >>> content_words(parse_step("FILTER[](sub=#1, condition=that are from Jean-Luc's house)"))
+    ('jean', 'luc', 's', 'house')
+    """
+    auxiliary = removed_words(step.operator, step.properties, strict=True)
+    pieces = (piece for word in _words(step) if word not in auxiliary for piece in _SPLIT.split(word))
+    return tuple(dict.fromkeys(piece for piece in pieces if piece))
+
+
+def _words(step: LogicalStep) -> list[str]:
+    """The words of a step; those beside a reference are left out where an argument has nothing but words.
+
+    All words of a node go to one argument, and in an operator over references the words of such an argument count
+    while words beside a reference do not.
+    """
+    arguments = step.arguments
+    if step.operator in _OVER_REFERENCES:
+        arguments = tuple(argument for argument in arguments if not argument.references) or arguments
+    return [token.lower() for argument in arguments for token in argument.tokens if not is_reference(token)]
+
+
+class _Vocabulary:
+    """The tokens of one question by the classes of their words."""
+
+    def __init__(self, tokens: Sequence[str], length: int) -> None:
+        self.lower = [token.lower() for token in tokens]
+        self.length = length
+        self._resources = range(length + 1, len(tokens))
+        self.names: Mapping[str, str] = representatives(" ".join(tokens[:length]))
+        self.classes = [frozenset(self._name(p) for p in _SPLIT.split(word) if p) for word in self.lower]
+        self.by_class: dict[str, list[int]] = {}
+        self.by_word: dict[str, list[int]] = {}
+        for position in range(length):
+            for name in self.classes[position]:
+                self.by_class.setdefault(name, []).append(position)
+            self.by_word.setdefault(self.lower[position], []).append(position)
+
+    def _name(self, word: str) -> str:
+        return self.names.get(word, word)
+
+    def candidates(self, step: LogicalStep) -> Candidates:
+        words = content_words(step)
+        said = frozenset(map(self._name, words))
+        auxiliary = removed_words(step.operator, step.properties, strict=True)
+        needs = {self._name(word): self._positions(word, said, auxiliary) for word in words}
+        self._keep_phrases_together(needs)
+        missing = [word for word in words if not needs[self._name(word)]]
+        found = tuple(positions for positions in needs.values() if positions)
+        own = frozenset(words).union(_words(step))
+        anchors, telling = self._anchors(step, bool(found))
+        exact = frozenset(p for positions in (*found, anchors) for p in positions if self.lower[p] in own)
+        references = tuple(dict.fromkeys(number - 1 for number in step.references))
+        return Candidates(found, anchors, frozenset(telling), exact, references, tuple(missing))
+
+    def _positions(self, word: str, said: frozenset[str], auxiliary: frozenset[str]) -> tuple[int, ...]:
+        """The question's tokens of a word's class, or else the resource word that fits best.
+
+        A token of several words, such as "1,000", brings all of them, so it should not say more than the step does;
+        a token that is an auxiliary word would not count as content.
+        """
+        positions = tuple(self.by_class.get(self._name(word), ()))
+        clean = tuple(p for p in positions if self.classes[p] <= said and self.lower[p] not in auxiliary)
+        if positions:
+            return (clean or positions)[:_MOST_CANDIDATES]
+        resource = self._resource(self._name(word))
+        if resource is None:
+            resource = next((p for p in self._resources if self.lower[p] in variants(word)), None)
+        return () if resource is None else (resource,)
+
+    def _resource(self, name: str) -> int | None:
+        return next((position for position in self._resources if name in self.classes[position]), None)
+
+    def _keep_phrases_together(self, needs: dict[str, tuple[int, ...]]) -> None:
+        """Where one of two words side by side is a resource word, so is the other, if it can be.
+
+        In "at least one", an "at" that stands elsewhere in the question has nothing to do with a "least" that does not
+        stand there.
+        """
+        names = list(needs)
+        pairs = [*pairwise(names), *pairwise(reversed(names))]
+        changed = True
+        while changed:
+            changed = False
+            for name, other in pairs:
+                inside, outside = (needs[n][:1] < (self.length,) for n in (name, other))
+                resource = self._resource(name)
+                if inside and not outside and resource is not None:
+                    needs[name] = (resource,)
+                    changed = True
+
+    def _anchors(self, step: LogicalStep, has_content: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The positions of words that show a step, and those of its own words and of its property among them."""
+        own = frozenset(_words(step))
+        if has_content:
+            telling = self._places(_TELLING_WORDS.get(step.operator, _TELLING_WORDS[None]) & own)
+            return telling, telling
+        words = property_anchors(step.operator, step.properties) | (own - _EMPTY_WORDS)
+        return self._places(words | anchor_words(step.operator, step.properties)), self._places(words)
+
+    def _places(self, words: Iterable[str]) -> tuple[int, ...]:
+        places = sorted(position for word in words for position in self.by_word.get(word, ()))
+        return tuple(places[:_MOST_CANDIDATES])
+
+
+def _neighbours(question: Sequence[str], steps: Sequence[Candidates]) -> list[tuple[int, int]]:
+    wanted = {p for step in steps for positions in (*step.needs, step.anchors) for p in positions}
+    pairs = []
+    for left in sorted(wanted):
+        for right in range(left + 1, min(left + 2 + _WIDEST_GAP, len(question))):
+            if right in wanted:
+                pairs.append((left, right))
+            if not _is_auxiliary(question[right]):
+                break
+    return pairs
+
+
+def _is_auxiliary(token: str) -> bool:
+    return token.lower() in stop_words() or not any(map(str.isalnum, token))

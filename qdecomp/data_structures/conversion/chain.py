@@ -1,0 +1,121 @@
+"""The whole way from a decomposition to a dependency graph and back.
+
+>>> conversion = convert("How many red cubes are there?", "return cubes ;return #1 that are red ;return number of #2")
+>>> for edge in conversion.graph.edges:
+...     print(conversion.graph.describe(edge.head), edge.tag, conversion.graph.describe(edge.dependent))
+1 'many' aggregate-arg[count] 2 'red'
+2 'red' filter-sub 3 'cubes'
+>>> print(logical_form_of_graph(conversion.graph))
+SELECT[](sub=cubes)
+FILTER[](sub=#1, condition=red)
+AGGREGATE[count](arg=#2)
+>>> bool(check_back(conversion))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..alignment import Alignment, align
+from ..dependency_graph import DependencyGraph
+from ..lf_em import LfEmResult, lf_em
+from ..logical_form import LogicalForm
+from ..qdmr import Qdmr, parse_qdmr
+from ..span_graph import SpanGraph
+from ..special_tokens import PRESETS, SpecialTokens
+from ..tokenization import tokenize
+from .graph_repair import repair
+from .lf_to_sdg import logical_form_of, span_graph_of
+from .qdmr_to_lf import to_logical_form, to_qdmr
+from .sdg_to_dg import to_dependency_graph, to_span_graph
+
+__all__ = [
+    "CONVERSION_VERSION",
+    "Conversion",
+    "GraphReading",
+    "check_back",
+    "convert",
+    "logical_form_of_graph",
+    "read_graph",
+]
+
+CONVERSION_VERSION = "8"
+"""Changes whenever a graph may change; part of the key of every cache of graphs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A question with every form of its decomposition."""
+
+    question: str
+    form: LogicalForm
+    alignment: Alignment
+    span_graph: SpanGraph
+    graph: DependencyGraph
+
+
+def convert(
+    question: str,
+    decomposition: str | Qdmr | LogicalForm,
+    *,
+    special: SpecialTokens = PRESETS["default"],
+    tokens: Sequence[str] | None = None,
+) -> Conversion:
+    """Turn an annotated decomposition into its dependency graph.
+
+    ``tokens`` are the question's, if it is split already; otherwise :func:`tokenize` does it. What cannot be
+    converted is a :class:`~qdecomp.data_structures.errors.QDecompError` that says at which stage and why.
+    """
+    form = _form(decomposition)
+    words = (*(tokenize(question) if tokens is None else tokens), *special.words)
+    alignment = align(form, words)
+    span_graph = span_graph_of(form, alignment, words)
+    # A graph that nobody could read, for want of a word or because two references are one, would teach nonsense.
+    logical_form_of(span_graph)
+    return Conversion(question, form, alignment, span_graph, to_dependency_graph(span_graph, special))
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReading:
+    """What a dependency graph says, and what had to be repaired for it."""
+
+    span_graph: SpanGraph
+    form: LogicalForm
+    repairs: tuple[str, ...] = ()
+
+    @property
+    def qdmr(self) -> Qdmr:
+        """The steps as text that people write."""
+        return to_qdmr(self.form)
+
+
+def read_graph(graph: DependencyGraph, *, tolerant: bool = False) -> GraphReading:
+    """Read the steps off a dependency graph.
+
+    A graph that means nothing is a :class:`~qdecomp.data_structures.errors.GraphError` that says what is wrong and
+    where. With ``tolerant``, what has one obvious reading is repaired before.
+    """
+    repairs: tuple[str, ...] = ()
+    if tolerant:
+        repaired = repair(graph)
+        graph, repairs = repaired.graph, repaired.repairs
+    span_graph = to_span_graph(graph)
+    return GraphReading(span_graph, logical_form_of(span_graph), repairs)
+
+
+def logical_form_of_graph(graph: DependencyGraph) -> LogicalForm:
+    """The steps that a dependency graph says; one that means nothing is a :class:`GraphError`."""
+    return read_graph(graph).form
+
+
+def check_back(conversion: Conversion) -> LfEmResult:
+    """Whether the graph gives the logical form back that it was made from, by LF-EM."""
+    return lf_em(conversion.question, logical_form_of_graph(conversion.graph), conversion.form)
+
+
+def _form(decomposition: str | Qdmr | LogicalForm) -> LogicalForm:
+    if isinstance(decomposition, LogicalForm):
+        return decomposition
+    return to_logical_form(parse_qdmr(decomposition) if isinstance(decomposition, str) else decomposition)

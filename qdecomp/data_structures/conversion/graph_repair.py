@@ -1,0 +1,256 @@
+"""Repairs of predicted graphs: what has one obvious reading is changed to it, and every change is reported.
+
+What has none (a tie between two operators, a cycle of edges whose scores are unknown, a missing argument) is left as
+it is, and :func:`~qdecomp.data_structures.conversion.sdg_to_dg.to_span_graph` says what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import TypeVar
+
+from ..dependency_graph import DependencyGraph, Edge
+from ..edge_tags import DUPLICATE, SPAN, STRUCTURAL_TAGS, UNUSED, EdgeTag, format_tag, parse_tag
+from ..errors import GraphError
+from ..special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR
+from .lf_to_sdg import REQUIRED_ARGUMENTS
+from .sdg_to_dg import chains
+
+__all__ = ["Repaired", "repair"]
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """A graph after repair, and a sentence for everything that was done."""
+
+    graph: DependencyGraph
+    repairs: tuple[str, ...]
+
+
+def repair(graph: DependencyGraph) -> Repaired:
+    """Change what has one obvious reading.
+
+    >>> graph = DependencyGraph(("red", "cubes"), (Edge(0, 1, "filter-sub"), Edge(1, 1, "span")))
+    >>> repair(graph).repairs
+    ("dropped the span edge from 1 'cubes' to 1 'cubes': from a token to itself",)
+    """
+    notes: list[str] = []
+    for change in _CHANGES:
+        graph = graph.with_edges(change(graph, notes))
+    return Repaired(graph, tuple(notes))
+
+
+def _name(graph: DependencyGraph, edge: Edge) -> str:
+    return f"the {edge.tag} edge from {graph.describe(edge.head)} to {graph.describe(edge.dependent)}"
+
+
+def _without_senseless_edges(graph: DependencyGraph, notes: list[str]) -> Iterator[Edge]:
+    for edge in graph.edges:
+        reason = _senseless(graph, edge)
+        if reason is None:
+            yield edge
+        else:
+            notes.append(f"dropped {_name(graph, edge)}: {reason}")
+
+
+def _senseless(graph: DependencyGraph, edge: Edge) -> str | None:
+    if edge.head == edge.dependent:
+        return "from a token to itself"
+    if SEPARATOR in (graph.tokens[edge.head], graph.tokens[edge.dependent]):
+        return "the separator takes part in no edge"
+    if edge.tag == DUPLICATE:
+        copies = graph.tokens[edge.head] == DUPLICATE_TOKEN and edge.dependent < graph.words_end
+        return None if copies else f"must go from a {DUPLICATE_TOKEN} to a word"
+    if edge.tag not in STRUCTURAL_TAGS:
+        try:
+            parse_tag(edge.tag)
+        except GraphError as error:
+            return error.reason
+    return None
+
+
+def _with_straight_spans(graph: DependencyGraph, notes: list[str]) -> Iterator[Edge]:
+    """Tokens that span edges connect, in whatever way, are one node: chain them from left to right."""
+    spans = [edge for edge in graph.edges if edge.tag == SPAN]
+    wanted = {pair for chain in _connected(spans) for pair in pairwise(chain)}
+    yield from (edge for edge in graph.edges if edge.tag != SPAN or (edge.head, edge.dependent) in wanted)
+    present = {(edge.head, edge.dependent) for edge in spans}
+    yield from (Edge(left, right, SPAN) for left, right in wanted - present)
+    if present != wanted:
+        notes.append("made one chain from left to right of tokens that span edges connect in another way")
+
+
+def _connected(edges: Iterable[Edge]) -> list[list[int]]:
+    groups: dict[int, set[int]] = {}
+    for edge in edges:
+        merged = groups.get(edge.head, {edge.head}) | groups.get(edge.dependent, {edge.dependent})
+        groups.update((token, merged) for token in merged)
+    return [sorted(group) for group in {id(group): group for group in groups.values()}.values()]
+
+
+def _without_empty_copies(graph: DependencyGraph, notes: list[str]) -> Sequence[Edge]:
+    """A [DUP] that copies nothing leaves its chain; if it is all there is of its node, a free [DUM] takes its place."""
+    copying = {edge.head for edge in graph.edges if edge.tag == DUPLICATE}
+    used = {token for edge in graph.edges for token in (edge.head, edge.dependent)}
+    free = [place for place, token in enumerate(graph.tokens) if token == DUMMY and place not in used]
+    edges = list(graph.edges)
+    for chain in chains(graph):
+        empty = {token for token in chain if graph.tokens[token] == DUPLICATE_TOKEN and token not in copying}
+        rest = [token for token in chain if token not in empty]
+        if not empty or not (rest or free):
+            continue
+        kept = rest or [free.pop(0)]
+        edges = [edge for edge in edges if edge.tag != SPAN or edge.head not in chain]
+        edges += [Edge(left, right, SPAN) for left, right in pairwise(kept)]
+        edges = [_moved(edge, dict.fromkeys(empty, kept[-1])) for edge in edges]
+        names = ", ".join(map(graph.describe, sorted(empty)))
+        notes.append(f"left {names} out: it copies no token")
+    return edges
+
+
+def _moved(edge: Edge, new: dict[int, int]) -> Edge:
+    head, dependent = new.get(edge.head, edge.head), new.get(edge.dependent, edge.dependent)
+    return edge if (head, dependent) == (edge.head, edge.dependent) else replace(edge, head=head, dependent=dependent)
+
+
+def _at_representatives(graph: DependencyGraph, notes: list[str]) -> Iterator[Edge]:
+    """An edge at any token of a node is an edge of the node, and belongs to its last token."""
+    last = {token: chain[-1] for chain in chains(graph) for token in chain}
+    for edge in graph.edges:
+        moved = edge if edge.tag in (SPAN, DUPLICATE) else _moved(edge, last)
+        if moved.head == moved.dependent:
+            notes.append(f"dropped {_name(graph, edge)}: both are in one node")
+            continue
+        if moved is not edge:
+            notes.append(f"moved {_name(graph, edge)} to the last tokens of the nodes")
+        yield moved
+
+
+def _with_one_operator(graph: DependencyGraph, notes: list[str]) -> Iterator[Edge]:
+    """Of several operators on a node, the one with the higher sum of scores, or with more edges, stays."""
+    for head, edges in _by_head(graph).items():
+        tags = {edge: parse_tag(edge.tag) for edge in edges}
+        operator = _favourite(edges, [tags[edge].operator for edge in edges])
+        if operator is None:
+            yield from edges
+            continue
+        kept = [edge for edge in edges if tags[edge].operator == operator]
+        for edge in edges:
+            if edge not in kept:
+                notes.append(f"dropped {_name(graph, edge)}: most edges of {graph.describe(head)} say {operator}")
+        properties = _favourite(kept, [tags[edge].properties for edge in kept])
+        for edge in kept:
+            if properties is None or tags[edge].properties == properties:
+                yield edge
+            else:
+                tag = format_tag(EdgeTag(operator, tags[edge].argument, properties))
+                notes.append(f"made {_name(graph, edge)} a {tag} edge, as the others of its node")
+                yield replace(edge, tag=tag)
+    yield from (edge for edge in graph.edges if edge.tag in STRUCTURAL_TAGS)
+
+
+def _by_head(graph: DependencyGraph) -> dict[int, list[Edge]]:
+    found: dict[int, list[Edge]] = {}
+    for edge in graph.edges:
+        if edge.tag not in STRUCTURAL_TAGS:
+            found.setdefault(edge.head, []).append(edge)
+    return found
+
+
+def _favourite(edges: Sequence[Edge], values: Sequence[_T]) -> _T | None:
+    """The value with the most weight; None for a tie."""
+    scored = all(edge.score is not None for edge in edges)
+    weights: dict[_T, float] = {}
+    for edge, value in zip(edges, values, strict=True):
+        weights[value] = weights.get(value, 0.0) + ((edge.score or 0.0) if scored else 1.0)
+    best = [value for value, weight in weights.items() if weight == max(weights.values())]
+    return best[0] if len(best) == 1 else None
+
+
+def _without_cycles(graph: DependencyGraph, notes: list[str]) -> Sequence[Edge]:
+    """In a cycle of edges with scores, the weakest edge goes."""
+    edges = list(graph.edges)
+    while (cycle := _cycle(edges)) and all(edge.score is not None for edge in cycle):
+        weakest = min(cycle, key=lambda edge: (edge.score or 0.0, edge))
+        notes.append(f"dropped {_name(graph, weakest)}: the weakest of a cycle")
+        edges.remove(weakest)
+    return edges
+
+
+def _cycle(edges: Iterable[Edge]) -> list[Edge]:
+    references = [edge for edge in edges if edge.tag not in STRUCTURAL_TAGS]
+    targets: dict[int, set[int]] = {}
+    for edge in references:
+        targets.setdefault(edge.head, set()).add(edge.dependent)
+    try:
+        TopologicalSorter(targets).prepare()
+    except CycleError as error:
+        # The path goes from a dependent to its head.
+        steps = set(pairwise(error.args[1]))
+        return [edge for edge in references if (edge.dependent, edge.head) in steps]
+    return []
+
+
+def _with_one_root(graph: DependencyGraph, notes: list[str]) -> Sequence[Edge]:
+    """Of several roots, the one that reaches the most nodes stays, with the nodes that it reaches."""
+    members = {chain[-1]: chain for chain in chains(graph)}
+    references = [edge for edge in graph.edges if edge.tag not in STRUCTURAL_TAGS]
+    referred_to = {edge.dependent for edge in references}
+    roots = sorted(members.keys() - referred_to)
+    reached = {root: _reachable(graph, root, referred_to) for root in roots}
+    largest = max((len(nodes) for nodes in reached.values()), default=0)
+    best = [root for root in roots if len(reached[root]) == largest]
+    if len(best) != 1:
+        return graph.edges
+    kept = {token for node in reached[best[0]] for token in members[node]}
+    for node in members:
+        if node not in reached[best[0]]:
+            notes.append(f"dropped the node of {graph.describe(node)}: the answer does not need it")
+    edges = [edge for edge in graph.edges if edge.head in kept]
+    wrong = [edge for edge in edges if edge.tag == UNUSED and (edge.head != best[0] or edge.dependent in referred_to)]
+    notes.extend(f"dropped {_name(graph, edge)}: it is not from the root to an unused node" for edge in wrong)
+    return [edge for edge in edges if edge not in wrong]
+
+
+def _reachable(graph: DependencyGraph, root: int, referred_to: set[int]) -> set[int]:
+    nodes, todo = {root}, [root]
+    while todo:
+        node = todo.pop()
+        for edge in graph.edges:
+            if edge.head != node or edge.tag in (SPAN, DUPLICATE) or edge.dependent in nodes:
+                continue
+            if edge.tag != UNUSED or (node == root and edge.dependent not in referred_to):
+                nodes.add(edge.dependent)
+                todo.append(edge.dependent)
+    return nodes
+
+
+def _with_needed_argument(graph: DependencyGraph, notes: list[str]) -> Iterator[Edge]:
+    """A step whose only reference fills another argument than the one that it cannot do without."""
+    for edges in _by_head(graph).values():
+        tags = [parse_tag(edge.tag) for edge in edges]
+        needed = [name for name, count in REQUIRED_ARGUMENTS[tags[0].operator].items() if count == 1]
+        if len(edges) == 1 and len(needed) == 1 and tags[0].argument != needed[0]:
+            tag = format_tag(replace(tags[0], argument=needed[0]))
+            notes.append(f"made {_name(graph, edges[0])} a {tag} edge: its only reference")
+            yield replace(edges[0], tag=tag)
+        else:
+            yield from edges
+    yield from (edge for edge in graph.edges if edge.tag in STRUCTURAL_TAGS)
+
+
+_CHANGES: tuple[Callable[[DependencyGraph, list[str]], Iterable[Edge]], ...] = (
+    _without_senseless_edges,
+    _with_straight_spans,
+    _without_empty_copies,
+    _at_representatives,
+    _with_one_operator,
+    _without_cycles,
+    _with_one_root,
+    _with_needed_argument,
+)

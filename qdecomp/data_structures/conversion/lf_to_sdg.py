@@ -1,0 +1,154 @@
+"""Logical form to span graph, by an alignment, and back.
+
+Back: the tokens of a node are the words of its step. The edges name operator, properties and the arguments that are
+references; the words go to the argument that :data:`WORD_ARGUMENTS` names for the operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from ..alignment import Alignment
+from ..edge_tags import EdgeTag
+from ..errors import GraphError, LogicalFormSyntaxError
+from ..lexicon.anchors import anchor_words
+from ..logical_form import Argument, LogicalForm, LogicalStep
+from ..operators import Operator
+from ..qdmr import reference_to
+from ..span_graph import SpanEdge, SpanGraph
+from .phrasing import phrase_of
+
+__all__ = ["REQUIRED_ARGUMENTS", "WORD_ARGUMENTS", "logical_form_of", "span_graph_of"]
+
+_STAGE = "span graph"
+
+WORD_ARGUMENTS: Mapping[Operator, tuple[str, ...]] = MappingProxyType(
+    {
+        Operator.SELECT: ("sub",),
+        Operator.FILTER: ("condition",),
+        Operator.PROJECT: ("projection",),
+        Operator.AGGREGATE: ("arg",),
+        Operator.GROUP: ("value", "key"),
+        Operator.SUPERLATIVE: ("attribute", "sub"),
+        Operator.COMPARATIVE: ("condition",),
+        Operator.COMPARISON: ("arg",),
+        Operator.UNION: ("sub",),
+        Operator.INTERSECTION: ("projection",),
+        Operator.DISCARD: ("exclude", "sub"),
+        Operator.SORT: ("order", "sub"),
+        Operator.BOOLEAN: ("condition",),
+        Operator.ARITHMETIC: ("left", "right"),
+    }
+)
+"""Where a step's words go: to the first of these arguments that no reference fills, or else to the first of all."""
+
+REQUIRED_ARGUMENTS: Mapping[Operator, Mapping[str, int]] = MappingProxyType(
+    {
+        Operator.SELECT: {"sub": 1},
+        Operator.FILTER: {"sub": 1},
+        Operator.PROJECT: {"sub": 1},
+        Operator.AGGREGATE: {"arg": 1},
+        Operator.GROUP: {},
+        Operator.SUPERLATIVE: {"sub": 1, "attribute": 1},
+        Operator.COMPARATIVE: {"sub": 1, "attribute": 1},
+        Operator.COMPARISON: {"arg": 2},
+        Operator.UNION: {"sub": 2},
+        Operator.INTERSECTION: {"intersect": 2},
+        Operator.DISCARD: {"sub": 1, "exclude": 1},
+        Operator.SORT: {"sub": 1, "order": 1},
+        Operator.BOOLEAN: {"sub": 1},
+        Operator.ARITHMETIC: {},
+    }
+)
+"""How often an argument must be there at least, as a reference or as words."""
+
+# Arguments of which each reference is one of its own; in the others, words and references make one argument.
+_LISTED = frozenset(
+    {
+        (Operator.UNION, "sub"),
+        (Operator.INTERSECTION, "intersect"),
+        (Operator.COMPARISON, "arg"),
+        (Operator.ARITHMETIC, "arg"),
+        (Operator.BOOLEAN, "sub"),
+    }
+)
+# In the steps of these operators, a word that shows the operator is at the same time a word that people write there.
+_ANCHORS_ARE_WORDS = frozenset((Operator.SELECT, Operator.FILTER, Operator.PROJECT))
+
+
+def span_graph_of(form: LogicalForm, alignment: Alignment, tokens: Sequence[str]) -> SpanGraph:
+    """A node per step with its aligned tokens, and an edge per reference."""
+    edges = [
+        SpanEdge(number, target - 1, EdgeTag(step.operator, argument.name, step.properties))
+        for number, step in enumerate(form.steps)
+        for argument in step.arguments
+        for target in argument.references
+    ]
+    return SpanGraph(tuple(tokens), alignment.steps, tuple(edges))
+
+
+def logical_form_of(graph: SpanGraph) -> LogicalForm:
+    """The steps that a span graph says; a step that means nothing is a :class:`GraphError`."""
+    steps = []
+    for node in range(len(graph.nodes)):
+        try:
+            steps.append(_step(graph, node))
+        except LogicalFormSyntaxError as error:
+            raise GraphError(_STAGE, error.reason, node + 1) from None
+    return LogicalForm(tuple(steps))
+
+
+def _step(graph: SpanGraph, node: int) -> LogicalStep:
+    operator, properties = graph.signature(node)
+    references: dict[str, list[str]] = {}
+    for edge in graph.outgoing(node):
+        references.setdefault(edge.tag.argument, []).append(reference_to(edge.target + 1))
+    words = _words(graph, node, operator, properties)
+    arguments: list[Argument] = []
+    for name, targets in references.items():
+        if (operator, name) in _LISTED:
+            arguments.extend(Argument(name, (target,)) for target in targets)
+        else:
+            arguments.append(Argument(name, tuple(targets)))
+    if words:
+        arguments = _with_words(operator, arguments, words)
+    step = LogicalStep(operator, properties, tuple(arguments))
+    _check(step, node)
+    return step
+
+
+def _words(graph: SpanGraph, node: int, operator: Operator, properties: tuple[str, ...]) -> tuple[str, ...]:
+    positions = graph.nodes[node]
+    if operator not in _ANCHORS_ARE_WORDS:
+        known = anchor_words(operator, properties)
+        if all(word.lower() in known for word in graph.words(node)):
+            positions = ()
+    others = {position for number, other in enumerate(graph.nodes) if number != node for position in other}
+    before_reference = any(edge.tag.argument == WORD_ARGUMENTS[operator][0] for edge in graph.outgoing(node))
+    words = phrase_of(graph.tokens, positions, operator, others=others, before_reference=before_reference)
+    # Without a property, a comparison is written "#1 where #2 is red", and read only so.
+    return ("is", *words) if operator is Operator.COMPARATIVE and not properties else words
+
+
+def _with_words(operator: Operator, arguments: list[Argument], words: Sequence[str]) -> list[Argument]:
+    used = {argument.name for argument in arguments}
+    if operator is Operator.ARITHMETIC and "arg" in used:
+        return [*arguments, Argument("arg", tuple(words))]
+    names = WORD_ARGUMENTS[operator]
+    name = next((name for name in names if name not in used), names[0])
+    for place, argument in enumerate(arguments):
+        if argument.name == name:
+            filled = Argument(name, (*words, *argument.tokens))
+            return [*arguments[:place], filled, *arguments[place + 1 :]]
+    return [*arguments, Argument(name, tuple(words))]
+
+
+def _check(step: LogicalStep, node: int) -> None:
+    for name, count in REQUIRED_ARGUMENTS[step.operator].items():
+        found = sum(argument.name == name for argument in step.arguments)
+        if found < count:
+            needed = f"{name}" if count == 1 else f"{count} times {name}"
+            raise GraphError(_STAGE, f"{step.operator} needs {needed}; it has {found}", node + 1)
+    if step.operator is Operator.ARITHMETIC and len(step.arguments) < 2:
+        raise GraphError(_STAGE, "arithmetic needs two operands", node + 1)

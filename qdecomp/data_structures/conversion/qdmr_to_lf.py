@@ -1,0 +1,226 @@
+"""QDMR → LF by the rule table, and LF → QDMR by its templates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import islice
+
+from ..lexicon import property_phrases, stop_words
+from ..logical_form import Argument, LogicalForm, LogicalStep
+from ..operators import Operator
+from ..qdmr import Qdmr, Step, is_reference, parse_qdmr
+from .rules import LIST_SEPARATOR, RULES, TEMPLATES, Rule, Template
+
+__all__ = ["to_logical_form", "to_logical_step", "to_qdmr", "to_step"]
+
+# Operators whose arguments are references: a word beside one is kept only if it says more than the property does.
+_TAKES_REFERENCES = frozenset(
+    (Operator.AGGREGATE, Operator.GROUP, Operator.SUPERLATIVE, Operator.COMPARISON, Operator.ARITHMETIC)
+)
+# Operators whose condition is compared by a property, which is then no longer part of the condition's words.
+_TAKES_CONDITION = frozenset((Operator.BOOLEAN, Operator.COMPARATIVE))
+# How many texts are tried for a step; nearly all take the first one or two.
+_MAX_TRIALS = 200
+_BEFORE_A_COMPARISON = frozenset(("is", "are", "was", "were", "be", "the"))
+
+
+def to_logical_form(qdmr: Qdmr | str) -> LogicalForm:
+    """Convert every step of a decomposition, given as a value or as Break's text.
+
+    A step that fits no rule gets the closest reading by the place of its references and is marked as
+    ``approximate``.
+
+    >>> print(to_logical_form("return cubes ;return #1 that are red ;return number of #2"))
+    SELECT[](sub=cubes)
+    FILTER[](sub=#1, condition=that are red)
+    AGGREGATE[count](arg=#2)
+    """
+    if isinstance(qdmr, str):
+        qdmr = parse_qdmr(qdmr)
+    return LogicalForm(tuple(to_logical_step(step) for step in qdmr.steps))
+
+
+@lru_cache(maxsize=65536)
+def to_logical_step(step: Step) -> LogicalStep:
+    """Convert one step by the first rule that it fits; the last rules fit everything."""
+    text, count = step.text, len(step.references)
+    rules = (rule for rule in RULES if rule.references[0] <= count <= rule.references[1])
+    rule, match = next((rule, match) for rule in rules if (match := rule.pattern.fullmatch(text)) is not None)
+    return _read(rule, match, step)
+
+
+def _read(rule: Rule, match: re.Match[str], step: Step) -> LogicalStep:
+    operator = rule.operator
+    phrase: tuple[str, ...] = ()
+    if rule.property is not None:
+        properties: tuple[str, ...] = (rule.property,)
+    else:
+        properties, phrase = _find_property(operator, step.tokens)
+    arguments = []
+    for name, tokens in _arguments(match):
+        if operator in _TAKES_REFERENCES:
+            tokens = _without_known_words(operator, tokens)
+        elif operator in _TAKES_CONDITION and name == "condition" and phrase:
+            tokens = _without_comparison(tokens, phrase)
+        elif operator is Operator.DISCARD and name == "sub":
+            tokens = _without_last_stop_words(tokens)
+        if tokens:
+            arguments.append(Argument(name, tuple(tokens)))
+    # A comparison that says by what cannot be missing from the published form either.
+    approximate = rule.approximate or (operator is Operator.COMPARISON and not properties)
+    return LogicalStep(operator, properties, tuple(arguments), approximate)
+
+
+def _find_property(operator: Operator, tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The property of the lowest tier, by the longest phrase, with the phrase that shows it."""
+    phrases = _phrases_by_first_word(operator)
+    if not phrases:
+        return (), ()
+    lower = tuple(token.lower() for token in tokens)
+    found = [
+        candidate
+        for place, token in enumerate(lower)
+        for candidate in phrases.get(token, ())
+        if lower[place : place + len(candidate[3])] == candidate[3]
+    ]
+    if not found:
+        return (), ()
+    _, _, name, phrase = min(found)
+    return (name,), phrase
+
+
+@cache
+def _phrases_by_first_word(operator: Operator) -> Mapping[str, list[tuple[int, int, str, tuple[str, ...]]]]:
+    """Tier, length (negative, so that the longest comes first), property and words of each phrase."""
+    phrases: dict[str, list[tuple[int, int, str, tuple[str, ...]]]] = {}
+    for row in property_phrases(operator):
+        for phrase in row.phrases:
+            phrases.setdefault(phrase[0], []).append((row.tier, -len(phrase), row.property, phrase))
+    return phrases
+
+
+def _position(tokens: Sequence[str], phrase: Sequence[str]) -> int | None:
+    width = len(phrase)
+    for start in range(len(tokens) - width + 1):
+        if tokens[start] == phrase[0] and tuple(tokens[start : start + width]) == tuple(phrase):
+            return start
+    return None
+
+
+def _arguments(match: re.Match[str]) -> Iterator[tuple[str, list[str]]]:
+    pieces: dict[str, list[str]] = {}
+    for group, text in match.groupdict().items():
+        if not text:
+            continue
+        if group.startswith("each_"):
+            for member in LIST_SEPARATOR.split(text):
+                yield group.removeprefix("each_"), member.split()
+        else:
+            pieces.setdefault(group.partition("_")[0], []).extend(text.split())
+    yield from pieces.items()
+
+
+@cache
+def _known_words(operator: Operator) -> frozenset[str]:
+    if operator is Operator.ARITHMETIC:
+        return stop_words()
+    return stop_words() | {word for row in property_phrases(operator) for phrase in row.phrases for word in phrase}
+
+
+def _without_known_words(operator: Operator, tokens: Sequence[str]) -> list[str]:
+    """Drop what the operator and its property say already; what follows a reference always says more."""
+    known = _known_words(operator)
+    start = _first_reference(tokens)
+    return [*(token for token in tokens[:start] if token.lower() not in known), *tokens[start:]]
+
+
+def _first_reference(tokens: Sequence[str]) -> int:
+    return next((place for place, token in enumerate(tokens) if is_reference(token)), len(tokens))
+
+
+def _without_comparison(tokens: Sequence[str], phrase: tuple[str, ...]) -> list[str]:
+    lower = [token.lower() for token in tokens]
+    start = _position(lower, phrase)
+    if start is None:
+        return list(tokens)
+    before = list(tokens[:start])
+    while before and before[-1].lower() in _BEFORE_A_COMPARISON:
+        before.pop()
+    while before and before[0].lower() in _BEFORE_A_COMPARISON:
+        before.pop(0)
+    return [*before, *tokens[start + len(phrase) :]]
+
+
+def _without_last_stop_words(tokens: Sequence[str]) -> list[str]:
+    kept = list(tokens)
+    while len(kept) > 1 and kept[-1].lower() in stop_words():
+        kept.pop()
+    return kept
+
+
+def to_qdmr(form: LogicalForm) -> Qdmr:
+    """Write a logical form as a decomposition.
+
+    Each step's text is one that converts back to the same step, if any of the operator's templates gives one;
+    a step that nobody could write, such as a sum of nothing, gets the first template's text.
+
+    >>> from qdecomp.data_structures.logical_form import parse_logical_form
+    >>> str(to_qdmr(parse_logical_form(["SELECT[](sub=cubes)", "AGGREGATE[count](arg=#1)"])))
+    'return cubes ;return number of #1'
+    """
+    return Qdmr(tuple(to_step(step) for step in form.steps))
+
+
+@lru_cache(maxsize=65536)
+def to_step(step: LogicalStep) -> Step:
+    """Write one logical step."""
+    first: Step | None = None
+    for text in islice(_texts(step), _MAX_TRIALS):
+        candidate = Step(tuple(text.split()))
+        if to_logical_step(candidate) == step:
+            return candidate
+        first = first or candidate
+    return first or Step(tuple(token for argument in step.arguments for token in argument.tokens))
+
+
+def _texts(step: LogicalStep) -> Iterator[str]:
+    """What the templates make of a step, the likeliest text first, without those that say nothing."""
+    shown = step.properties[0] if step.properties else None
+    names = {argument.name for argument in step.arguments}
+    for template in TEMPLATES[step.operator]:
+        # A template that leaves an argument out does not serve.
+        if shown in template.properties and all(f"{{{name}" in template.text for name in names):
+            for blanks in _blanks(template, step, names):
+                text = template.text.format_map(_Blanks(blanks, property=template.properties[shown]))
+                if text and not text.isspace():
+                    yield text
+
+
+def _blanks(template: Template, step: LogicalStep, names: Iterable[str]) -> Iterator[dict[str, str]]:
+    """What stands for the arguments: one filling, or one for each place at which the template splits one."""
+    blanks: dict[str, str] = {}
+    split: tuple[str, list[str]] | None = None
+    for name in names:
+        tokens = [token for argument in step.argument(name) for token in argument.tokens]
+        blanks[name] = template.separator.join(argument.text for argument in step.argument(name))
+        start = _first_reference(tokens)
+        blanks[f"{name}_before"], blanks[f"{name}_rest"] = " ".join(tokens[:start]), " ".join(tokens[start:])
+        blanks[f"{name}_reference"] = " ".join(tokens[start : start + 1])
+        blanks[f"{name}_others"] = " ".join(tokens[:start] + tokens[start + 1 :])
+        if f"{{{name}_head}}" in template.text:
+            split = name, tokens
+    if split is None:
+        yield blanks
+        return
+    name, tokens = split
+    for place in range(len(tokens), -1, -1):
+        yield {**blanks, f"{name}_head": " ".join(tokens[:place]), f"{name}_tail": " ".join(tokens[place:])}
+
+
+class _Blanks(dict[str, str]):
+    """Fills a template; an argument that the step lacks is left out."""
+
+    def __missing__(self, key: str) -> str:
+        return ""

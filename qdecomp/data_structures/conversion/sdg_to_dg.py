@@ -1,0 +1,195 @@
+"""Span graph to dependency graph and back.
+
+A node's tokens are chained from left to right by ``span`` edges, and its rightmost token stands for it. A token that
+several nodes share stays with the first of them; each other one takes one ``[DUP]`` token with a ``duplicate`` edge to
+every token that it shares. A node without tokens takes a ``[DUM]``; so does the only node of a graph with one token,
+which would have no edge otherwise. Placeholders are taken in the order of the nodes, so that equal questions give
+equal graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from ..dependency_graph import DependencyGraph, Edge
+from ..edge_tags import DUPLICATE, SPAN, UNUSED, format_tag, parse_tag
+from ..errors import GraphError
+from ..span_graph import SpanEdge, SpanGraph
+from ..special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR, SpecialTokens
+
+__all__ = ["chains", "placeholders_needed", "to_dependency_graph", "to_span_graph"]
+
+_STAGE = "dependency graph"
+
+
+def to_dependency_graph(graph: SpanGraph, special: SpecialTokens) -> DependencyGraph:
+    """Project a span graph on single tokens; too few placeholders are a :class:`GraphError`."""
+    question = graph.question_tokens
+    if graph.tokens[len(question) :] != special.words:
+        raise GraphError(_STAGE, "the span graph was made with other resource words")
+    free = {
+        DUPLICATE_TOKEN: iter(range(len(graph.tokens), len(graph.tokens) + special.duplicates)),
+        DUMMY: iter(range(len(graph.tokens) + special.duplicates, len(graph.tokens) + len(special.placeholders))),
+    }
+
+    def take(token: str) -> int:
+        position = next(free[token], None)
+        if position is None:
+            duplicates, dummies = placeholders_needed(graph)
+            raise GraphError(
+                _STAGE,
+                f"too few {token} tokens: needs {duplicates} {DUPLICATE_TOKEN} and {dummies} {DUMMY}, "
+                f"there are {special.duplicates} and {special.dummies}",
+            )
+        return position
+
+    representatives, edges = _project_nodes(graph, take)
+    for edge in graph.edges:
+        edges.append(Edge(representatives[edge.source], representatives[edge.target], format_tag(edge.tag)))
+    edges.extend(Edge(representatives[graph.root], representatives[node], UNUSED) for node in graph.unused)
+    return DependencyGraph((*question, *special.appended), tuple(edges))
+
+
+def placeholders_needed(graph: SpanGraph) -> tuple[int, int]:
+    """How many ``[DUP]`` and ``[DUM]`` tokens a span graph takes."""
+    taken = {DUPLICATE_TOKEN: 0, DUMMY: 0}
+
+    def take(token: str) -> int:
+        taken[token] += 1
+        return len(graph.tokens) + sum(taken.values())
+
+    _project_nodes(graph, take)
+    return taken[DUPLICATE_TOKEN], taken[DUMMY]
+
+
+def _project_nodes(graph: SpanGraph, take: Callable[[str], int]) -> tuple[list[int], list[Edge]]:
+    """The position that stands for each node, and the ``span`` and ``duplicate`` edges."""
+    representatives: list[int] = []
+    edges: list[Edge] = []
+    owned: set[int] = set()
+    for positions in graph.nodes:
+        chain = [position for position in positions if position not in owned]
+        shared = [position for position in positions if position in owned]
+        owned.update(chain)
+        if shared:
+            copy = take(DUPLICATE_TOKEN)
+            edges.extend(Edge(copy, position, DUPLICATE) for position in shared)
+            chain.append(copy)
+        if not chain or (len(graph.nodes) == 1 and len(chain) == 1):
+            chain.append(take(DUMMY))
+        edges.extend(Edge(left, right, SPAN) for left, right in pairwise(chain))
+        representatives.append(chain[-1])
+    if len(graph.nodes) == 1 and not edges:
+        raise GraphError(_STAGE, "the only step has no token in the question")
+    return representatives, edges
+
+
+def to_span_graph(graph: DependencyGraph) -> SpanGraph:
+    """Read the steps off a dependency graph; a graph that means nothing is a :class:`GraphError` that says why."""
+    _check_edges(graph)
+    members = chains(graph)
+    node_of = {chain[-1]: number for number, chain in enumerate(members)}
+    edges = list(_references(graph, node_of))
+    root = _root(graph, members, node_of, edges)
+    copies: dict[int, list[int]] = {}
+    for edge in graph.edges:
+        if edge.tag == DUPLICATE:
+            copies.setdefault(edge.head, []).append(edge.dependent)
+    words_end = graph.words_end
+    nodes = [
+        tuple(word for token in chain for word in copies.get(token, [token] if token < words_end else []))
+        for chain in members
+    ]
+    order = [number for number in range(len(nodes)) if number != root] + [root]
+    place = {old: new for new, old in enumerate(order)}
+    return SpanGraph(
+        graph.tokens[:words_end],
+        tuple(nodes[number] for number in order),
+        tuple(SpanEdge(place[edge.source], place[edge.target], edge.tag) for edge in edges),
+    )
+
+
+def chains(graph: DependencyGraph) -> list[tuple[int, ...]]:
+    """The tokens of each node, from left to right; nodes are sorted by their last token, which stands for them."""
+    following: dict[int, int] = {}
+    preceding: dict[int, int] = {}
+    used: set[int] = set()
+    for edge in graph.edges:
+        used.add(edge.head)
+        if edge.tag != DUPLICATE:
+            used.add(edge.dependent)
+        if edge.tag != SPAN:
+            continue
+        if edge.head in following or edge.dependent in preceding:
+            fork = edge.head if edge.head in following else edge.dependent
+            raise GraphError(_STAGE, f"two span edges on one side of token {graph.describe(fork)}")
+        following[edge.head], preceding[edge.dependent] = edge.dependent, edge.head
+    found = []
+    for start in used - preceding.keys():
+        chain = [start]
+        while chain[-1] in following:
+            chain.append(following[chain[-1]])
+        found.append(tuple(chain))
+    return sorted(found, key=lambda chain: chain[-1])
+
+
+def _check_edges(graph: DependencyGraph) -> None:
+    """What a single edge may look like, and that no ``[DUP]`` is left without a token to copy."""
+    if not graph.edges:
+        raise GraphError(_STAGE, "there is no edge")
+    tokens, words_end = graph.tokens, graph.words_end
+    copying = {edge.head for edge in graph.edges if edge.tag == DUPLICATE}
+    for edge in graph.edges:
+        where = f"{edge.tag} edge from {graph.describe(edge.head)} to {graph.describe(edge.dependent)}"
+        if edge.head == edge.dependent:
+            raise GraphError(_STAGE, f"{where}: from a token to itself")
+        for position in (edge.head, edge.dependent):
+            if tokens[position] == SEPARATOR:
+                raise GraphError(_STAGE, f"{where}: the separator takes part in no edge")
+            if tokens[position] == DUPLICATE_TOKEN and position not in copying:
+                raise GraphError(_STAGE, f"{graph.describe(position)} copies no token: it has no duplicate edge")
+        if edge.tag == SPAN and edge.head > edge.dependent:
+            raise GraphError(_STAGE, f"{where}: span edges go to the right")
+        if edge.tag == DUPLICATE and (tokens[edge.head] != DUPLICATE_TOKEN or edge.dependent >= words_end):
+            raise GraphError(_STAGE, f"{where}: must go from a {DUPLICATE_TOKEN} to a word")
+
+
+def _references(graph: DependencyGraph, node_of: dict[int, int]) -> Iterator[SpanEdge]:
+    """The edges between nodes; all of a node's must have one operator and one set of properties."""
+    signatures: dict[int, tuple[str, object]] = {}
+    for edge in graph.edges:
+        if edge.tag in (SPAN, DUPLICATE):
+            continue
+        for position in (edge.head, edge.dependent):
+            if position not in node_of:
+                reason = f"{edge.tag} edge at token {graph.describe(position)}, which is not the last of its node"
+                raise GraphError(_STAGE, reason)
+        if edge.tag == UNUSED:
+            continue
+        tag = parse_tag(edge.tag)
+        first, signature = signatures.setdefault(edge.head, (edge.tag, (tag.operator, tag.properties)))
+        if signature != (tag.operator, tag.properties):
+            where = graph.describe(edge.head)
+            raise GraphError(_STAGE, f"two operators on one node: {first} and {edge.tag} at token {where}")
+        yield SpanEdge(node_of[edge.head], node_of[edge.dependent], tag)
+
+
+def _root(
+    graph: DependencyGraph, members: list[tuple[int, ...]], node_of: dict[int, int], edges: list[SpanEdge]
+) -> int:
+    """The one node that nothing refers to; only its edges may say which other nodes are unused."""
+    unused = [edge for edge in graph.edges if edge.tag == UNUSED]
+    referred_to = {edge.target for edge in edges}
+    roots = sorted(set(node_of.values()) - referred_to - {node_of[edge.dependent] for edge in unused})
+    if not roots:
+        raise GraphError(_STAGE, "no root: every node is referred to by another, so there is a cycle")
+    if len(roots) > 1:
+        names = ", ".join(graph.describe(members[number][-1]) for number in roots)
+        raise GraphError(_STAGE, f"{len(roots)} roots: nothing refers to the nodes of tokens {names}")
+    for edge in unused:
+        if node_of[edge.head] != roots[0]:
+            raise GraphError(_STAGE, f"{UNUSED} edge from {graph.describe(edge.head)}, which is not the root")
+        if node_of[edge.dependent] in referred_to:
+            raise GraphError(_STAGE, f"{UNUSED} edge to {graph.describe(edge.dependent)}, which is used")
+    return roots[0]

@@ -1,0 +1,79 @@
+"""LF-EM: whether two decompositions of a question have the same normalised logical form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..conversion.qdmr_to_lf import to_logical_form
+from ..errors import QDecompError, StepError
+from ..logical_form import LogicalForm
+from ..qdmr import Qdmr
+from .normalization import normalize
+
+__all__ = ["METRIC_VERSION", "Decomposition", "LfEmResult", "lf_em", "normalized_text"]
+
+METRIC_VERSION = "1"
+"""Changes whenever a verdict may change."""
+
+Decomposition = str | Qdmr | LogicalForm
+"""What can be compared: Break's text, a parsed decomposition, or a logical form."""
+
+
+@dataclass(frozen=True, slots=True)
+class LfEmResult:
+    """The verdict with what it rests on; a side that has no logical form has None and a reason in ``error``."""
+
+    verdict: bool
+    error: str | None
+    prediction_normalized: str | None
+    gold_normalized: str | None
+
+    def __bool__(self) -> bool:
+        return self.verdict
+
+
+def lf_em(question: str, prediction: Decomposition, gold: Decomposition, *, strict: bool = False) -> LfEmResult:
+    """Compare a predicted with a gold decomposition.
+
+    The default is the published metric. ``strict`` counts the differences in meaning that it overlooks, and reads
+    steps that it cannot read. A side that cannot be read makes the verdict false and gives the reason in ``error``.
+
+    >>> question = "How many red cubes are there?"
+    >>> gold = "return cubes ;return #1 that are red ;return number of #2"
+    >>> lf_em(question, "return red cube ;return the number of #1", gold).verdict
+    True
+    >>> lf_em(question, "return red cubes ;return number of #2", gold).error
+    'prediction: step 2: refers to itself (#2)'
+    """
+    errors: list[str] = []
+    normalized: list[str | None] = []
+    for side, value in (("prediction", prediction), ("gold", gold)):
+        try:
+            normalized.append(normalized_text(question, value, strict=strict))
+        except QDecompError as error:
+            normalized.append(None)
+            errors.append(f"{side}: {error}")
+    verdict = not errors and normalized[0] == normalized[1]
+    return LfEmResult(verdict, "; ".join(errors) or None, normalized[0], normalized[1])
+
+
+@lru_cache(maxsize=16384)
+def normalized_text(question: str, decomposition: Decomposition, *, strict: bool = False) -> str:
+    """The text that LF-EM compares: the normalised steps, separated by semicolons.
+
+    >>> normalized_text("How many red cubes are there?", "return red cubes ;return number of #1")
+    'SELECT[](){cube,red}; AGGREGATE[count](arg=#1){}'
+    """
+    form = _logical_form(decomposition)
+    if not strict:
+        for number, step in enumerate(form.steps, start=1):
+            if step.approximate:
+                raise StepError("the published rules have no operator for it", number)
+    return "; ".join(str(step) for step in normalize(question, form, strict=strict))
+
+
+def _logical_form(decomposition: Decomposition) -> LogicalForm:
+    if isinstance(decomposition, LogicalForm):
+        return decomposition
+    return to_logical_form(decomposition)

@@ -1,0 +1,1 @@
+"""The metrics of Break and what they need: exact match, SARI, LF-EM, NormEM, GED."""

@@ -1,0 +1,144 @@
+"""What a metric is, and the table of metrics by name.
+
+A metric is one function of a question, a predicted and a gold decomposition. It scores any text: what it cannot
+read has a result with an error, never an exception. To add one, write the function and :func:`register` it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from qdecomp.data_structures.errors import DataError
+
+__all__ = [
+    "DEFAULT_METRICS",
+    "METRICS",
+    "Metric",
+    "MetricFunction",
+    "MetricOptions",
+    "MetricResult",
+    "Preparable",
+    "get_metric",
+    "prepare",
+    "register",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricResult:
+    """The score of one prediction; a verdict is 1.0 or 0.0.
+
+    ``value`` is None when there is no score (the time was up, for example) and ``error`` then says why. A score
+    with an error is a verdict that is false because something could not be read.
+    """
+
+    value: float | None
+    error: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "details", MappingProxyType(dict(self.details)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A mapping proxy cannot be pickled, but results travel between processes.
+        return MetricResult, (self.value, self.error, dict(self.details))
+
+
+MetricFunction: TypeAlias = Callable[[str, str, str], MetricResult]
+"""From (question, prediction, gold) to the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricOptions:
+    """What a user may choose about the metrics; each looks at what concerns it."""
+
+    annotations: Path | None = None
+    """For ``norm_em``: a file with the linguistic annotations of the steps; spaCy is asked for what it lacks."""
+    annotation_cache: Path | None = None
+    """For ``norm_em``: a file that keeps spaCy's annotations between runs."""
+    ged_seconds: float = 20.0
+    """For ``ged``: the time limit for one example."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric's name on the command line, its name for people, and how to get its function.
+
+    ``load`` imports what the metric needs, so that a metric that nobody asks for costs nothing.
+    """
+
+    name: str
+    title: str
+    load: Callable[[MetricOptions], MetricFunction]
+    lower_is_better: bool = False
+    is_verdict: bool = True
+    """Whether the only values are 0.0 and 1.0, so that the mean is a share."""
+
+
+@runtime_checkable
+class Preparable(Protocol):
+    """A metric function that is quicker when it sees all its rows beforehand."""
+
+    def prepare(self, rows: Iterable[tuple[str, str, str]]) -> None:
+        """Do the work that the rows (question, prediction, gold) have in common."""
+
+
+def prepare(function: MetricFunction, rows: Iterable[tuple[str, str, str]]) -> None:
+    """Let a function see its rows beforehand, where it cares; the results are the same without."""
+    if isinstance(function, Preparable):
+        function.prepare(rows)
+
+
+_REGISTRY: dict[str, Metric] = {}
+
+METRICS: Mapping[str, Metric] = MappingProxyType(_REGISTRY)
+"""All registered metrics by name, in the order in which they are shown."""
+
+DEFAULT_METRICS = ("em", "sari", "lf_em")
+
+
+def register(metric: Metric) -> Metric:
+    """Add a metric to :data:`METRICS`; a name is taken once."""
+    if metric.name in _REGISTRY:
+        raise ValueError(f"there is a metric {metric.name!r} already")
+    _REGISTRY[metric.name] = metric
+    return metric
+
+
+def get_metric(name: str) -> Metric:
+    """The metric of that name.
+
+    >>> get_metric("sari").title
+    'SARI'
+    """
+    try:
+        return METRICS[name]
+    except KeyError:
+        raise DataError(f"there is no metric {name!r}; known are {', '.join(METRICS)}") from None
+
+
+def _loader(module: str, function: str) -> Callable[[MetricOptions], MetricFunction]:
+    """A factory that imports its module when it is called."""
+
+    def load(options: MetricOptions) -> MetricFunction:
+        loaded = importlib.import_module(f"qdecomp.evaluation.metrics.{module}")
+        metric_function: MetricFunction = getattr(loaded, function)(options)
+        return metric_function
+
+    return load
+
+
+for _metric in (
+    Metric("em", "EM", _loader("exact_match", "load")),
+    Metric("sari", "SARI", _loader("sari", "load"), is_verdict=False),
+    Metric("lf_em", "LF-EM", _loader("logical_form_match", "load")),
+    Metric("lf_em_strict", "LF-EM (strict)", _loader("logical_form_match", "load_strict")),
+    Metric("norm_em", "NormEM", _loader("norm_em", "load")),
+    Metric("ged", "GED", _loader("ged", "load"), lower_is_better=True, is_verdict=False),
+):
+    register(_metric)

@@ -1,0 +1,1 @@
+"""The page that compares systems: its contents, its plots, its HTML."""

@@ -1,0 +1,258 @@
+"""The report's figures, as SVG that takes its colours from the page.
+
+Systems differ by marker, line style or hatching as well as by colour, so that the figures can be read in black and
+white. Colours are written as CSS variables: the page sets them for light and dark screens and for print.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..agreement import Agreement
+from ..breakdown import Group, Score
+from ..differences import DifferenceKind
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["SERIES", "SUBSETS_SHOWN", "plot_agreement", "plot_by_source", "plot_by_steps", "plot_differences"]
+
+SERIES = 8
+"""How many systems look different; more than that repeat."""
+
+_MARKERS = "osD^vP*X"
+_LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2, 2, 2)))
+_HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++", "ooo")
+SUBSETS_SHOWN = 16
+"""How many subsets of systems fit in a figure."""
+_LONGEST_LABEL = 30
+# How much fits beside each other in a legend.
+_CHARACTERS_AN_INCH = 11
+_CHARACTERS_OF_A_HANDLE = 9
+
+# Colours that stand for a CSS variable until the figure is written.
+_INK = "#010101"
+_FAINT = "#020202"
+_PAPER = "#030303"
+_VARIABLES = {_INK: "--ink", _FAINT: "--faint", _PAPER: "--paper"} | {
+    f"#0404{number:02d}": f"--series-{number}" for number in range(1, SERIES + 1)
+}
+
+_STYLE: dict[Any, Any] = {
+    # A dollar sign in a system's name is a dollar sign.
+    "text.parse_math": False,
+    "svg.fonttype": "none",
+    "font.size": 10,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "grid.color": _FAINT,
+    "hatch.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+}
+
+
+def plot_by_steps(groups: Mapping[str, Sequence[Group]], metric: str, title: str) -> str:
+    """A line for each system over the number of gold steps, with intervals, and the number of questions below."""
+
+    def draw(figure: Figure) -> None:
+        lines, counts = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+        for place, (name, of_system) in enumerate(groups.items()):
+            scores = [group.scores[metric] for group in of_system]
+            # Side by side, so that the intervals of two systems do not cover each other.
+            shift = 0.12 * (place - (len(groups) - 1) / 2)
+            lines.errorbar(
+                [int(group.name) + shift for group in of_system],
+                [_percent(score.mean) for score in scores],
+                yerr=_error_bars(scores),
+                label=_label(name),
+                color=_colour(place),
+                marker=_MARKERS[place % SERIES],
+                linestyle=_LINES[place % SERIES],
+                markersize=5,
+                linewidth=1.6,
+                elinewidth=0.9,
+                capsize=2.5,
+            )
+        lines.set_ylabel(f"{title} (%)")
+        # Room for markers at 0 and at the top.
+        lines.margins(y=0.06)
+        lines.grid(axis="y", linewidth=0.6)
+        _legend(figure, lines)
+        first = next(iter(groups.values()))
+        steps = [int(group.name) for group in first]
+        bars = counts.bar(steps, [group.questions for group in first], color=_FAINT, edgecolor=_INK, linewidth=0.6)
+        counts.bar_label(bars, fmt="{:,.0f}", fontsize=7, padding=1)
+        counts.margins(y=0.35)
+        counts.set_ylabel("questions")
+        counts.yaxis.set_major_formatter("{x:,.0f}")
+        counts.set_xlabel("number of gold steps")
+        counts.set_xticks(steps)
+
+    return _svg(draw, (8.2, 4.6), "by-steps")
+
+
+def plot_by_source(groups: Mapping[str, Sequence[Group]], metric: str, title: str) -> str:
+    """Bars for each source, one a system, with intervals."""
+    first = next(iter(groups.values()))
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        width = 0.8 / len(groups)
+        for place, (name, of_system) in enumerate(groups.items()):
+            scores = [group.scores[metric] for group in of_system]
+            axes.bar(
+                [index + (place + 0.5) * width - 0.4 for index in range(len(of_system))],
+                [_percent(score.mean) for score in scores],
+                width,
+                yerr=_error_bars(scores),
+                label=_label(name),
+                error_kw={"ecolor": _INK, "elinewidth": 0.9, "capsize": 2.5},
+                **_fill(place),
+            )
+        axes.set_xticks(range(len(first)), [f"{group.name}\n({group.questions:,})" for group in first])
+        axes.set_ylabel(f"{title} (%)")
+        axes.set_xlabel("source (questions)")
+        axes.grid(axis="y", linewidth=0.6)
+        _legend(figure, axes)
+
+    return _svg(draw, (max(6.0, 1.0 * len(first) + 1.5), 3.8), "by-source")
+
+
+def plot_agreement(subsets: Sequence[Agreement], systems: Sequence[str]) -> str:
+    """Bars for the subsets of systems, the largest first; dots below say who is right."""
+    shown = subsets[:SUBSETS_SHOWN]
+    total = sum(subset.questions for subset in subsets)
+
+    def draw(figure: Figure) -> None:
+        bars_axes, dots = figure.subplots(2, 1, sharex=True, height_ratios=(3, 0.45 * len(systems)))
+        places = range(len(shown))
+        bars = bars_axes.bar(
+            places, [subset.questions for subset in shown], 0.6, facecolor=_FAINT, edgecolor=_INK, linewidth=0.8
+        )
+        share = [f"{subset.questions:,}\n{100 * subset.questions / max(total, 1):.1f}%" for subset in shown]
+        bars_axes.bar_label(bars, share, fontsize=8, padding=2)
+        bars_axes.margins(y=0.2)
+        bars_axes.set_ylabel("questions")
+        bars_axes.yaxis.set_major_formatter("{x:,.0f}")
+        bars_axes.tick_params(axis="x", length=0)
+        for row, name in enumerate(systems):
+            for place, subset in enumerate(shown):
+                right = name in subset.systems
+                dots.plot(
+                    place, row, "o", markersize=9, markeredgecolor=_INK, markerfacecolor=_INK if right else _PAPER
+                )
+        for place, subset in enumerate(shown):
+            rows = [systems.index(name) for name in subset.systems]
+            if len(rows) > 1:
+                dots.plot([place, place], [min(rows), max(rows)], color=_INK, linewidth=2, zorder=1)
+        dots.set_yticks(range(len(systems)), [_label(name) for name in systems])
+        dots.set_ylim(len(systems) - 0.5, -0.5)
+        dots.set_xlim(-0.7, len(shown) - 0.3)
+        dots.set_xlabel("right: filled, wrong: empty")
+        dots.tick_params(axis="both", length=0, labelbottom=False)
+        for spine in dots.spines.values():
+            spine.set_visible(False)
+
+    longest = max(len(_label(name)) for name in systems)
+    width = 0.75 if len(shown) <= 8 else 0.55
+    return _svg(draw, (width * len(shown) + 1.6 + 0.08 * longest, 3.0 + 0.35 * len(systems)), "agreement")
+
+
+def plot_differences(counts: Mapping[str, Mapping[DifferenceKind, int]], wrong: Mapping[str, int]) -> str:
+    """Bars for the kinds of difference as shares of a system's wrong answers, one a system, with counts."""
+    kinds = list(DifferenceKind)
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        height = 0.8 / len(counts)
+        for place, (name, of_system) in enumerate(counts.items()):
+            bars = axes.barh(
+                [index + (place + 0.5) * height - 0.4 for index in range(len(kinds))],
+                [100 * of_system.get(kind, 0) / max(wrong[name], 1) for kind in kinds],
+                height,
+                label=f"{_label(name)} ({wrong[name]:,} wrong)",
+                **_fill(place),
+            )
+            axes.bar_label(bars, [f"{of_system.get(kind, 0):,}" for kind in kinds], fontsize=8, padding=3)
+        axes.set_yticks(range(len(kinds)), [str(kind) for kind in kinds])
+        axes.invert_yaxis()
+        axes.margins(x=0.12)
+        axes.set_xlabel("share of the wrong answers (%); a question may have several kinds")
+        axes.grid(axis="x", linewidth=0.6)
+        _legend(figure, axes)
+
+    return _svg(draw, (8.0, 1.6 + len(kinds) * max(0.4, 0.22 * len(counts))), "differences")
+
+
+def _percent(value: float | None) -> float:
+    return float("nan") if value is None else 100 * value
+
+
+def _error_bars(scores: Sequence[Score]) -> list[list[float]]:
+    """How far the intervals reach below and above the means; nowhere where there is no interval."""
+    spans = [
+        (0.0, 0.0)
+        if score.mean is None or score.low is None or score.high is None
+        else (100 * max(0.0, score.mean - score.low), 100 * max(0.0, score.high - score.mean))
+        for score in scores
+    ]
+    return [[below for below, _ in spans], [above for _, above in spans]]
+
+
+def _label(name: str) -> str:
+    """A name that fits; matplotlib leaves those that begin with an underscore out of the legend."""
+    short = name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
+    return f" {short}" if short.startswith("_") else short
+
+
+def _colour(place: int) -> str:
+    return f"#0404{place % SERIES + 1:02d}"
+
+
+def _fill(place: int) -> dict[str, Any]:
+    return {
+        "facecolor": _colour(place),
+        "edgecolor": _INK,
+        "linewidth": 0.7,
+        "hatch": _HATCHES[place % SERIES],
+    }
+
+
+def _legend(figure: Figure, axes: Axes) -> None:
+    """Above all, in as many columns as fit, where it covers nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    characters = figure.get_figwidth() * _CHARACTERS_AN_INCH
+    columns = max(1, int(characters // (max(map(len, labels)) + _CHARACTERS_OF_A_HANDLE)))
+    figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels)), handlelength=3)
+
+
+def _svg(draw: Callable[[Figure], None], size: tuple[float, float], name: str) -> str:
+    """Draw a figure and give it back as an SVG element that can stand in a page beside others."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasSVG(figure)
+        draw(figure)
+        stream = io.StringIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    for colour, variable in _VARIABLES.items():
+        text = text.replace(colour, f"var({variable})")
+    # Ids must be unique in the page.
+    return re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", text)

@@ -1,0 +1,17 @@
+"""Reading and writing files: Break's CSV, questions, JSON lines; output that is complete or not there."""
+
+from .atomic import require_replaceable_folder, write_folder_atomically, write_text_atomically
+from .break_csv import BreakExample, read_break_csv, source_of
+from .text_files import open_text, read_json_lines, try_json_lines
+
+__all__ = [
+    "BreakExample",
+    "open_text",
+    "read_break_csv",
+    "read_json_lines",
+    "require_replaceable_folder",
+    "source_of",
+    "try_json_lines",
+    "write_folder_atomically",
+    "write_text_atomically",
+]

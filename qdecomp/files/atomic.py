@@ -1,0 +1,84 @@
+"""Output that is complete or not there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from qdecomp.data_structures.errors import DataError
+
+__all__ = ["require_replaceable_folder", "write_folder_atomically", "write_text_atomically"]
+
+
+@contextmanager
+def write_text_atomically(path: str | Path) -> Iterator[TextIO]:
+    """Write a file that appears under its name only when it is complete; folders are made as needed."""
+    path = Path(path)
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            yield stream
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+        temporary = None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def write_folder_atomically(path: str | Path, contents: Mapping[str, str]) -> None:
+    """Write text files as a folder that appears only when it is complete.
+
+    It takes the place of an older folder with files of the same names; one that holds anything else is left alone.
+    """
+    path = Path(path).resolve()
+    require_replaceable_folder(path, contents)
+    temporary: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+        new, old = temporary / "new", temporary / "old"
+        new.mkdir()
+        for name, text in contents.items():
+            (new / name).write_text(text, encoding="utf-8", newline="")
+        if path.exists():
+            path.rename(old)
+        try:
+            new.rename(path)
+        except OSError:
+            if old.exists():
+                old.rename(path)
+            raise
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
+    finally:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def require_replaceable_folder(path: str | Path, names: Collection[str]) -> None:
+    """Raise unless a folder is new, empty, or holds only files of these names, so that it may be written anew."""
+    path = Path(path)
+    if path.exists() and not path.is_dir():
+        raise DataError(f"{path}: this is a file; give a folder")
+    try:
+        others = {each.name for each in path.iterdir()} - set(names) if path.exists() else set()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
+    if others:
+        raise DataError(f"{path}: holds other files, such as {min(others)}; give a new or an empty folder")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qdecomp.data_structures.conversion.chain import check_back, convert, logical_form_of_graph, read_graph
+from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
+from qdecomp.data_structures.errors import GraphError, QDecompError, QdmrSyntaxError
+from qdecomp.data_structures.lf_em import lf_em
+from qdecomp.data_structures.special_tokens import PRESETS
+from qdecomp.files import read_break_csv
+
+CENSUS = "Which group from the census is smaller: Pacific islander or African American?"
+CENSUS_STEPS = (
+    "return census groups ;return #1 that is Pacific islander ;return #1 that is African American ;"
+    "return size of #2 ;return size of #3 ;return which is lowest of #4 , #5"
+)
+
+
+def edges_of(conversion):
+    graph = conversion.graph
+    counts: dict[str, int] = {}
+    names = []
+    for token in graph.tokens:
+        counts[token] = counts.get(token, 0) + 1
+        names.append(f"{token}{counts[token]}" if token.startswith("[D") else token)
+    return {f"{names[edge.head]} {edge.tag} {names[edge.dependent]}" for edge in graph.edges}
+
+
+def test_the_paper_census_question_with_the_paper_tokens():
+    conversion = convert(CENSUS, CENSUS_STEPS, special=PRESETS["paper"])
+    assert edges_of(conversion) == {
+        "group span census",
+        "Pacific span islander",
+        "African span American",
+        "islander filter-sub census",
+        "American filter-sub census",
+        # The resource word "size" is used twice: the first step has it, the second one copies it.
+        "size project-sub islander",
+        "[DUP]1 duplicate size",
+        "[DUP]1 project-sub American",
+        "smaller comparison-arg[min] size",
+        "smaller comparison-arg[min] [DUP]1",
+    }
+    assert check_back(conversion)
+    assert str(read_graph(conversion.graph).qdmr) == (
+        "return group from the census ;return #1 Pacific islander ;return #1 African American ;"
+        "return size of #2 ;return size of #3 ;return which is lowest of #4 , #5"
+    )
+
+
+def test_the_paper_empty_node():
+    question = "Are there more red cubes than big balls?"
+    steps = (
+        "return red cubes ;return big balls ;return number of #1 ;return number of #2 ;"
+        "return which is higher of #3 , #4"
+    )
+    conversion = convert(question, steps, special=PRESETS["paper"])
+    assert edges_of(conversion) == {
+        "red span cubes",
+        "big span balls",
+        "[DUM]1 aggregate-arg[count] cubes",
+        "[DUM]2 aggregate-arg[count] balls",
+        "more comparison-arg[max] [DUM]1",
+        "more comparison-arg[max] [DUM]2",
+    }
+    assert check_back(conversion)
+
+
+def test_the_paper_shared_token():
+    question = "What are the names of the oldest and the youngest driver?"
+    steps = (
+        "return drivers ;return the oldest of #1 ;return the youngest of #1 ;"
+        "return name of #2 ;return name of #3 ;return #4 , #5"
+    )
+    conversion = convert(question, steps)
+    edges = edges_of(conversion)
+    assert {"names project-sub oldest", "[DUP]1 duplicate names", "[DUP]1 project-sub youngest"} <= edges
+    assert check_back(conversion)
+
+
+def test_the_paper_indiana_jones():
+    question = "When were the movies of Indiana Jones released?"
+    steps = "return Indiana Jones ;return movies of #1 ;return when were #2 released"
+    conversion = convert(question, steps)
+    assert edges_of(conversion) == {
+        "Indiana span Jones",
+        "movies project-sub Jones",
+        "When span released",
+        "released project-sub movies",
+    }
+    assert str(logical_form_of_graph(conversion.graph)) == (
+        "SELECT[](sub=Indiana Jones)\n"
+        "PROJECT[](sub=#1, projection=movies of)\n"
+        "PROJECT[](sub=#2, projection=When released)"
+    )
+
+
+def test_at_least_one_comes_back_without_a_one_in_the_question():
+    question = "Is there any dog on the left?"
+    steps = "return dogs ;return #1 on the left ;return number of #2 ;return if #3 is at least one"
+    assert check_back(convert(question, steps))
+    assert not check_back(convert(question, steps, special=PRESETS["paper"]))
+
+
+def test_a_single_word_comes_back():
+    conversion = convert("cubes", "return cubes")
+    assert len(conversion.graph.edges) == 1
+    assert check_back(conversion)
+
+
+def test_a_step_that_nothing_uses_comes_back():
+    conversion = convert("Show cubes and red balls", "return cubes ;return balls ;return #2 that are red")
+    assert "red unused cubes" in edges_of(conversion)
+    assert check_back(conversion)
+
+
+def test_ready_tokens_are_taken_as_they_are():
+    conversion = convert("red cubes", "return red cubes", tokens=("red", "cubes"))
+    assert conversion.graph.question_tokens == ("red", "cubes")
+    with pytest.raises(GraphError, match="may not hold"):
+        convert("red [DUP]", "return red", tokens=("red", "[DUP]"))
+
+
+@pytest.mark.parametrize(
+    ("question", "steps", "error", "reason"),
+    [
+        ("cubes", "return #1", QdmrSyntaxError, "refers to itself"),
+        ("cubes", "", QdmrSyntaxError, "there is no step"),
+        ("", "return cubes", QDecompError, "words that the question does not have: cubes"),
+        ("cubes", " ;".join(["return cubes"] * 12), GraphError, r"too few \[DUP\] tokens: needs 11 \[DUP\] and 0"),
+    ],
+)
+def test_what_cannot_be_converted_says_why(question, steps, error, reason):
+    with pytest.raises(error, match=reason):
+        convert(question, steps)
+
+
+def test_a_tolerant_reading_reports_what_it_did():
+    graph = DependencyGraph(("red", "cubes"), (Edge(0, 1, "filter-condition"),))
+    with pytest.raises(GraphError, match="filter needs sub"):
+        read_graph(graph)
+    reading = read_graph(graph, tolerant=True)
+    assert str(reading.qdmr) == "return cubes ;return #1 red"
+    assert len(reading.repairs) == 1
+
+
+def test_real_questions_come_back(shared_path):
+    """Of questions that have a published logical form, nearly all come back, as logical form and as text."""
+    examples = random.Random(1).sample(read_break_csv(shared_path / "break" / "dev.csv"), 300)
+    rows = converted = forms = texts = 0
+    for example in examples:
+        rows += 1
+        try:
+            conversion = convert(example.question, example.decomposition)
+        except QDecompError:
+            continue
+        converted += 1
+        forms += bool(check_back(conversion))
+        text = str(read_graph(conversion.graph).qdmr)
+        texts += bool(lf_em(example.question, text, example.decomposition))
+    assert converted / rows >= 0.99
+    assert forms / rows >= 0.975
+    assert texts / rows >= 0.97
+
+
+VOCABULARY = """
+red cubes cube number of #1 #2 #3 return ; , is if are most highest where for each and both besides not the
+sorted by difference sum how many [DUP] [RSC] # 's 1,000 \u00df \u0130
+"""
+texts = st.lists(st.sampled_from(VOCABULARY.split()), max_size=14).map(" ".join) | st.text(max_size=30)
+
+
+@given(texts, texts)
+@settings(max_examples=300, deadline=None)
+def test_any_question_with_any_decomposition_gives_a_graph_or_our_error(question, decomposition):
+    try:
+        conversion = convert(question, decomposition)
+    except QDecompError:
+        return
+    reading = read_graph(conversion.graph)
+    assert reading.span_graph == conversion.span_graph
+    assert len(reading.form) == len(conversion.form)
+
+
+def test_a_very_long_question_takes_no_long_time_to_refuse_or_to_convert():
+    with suppress(QDecompError):
+        convert("is " * 3000, "return is ;return if #1 ;return is #2")
+    assert convert("cube " * 3000, "return cube ;return #1 of cube").graph.edges

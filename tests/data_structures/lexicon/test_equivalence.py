@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from qdecomp.data_structures.lexicon import stop_words, synonym_classes
+from qdecomp.data_structures.lexicon.equivalence import equivalence_classes, representatives
+
+
+def test_inflections_of_the_question_and_synonyms_are_one_class() -> None:
+    names = representatives("What is the height of the taller men?")
+    assert names["tall"] == names["taller"] == names["tallest"]
+    assert names["men"] == names["man"]
+    assert names["elevation"] == names["height"] == "elevation"
+    assert "rivers" not in names
+
+
+def test_classes_that_share_a_word_are_merged_whatever_the_order() -> None:
+    groups = [frozenset("ab"), frozenset("cd"), frozenset("bc"), frozenset("xy")]
+    for some in (groups, groups[::-1]):
+        assert {frozenset(found) for found in equivalence_classes(some)} == {frozenset("abcd"), frozenset("xy")}
+
+
+def test_the_strict_classes_keep_place_in_time_apart_from_size() -> None:
+    loose, strict = representatives("x"), representatives("x", strict=True)
+    assert loose["last"] == loose["most"] == loose["more"]
+    assert strict.get("last", "last") != strict["most"] != strict["more"]
+
+
+def test_word_lists_are_clean() -> None:
+    for strict in (False, True):
+        words = [word for group in synonym_classes(strict) for word in group]
+        assert len(words) == len(set(words)), "a word stands in two classes"
+        assert all(word == word.lower() for word in words)
+    assert {"the", "of", ","} <= stop_words()

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from qdecomp.data_structures.lexicon.inflections import variants
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("cubes", "cube"),
+        ("City", "cities"),
+        ("taller", "tall"),
+        ("working", "work"),
+        ("flew", "flying"),
+        ("children", "child"),
+        ("zorkmids", "zorkmid"),
+        ("primary_conference", "primary_conferences"),
+        ("Älvsborg", "älvsborgs"),
+    ],
+)
+def test_inflections_of_one_word(word: str, other: str) -> None:
+    assert other in variants(word)
+    assert word.lower() in variants(word)
+
+
+@pytest.mark.parametrize("word", ["", "1995", "#3", "?!", "a" * 10_000, "שלום", "\x00"])
+def test_what_is_no_english_word_is_only_itself(word: str) -> None:
+    assert variants(word) == frozenset((word.lower(),))
+
+
+def test_spacy_is_not_loaded_for_inflections() -> None:
+    code = (
+        "import sys; from qdecomp.data_structures.lexicon.inflections import variants; "
+        "variants('cities'); print('spacy' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"

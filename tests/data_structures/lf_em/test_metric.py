@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
+from qdecomp.data_structures.lf_em import lf_em
+from qdecomp.data_structures.qdmr import Qdmr, Step, is_reference, reference_number, reference_to
+from tests.strategies import written_qdmrs
+
+QUESTION = "Which two large cities have the most rivers and more red cubes than the last game?"
+
+
+@pytest.mark.parametrize(
+    ("prediction", "gold", "same", "same_strictly"),
+    [
+        # removed and normalised words
+        ("return city", "return the cities", True, True),
+        ("return zero cubes", "return 0 cubes", True, True),
+        ("return cubes", "return spheres", False, False),
+        # merged steps
+        ("return large cities", "return cities ;return #1 that are large", True, True),
+        ("return rivers ;return #1 in cities ;return #2 that are large", "return large rivers in cities", True, True),
+        ("return rivers ;return names of #1", "return names of rivers", True, True),
+        # order of steps and of members
+        ("return cubes ;return rivers ;return #1 , #2", "return rivers ;return cubes ;return #1 , #2", True, True),
+        (
+            "return cubes ;return rivers ;return difference of #1 and #2",
+            "return cubes ;return rivers ;return difference of #2 and #1",
+            False,
+            False,
+        ),
+        # the same step twice is one step
+        ("return cubes ;return cubes ;return #1 , #2", "return cubes ;return #1 , #1", True, True),
+        # what the published metric overlooks
+        ("return cubes that are not red", "return cubes that are red", True, False),
+        ("return the last game", "return the most game", True, False),
+        ("return cubes ;return second largest of #1", "return cubes ;return largest of #1", True, False),
+        (
+            "return cubes ;return size of #1 ;return #1 where #2 is not the same as 3",
+            "return cubes ;return size of #1 ;return #1 where #2 is the same as 3",
+            True,
+            False,
+        ),
+        ("return most cubes", "return more cubes", True, False),
+    ],
+)
+def test_verdicts(prediction: str, gold: str, same: bool, same_strictly: bool) -> None:
+    assert lf_em(QUESTION, prediction, gold).verdict is same
+    assert lf_em(QUESTION, prediction, gold, strict=True).verdict is same_strictly
+
+
+def test_steps_that_the_published_rules_cannot_read() -> None:
+    text = "return rivers ;return cities ;return age of #1 in #2"
+    result = lf_em(QUESTION, text, text)
+    assert not result
+    assert result.error == (
+        "prediction: step 3: the published rules have no operator for it; "
+        "gold: step 3: the published rules have no operator for it"
+    )
+    assert lf_em(QUESTION, text, text, strict=True).verdict
+
+
+def test_errors_are_told_apart_from_wrong_answers() -> None:
+    wrong = lf_em(QUESTION, "return cubes", "return rivers")
+    assert (wrong.verdict, wrong.error) == (False, None)
+    broken = lf_em(QUESTION, "", "return rivers")
+    assert (broken.verdict, broken.error, broken.prediction_normalized) == (False, "prediction: there is no step", None)
+    assert broken.gold_normalized == "SELECT[](){river}"
+
+
+def test_words_beside_a_shared_step_are_copied_into_each_user() -> None:
+    gold = "return cubes ;return #1 that are red ;return size of #1 ;return #2 where #3 is highest"
+    assert lf_em(QUESTION, gold, gold).gold_normalized == (
+        "SELECT[](){cube,red}; SELECT[](){cube,size}; SUPERLATIVE[max](attribute=#2, sub=#1){}"
+    )
+
+
+def test_decompositions_and_logical_forms_can_be_mixed() -> None:
+    text = "return cubes ;return number of #1"
+    assert lf_em(QUESTION, to_logical_form(text), text).verdict
+
+
+@given(written_qdmrs(), st.booleans())
+def test_reflexive_on_everything_that_converts(qdmr: Qdmr, strict: bool) -> None:
+    assert lf_em(QUESTION, qdmr, qdmr, strict=strict).verdict
+
+
+@given(written_qdmrs(4), written_qdmrs(4), st.booleans())
+def test_symmetric(one: Qdmr, other: Qdmr, strict: bool) -> None:
+    assert lf_em(QUESTION, one, other, strict=strict).verdict == lf_em(QUESTION, other, one, strict=strict).verdict
+
+
+@given(written_qdmrs(), st.randoms(use_true_random=False), st.booleans())
+def test_unchanged_by_renumbering_steps(qdmr: Qdmr, random: object, strict: bool) -> None:
+    order = list(range(1, len(qdmr) + 1))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    new_number = {old: new for new, old in enumerate(order, start=1)}
+    steps = tuple(
+        Step(
+            tuple(
+                reference_to(new_number[reference_number(token) or 0]) if is_reference(token) else token
+                for token in qdmr.steps[old - 1].tokens
+            )
+        )
+        for old in order
+    )
+    assert lf_em(QUESTION, Qdmr(steps), qdmr, strict=strict).verdict
+
+
+@given(st.text(max_size=200), st.text(max_size=200), st.text(max_size=200))
+@settings(max_examples=200)
+def test_any_input_gives_a_result(question: str, prediction: str, gold: str) -> None:
+    result = lf_em(question, prediction, gold)
+    assert (result.error is None) == (result.prediction_normalized is not None and result.gold_normalized is not None)
+
+
+@pytest.mark.parametrize("name", ["lf_em_a.jsonl", "lf_em_b.jsonl"])
+def test_the_verdicts_are_those_of_the_published_metric(shared_path: Path, name: str) -> None:
+    lines = (shared_path / "reference" / name).read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    equal = sum(lf_em(row["question"], row["prediction"], row["gold"]).verdict == row["lf_em"] for row in rows)
+    assert equal / len(rows) >= 0.99

@@ -1,0 +1,94 @@
+from xml.etree import ElementTree
+
+import pytest
+
+from qdecomp.evaluation.agreement import Agreement
+from qdecomp.evaluation.breakdown import Group, break_down
+from qdecomp.evaluation.differences import DifferenceKind
+from qdecomp.evaluation.report.plots import (
+    SERIES,
+    SUBSETS_SHOWN,
+    plot_agreement,
+    plot_by_source,
+    plot_by_steps,
+    plot_differences,
+)
+from tests.evaluation.evaluation_examples import told_evaluation, told_metric
+
+VERDICT = told_metric("verdict")
+VALUES = {"first": ["1", "0", "1", "1"] * 3, "second": ["0", "0", "1", "0"] * 3}
+
+
+def texts(svg: str) -> list[str]:
+    """The texts of a figure; it must be well-formed."""
+    return [element.text or "" for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def groups(part: str) -> dict[str, tuple[Group, ...]]:
+    systems = told_evaluation(VALUES, [VERDICT]).systems
+    return {system.name: getattr(break_down(system, [VERDICT]), part) for system in systems}
+
+
+def test_steps_and_sources_are_labelled_with_systems_and_counts() -> None:
+    by_steps = texts(plot_by_steps(groups("by_steps"), "verdict", "LF-EM"))
+    assert {"first", "second", "LF-EM (%)", "number of gold steps", "questions", "1", "2", "3", "4"} <= set(by_steps)
+    by_source = texts(plot_by_source(groups("by_source"), "verdict", "LF-EM"))
+    assert {"first", "second", "LF-EM (%)", "DROP", "GEO", "(6)"} <= set(by_source)
+
+
+def test_systems_differ_by_more_than_colour() -> None:
+    lines = plot_by_steps(groups("by_steps"), "verdict", "LF-EM")
+    assert "stroke-dasharray" in lines
+    bars = plot_by_source(groups("by_source"), "verdict", "LF-EM")
+    assert "<pattern" in bars
+
+
+def test_colours_come_from_the_page_and_ids_are_its_own() -> None:
+    svg = plot_by_source(groups("by_source"), "verdict", "LF-EM")
+    assert "var(--series-1)" in svg
+    assert "var(--ink)" in svg
+    assert "#0101" not in svg
+    assert "#0404" not in svg
+    ids = [element.get("id") for element in ElementTree.fromstring(svg).iter() if element.get("id")]
+    assert ids
+    assert all(each.startswith("by-source-") for each in ids if each)
+
+
+def test_a_figure_is_the_same_every_time() -> None:
+    assert plot_by_source(groups("by_source"), "verdict", "M") == plot_by_source(groups("by_source"), "verdict", "M")
+
+
+def test_agreement_has_a_bar_with_count_and_share_for_each_subset() -> None:
+    subsets = [Agreement((), 6), Agreement(("a", "b"), 3), Agreement(("a",), 1), Agreement(("b",), 0)]
+    labels = texts(plot_agreement(subsets, ["a", "b"]))
+    assert {"a", "b", "questions", "right: filled, wrong: empty"} <= set(labels)
+    assert {"6", "60.0%", "30.0%", "10.0%", "0.0%"} <= set(labels)
+
+
+def test_agreement_shows_the_largest_subsets_where_there_are_many() -> None:
+    subsets = [Agreement((f"s{number}",), 1000 - number) for number in range(40)]
+    labels = texts(plot_agreement(subsets, [f"s{number}" for number in range(40)]))
+    assert str(1000 - SUBSETS_SHOWN + 1) in labels
+    assert str(1000 - SUBSETS_SHOWN) not in labels
+
+
+def test_differences_show_every_kind_with_counts() -> None:
+    counts = {"a": {DifferenceKind.EXTRA_STEP: 1234}, "b": {DifferenceKind.TOKENS_ONLY: 7}}
+    labels = texts(plot_differences(counts, {"a": 2000, "b": 0}))
+    assert {str(kind) for kind in DifferenceKind} <= set(labels)
+    assert {"1,234", "7", "a (2,000 wrong)", "b (0 wrong)"} <= set(labels)
+
+
+@pytest.mark.parametrize("count", [1, SERIES + 3])
+def test_one_and_many_systems_can_be_drawn(count: int) -> None:
+    names = [f"system {number}" for number in range(count)]
+    systems = told_evaluation({name: ["1", "0", "1"] for name in names}, [VERDICT]).systems
+    by_steps = {system.name: break_down(system, [VERDICT]).by_steps for system in systems}
+    assert set(names) <= set(texts(plot_by_steps(by_steps, "verdict", "M")))
+
+
+@pytest.mark.parametrize("name", ["$x^2$", "_hidden", "<b> & co", "long " * 20])
+def test_odd_names_are_drawn_as_they_are(name: str) -> None:
+    labels = texts(plot_differences({name: {}}, {name: 3}))
+    shown = name if len(name) <= 30 else name[:29]
+    assert any(label.strip().startswith(shown) for label in labels)

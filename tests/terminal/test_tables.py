@@ -1,0 +1,47 @@
+import csv
+import io
+
+import pytest
+
+from qdecomp.terminal.tables import Table, format_csv, format_plain, show_tables
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+TABLE = Table("Scores", ("system", "EM", "SARI"), (("a", "1.0 [0.5, 1.5]", "70.0"), ("long name", "2.0", "9.0")))
+
+
+def test_plain_text_is_aligned_and_has_no_trailing_spaces() -> None:
+    lines = format_plain(TABLE).split("\n")
+    assert lines[0] == "Scores"
+    assert lines[1].index("SARI") == lines[2].index("70.0")
+    assert lines[3].endswith("9.0")
+    assert len({len(line) for line in lines[1:]}) == 1
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_a_terminal_gets_a_drawn_table_with_all_cells_as_they_are() -> None:
+    stream = Terminal()
+    show_tables([TABLE], stream)
+    drawn = stream.getvalue()
+    assert "[0.5, 1.5]" in drawn
+    assert "─" in drawn
+
+
+def test_elsewhere_tables_are_plain_with_a_line_between_them() -> None:
+    stream = io.StringIO()
+    show_tables([TABLE, Table("Note", ("x",), (("y",),), note="A note.")], stream)
+    assert stream.getvalue() == f"{format_plain(TABLE)}\n\nNote\nx\ny\nA note.\n"
+
+
+def test_a_row_of_another_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="1 cells for 2 columns"):
+        Table("T", ("a", "b"), (("x",),))
+
+
+def test_csv_reads_back() -> None:
+    rows = [["a, b", 'say "hi"', "two\nlines"], ["1", "", "ü"]]
+    assert list(csv.reader(io.StringIO(format_csv(["x", "y", "z"], rows)))) == [["x", "y", "z"], *rows]
