@@ -11,6 +11,7 @@ from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import LfEmResult, lf_em
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
+from qdecomp.data_structures.reading import Reading, read_decomposition
 from qdecomp.decomposition import Decomposition, Plan, PlanStep
 from qdecomp.parser import Parser, load
 from qdecomp.version import VERSION
@@ -25,10 +26,12 @@ __all__ = [
     "PlanStep",
     "QDecompError",
     "Qdmr",
+    "Reading",
     "__version__",
     "lf_em",
     "load",
     "parse_qdmr",
+    "read_decomposition",
     "to_logical_form",
     "to_qdmr",
 ]

@@ -14,6 +14,7 @@ from qdecomp.data_structures.errors import DataError
 
 if TYPE_CHECKING:
     from qdecomp.data_structures.prediction import Prediction
+    from qdecomp.data_structures.reading import Reading
     from qdecomp.evaluation.predictions import RowProblem
     from qdecomp.files import BreakExample
     from qdecomp.visualization import PageItem
@@ -45,7 +46,7 @@ def command(input_path: Path, gold_path: Path | None, limit: int | None, output_
             raise DataError(f"{output_path}: this file is read; give another --output")
     records, problems = _read_records(input_path, limit)
     gold = _read_gold(gold_path, input_path, records, problems) if gold_path is not None else {}
-    _tell(input_path, problems)
+    _tell(input_path, problems, [record.reading for record in records if record.reading is not None])
     items = list(progress((_item(record, gold) for record in records), "Reading", len(records)))
     title = f"{input_path.name} and {gold_path.name}" if gold_path is not None else input_path.name
     with write_text_atomically(output_path) as stream:
@@ -60,6 +61,7 @@ class _Record:
     question_id: str
     question: str
     prediction: Prediction
+    reading: Reading | None
 
 
 def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[RowProblem]]:
@@ -85,6 +87,7 @@ def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[Ro
 
 def _read_record(row: int, value: Any) -> _Record:
     from qdecomp.data_structures.prediction import prediction_of_record
+    from qdecomp.data_structures.reading import read_decomposition
 
     if isinstance(value, DataError):
         raise value
@@ -94,7 +97,9 @@ def _read_record(row: int, value: Any) -> _Record:
     if not isinstance(question_id, str) or not question_id.strip():
         raise DataError("no question_id")
     prediction = prediction_of_record(value)
-    return _Record(row, question_id.strip(), question if isinstance(question, str) else "", prediction)
+    written = value.get("decomposition")
+    reading = read_decomposition(written) if written else None
+    return _Record(row, question_id.strip(), question if isinstance(question, str) else "", prediction, reading)
 
 
 def _read_gold(
@@ -112,10 +117,11 @@ def _read_gold(
     return examples
 
 
-def _tell(path: Path, problems: Sequence[RowProblem]) -> None:
+def _tell(path: Path, problems: Sequence[RowProblem], readings: Sequence[Reading]) -> None:
+    from qdecomp.evaluation.reading_notes import reading_lines
     from qdecomp.evaluation.score_tables import problem_lines
 
-    for line in problem_lines(path, problems):
+    for line in (*problem_lines(path, problems), *reading_lines(path, readings)):
         print(line, file=sys.stderr)
 
 

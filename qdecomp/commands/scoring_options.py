@@ -51,14 +51,16 @@ class ScoringOptions:
 
 
 def _tell_problems(gold: Gold, systems: Sequence[SystemPredictions]) -> bool:
+    from qdecomp.evaluation.reading_notes import reading_lines
     from qdecomp.evaluation.score_tables import problem_lines
 
-    lines = problem_lines(gold.path, gold.problems)
+    problems = problem_lines(gold.path, gold.problems)
     for system in systems:
-        lines += problem_lines(system.path, system.problems)
-    for line in lines:
+        problems += problem_lines(system.path, system.problems)
+    notes = [line for system in systems for line in reading_lines(system.path, system.readings)]
+    for line in (*problems, *notes):
         print(line, file=sys.stderr)
-    return bool(lines)
+    return bool(problems)
 
 
 _file = click.Path(path_type=Path)

@@ -13,6 +13,7 @@ from .dependency_graph import DependencyGraph, dependency_graph_from_json, depen
 from .errors import DataError, QDecompError
 from .logical_form import LogicalForm, format_step, parse_logical_form
 from .qdmr import format_qdmr, parse_qdmr
+from .reading import read_decomposition
 
 __all__ = [
     "Prediction",
@@ -92,16 +93,17 @@ def prediction_record(prediction: Prediction, question_id: str, question: str) -
 def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
     """Read a prediction back from its record; a form that the record lacks is read off the one that it has.
 
-    A record that cannot be read is a :class:`DataError`.
+    The decomposition may be in any form that :func:`~qdecomp.data_structures.reading.read_decomposition` reads. A
+    record that cannot be read is a :class:`DataError`.
 
     >>> print(prediction_of_record({"decomposition": "return rivers"}).form)
     SELECT[](sub=rivers)
     """
     text, graph, steps = (record.get(name) for name in ("decomposition", "graph", "logical_form"))
     score, error = record.get("score"), record.get("error")
-    if not isinstance(text, str | None):
-        raise DataError(f"the decomposition is a JSON {type(text).__name__}, not a text")
     try:
+        if text is not None and text != "":
+            text = read_decomposition(text).text
         read = Prediction(
             text,
             None if steps is None else parse_logical_form(map(str, steps)),

@@ -111,6 +111,7 @@ def _detail_line(system: str, question: QuestionScores, metrics: Sequence[Metric
         "question": question.example.question,
         "gold": question.example.decomposition,
         "prediction": question.prediction.text,
+        "prediction_form": None if question.prediction.reading is None else question.prediction.reading.form,
     }
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.errors import DataError, QdmrSyntaxError
+from qdecomp.data_structures.reading import Reading, read_decomposition
 from qdecomp.files import BreakExample, open_text, read_break_csv, try_json_lines
 
 __all__ = [
@@ -76,6 +77,8 @@ class Prediction:
 
     text: str | None
     reason: str | None = None
+    reading: Reading | None = field(default=None, compare=False)
+    """How the text was found in what the file has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +91,17 @@ class SystemPredictions:
     predictions: tuple[Prediction, ...]
     problems: tuple[RowProblem, ...] = ()
 
+    @property
+    def readings(self) -> list[Reading]:
+        """How each prediction was read."""
+        return [each.reading for each in self.predictions if each.reading is not None]
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
     number: int
     question_id: str | None
-    decomposition: str | None
+    decomposition: Any
     error: str | None = None
 
 
@@ -178,8 +186,8 @@ def _what_is_wrong(record: Any) -> str | None:
         return "no question_id"
     if "decomposition" not in record:
         return "no decomposition"
-    if not isinstance(record["decomposition"], str | None):
-        return f"the decomposition is a JSON {type(record['decomposition']).__name__}, not a text"
+    if not isinstance(record["decomposition"], str | list | dict | None):
+        return f"the decomposition is a JSON {type(record['decomposition']).__name__}, not a text or a list of steps"
     return None
 
 
@@ -282,8 +290,14 @@ def _match_by_id(
 
 
 def _prediction_of(row: _Row, question_id: str, problems: list[RowProblem]) -> Prediction:
-    if row.decomposition is not None and row.decomposition.strip():
-        return Prediction(row.decomposition)
+    written = row.decomposition
+    if written and not (isinstance(written, str) and written.isspace()):
+        try:
+            reading = read_decomposition(written)
+        except QdmrSyntaxError as error:
+            problems.append(RowProblem(ProblemKind.MALFORMED, row.number, question_id, f"{error}; counts as wrong"))
+            return Prediction(None, f"prediction: {error}")
+        return Prediction(reading.text, reading=reading)
     why = f" ({row.error})" if row.error else ""
     problems.append(RowProblem(ProblemKind.EMPTY, row.number, question_id, f"no decomposition{why}; counts as wrong"))
     return Prediction(None, f"prediction: no decomposition{why}")

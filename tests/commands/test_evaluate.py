@@ -167,3 +167,32 @@ def test_official_scores_come_out_of_the_command(
     for name in ("exact_match", "sari"):
         assert overall[name]["mean"] == pytest.approx(sum(row[name] for row in rows) / len(rows), abs=1e-9)
     assert "row" not in capsys.readouterr().err
+
+
+def test_what_language_models_write_is_read(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"question_id": "CLEVR_dev_1", "decomposition": "Sure!\n1. red cubes\n2. number of [1]"},
+        {"question_id": "CLEVR_dev_2", "decomposition": ["spheres", "number of #1"]},
+        {"question_id": "GEO_dev_3", "decomposition": '```json\n{"steps": ["rivers", "the longest of #1"]}\n```'},
+    ]
+    (files / "model.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    details = files / "details.jsonl"
+    arguments = ("--gold", files / "gold.csv", "--predictions", files / "model.jsonl", "--details", details)
+    assert run(*arguments, "--strict") == 0
+    lines = [json.loads(line) for line in details.read_text().splitlines()]
+    assert [line["lf_em"] for line in lines] == [True, True, True]
+    assert [line["prediction_form"] for line in lines] == ["lines with 1.", "list", "JSON"]
+    note = "model.jsonl: predictions were read by their form: 1 as lines with 1., 1 as list, 1 as JSON"
+    assert note in capsys.readouterr().err
+
+
+def test_a_file_that_looks_misread_has_a_warning(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = ["The question asks\nHere is why.", "number of #1", "return rivers ;return the longest of #1"]
+    ids = ("CLEVR_dev_1", "CLEVR_dev_2", "GEO_dev_3")
+    rows = [{"question_id": name, "decomposition": text} for name, text in zip(ids, texts, strict=True)]
+    (files / "model.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run("--gold", files / "gold.csv", "--predictions", files / "model.jsonl", "--metrics", "em") == 0
+    (warning,) = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert "2 of 3 predictions do not look like decompositions" in warning
+    assert "it was read as one step, but has several lines: 'return The question asks' …" in warning
+    assert "qdecomp prompt" in warning

@@ -102,7 +102,7 @@ def test_a_record_needs_only_a_text_or_a_graph() -> None:
 @pytest.mark.parametrize(
     "record",
     [
-        {"decomposition": ["return cubes"]},
+        {"decomposition": 3},
         {"decomposition": GOLD, "graph": "digraph"},
         {"decomposition": GOLD, "graph": {"tokens": ["a"], "edges": [[0, 3, "span"]]}},
         {"decomposition": GOLD, "logical_form": ["nonsense"]},

@@ -140,7 +140,10 @@ class TestRecords:
             ('{"decomposition": "return x"}', "no question_id"),
             ('{"question_id": 7, "decomposition": "return x"}', "no question_id"),
             ('{"question_id": "ATIS_dev_1"}', "no decomposition"),
-            ('{"question_id": "ATIS_dev_1", "decomposition": ["x"]}', "the decomposition is a JSON list, not a text"),
+            (
+                '{"question_id": "ATIS_dev_1", "decomposition": 3}',
+                "the decomposition is a JSON int, not a text or a list of steps",
+            ),
             ("[" * 100_000, "not JSON"),
         ],
     )

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from ..conversion.qdmr_to_lf import to_logical_form
-from ..errors import QDecompError, StepError
+from ..errors import DataError, QDecompError, StepError
 from ..logical_form import LogicalForm
 from ..qdmr import Qdmr
+from ..reading import read_decomposition
 from .normalization import normalize
 
-__all__ = ["METRIC_VERSION", "Decomposition", "LfEmResult", "lf_em", "normalized_text"]
+__all__ = ["METRIC_VERSION", "Decomposition", "LfEmResult", "WrittenDecomposition", "lf_em", "normalized_text"]
 
 METRIC_VERSION = "1"
 """Changes whenever a verdict may change."""
 
 Decomposition = str | Qdmr | LogicalForm
 """What can be compared: Break's text, a parsed decomposition, or a logical form."""
+
+WrittenDecomposition = Decomposition | Sequence[Any] | Mapping[str, Any]
+"""What can be read as one: also a text in another form, a list of steps, or an object with steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +39,15 @@ class LfEmResult:
         return self.verdict
 
 
-def lf_em(question: str, prediction: Decomposition, gold: Decomposition, *, strict: bool = False) -> LfEmResult:
+def lf_em(
+    question: str, prediction: WrittenDecomposition, gold: WrittenDecomposition, *, strict: bool = False
+) -> LfEmResult:
     """Compare a predicted with a gold decomposition.
 
     The default is the published metric. ``strict`` counts the differences in meaning that it overlooks, and reads
     steps that it cannot read. A side that cannot be read makes the verdict false and gives the reason in ``error``.
+    Lists of steps and texts that are not Break's are read as
+    :func:`~qdecomp.data_structures.reading.read_decomposition` does.
 
     >>> question = "How many red cubes are there?"
     >>> gold = "return cubes ;return #1 that are red ;return number of #2"
@@ -45,17 +55,33 @@ def lf_em(question: str, prediction: Decomposition, gold: Decomposition, *, stri
     True
     >>> lf_em(question, "return red cubes ;return number of #2", gold).error
     'prediction: step 2: refers to itself (#2)'
+    >>> lf_em(question, ["red cubes", "the number of #1"], gold).verdict
+    True
     """
+    _require_decompositions(question, prediction, gold)
     errors: list[str] = []
     normalized: list[str | None] = []
     for side, value in (("prediction", prediction), ("gold", gold)):
         try:
-            normalized.append(normalized_text(question, value, strict=strict))
+            normalized.append(normalized_text(question, _readable(value), strict=strict))
         except QDecompError as error:
             normalized.append(None)
             errors.append(f"{side}: {error}")
     verdict = not errors and normalized[0] == normalized[1]
     return LfEmResult(verdict, "; ".join(errors) or None, normalized[0], normalized[1])
+
+
+def _require_decompositions(question: Any, prediction: Any, gold: Any) -> None:
+    """Raise for what no text could be: a mistake of the caller is not a wrong prediction."""
+    if not isinstance(question, str):
+        raise DataError(f"the question is a text, not {type(question).__name__}")
+    for side, value in (("prediction", prediction), ("gold", gold)):
+        if not isinstance(value, str | Qdmr | LogicalForm | Sequence | Mapping) or isinstance(value, bytes | bytearray):
+            raise DataError(f"{side}: a decomposition is a text or a list of steps, not {type(value).__name__}")
+
+
+def _readable(value: WrittenDecomposition) -> Decomposition:
+    return value if isinstance(value, Qdmr | LogicalForm) else read_decomposition(value).text
 
 
 @lru_cache(maxsize=16384)

@@ -8,11 +8,36 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
+from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.qdmr import Qdmr, Step, is_reference, reference_number, reference_to
 from tests.strategies import written_qdmrs
 
 QUESTION = "Which two large cities have the most rivers and more red cubes than the last game?"
+
+
+def test_lists_and_texts_in_other_forms_are_read() -> None:
+    gold = "return cubes ;return #1 that are red ;return number of #2"
+    for written in (
+        ["cubes", "#1 that are red", "number of #2"],
+        ("red cubes", "number of #1"),
+        {"steps": ["red cubes", "number of #1"]},
+        "1. red cubes\n2. number of [1]",
+    ):
+        assert lf_em(QUESTION, written, gold).verdict
+        assert lf_em(QUESTION, gold, written).verdict
+    assert lf_em(QUESTION, [], gold).error == "prediction: there are no steps in this list; give a list of texts"
+
+
+@pytest.mark.parametrize("value", [None, b"return cubes", 3])
+def test_what_cannot_be_a_decomposition_is_an_error_of_ours(value: object) -> None:
+    name = type(value).__name__
+    with pytest.raises(DataError, match=f"prediction: a decomposition is a text or a list of steps, not {name}"):
+        lf_em(QUESTION, value, "return cubes")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match=f"gold: .* not {name}"):
+        lf_em(QUESTION, "return cubes", value)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match=f"the question is a text, not {name}"):
+        lf_em(value, "return cubes", "return cubes")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,190 @@
+"""The table of forms: how a text shows that it is one, and how it is split into steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .lists import BULLET, NUMBERINGS, Numbering, in_lines, in_one_line, member_texts
+from .markup import is_note, is_prose
+from .structured import steps_in_text
+from .values import WrittenStep
+
+__all__ = ["BREAK", "FORMS", "Form"]
+
+_BREAK = re.compile(r"\A[\s\"'“‘]*return(?!s\b|ed\b|ing\b)", re.IGNORECASE)
+_BREAK_INSIDE = re.compile(r"\breturn\b[^;\n]*(?:;\s*return\b[^;\n]*)+;?", re.IGNORECASE)
+_LINE_BREAK_IN_STEP = re.compile(r"(?<![;\s])\s*\n\s*(?!\s|;)")
+_NEXT_RETURN = re.compile(r"\s*[,.|]\s+(?:and |then )*(?=return\b)", re.IGNORECASE)
+_ARROW = re.compile(r"\s*(?:-+>|=+>|[→⇒➔➜➡⟶↓⬇])\ufe0f?\s*")
+_SEPARATORS = (
+    ("arrows", _ARROW),
+    ("@@SEP@@", re.compile(r"\s*@@SEP@@\s*|\s*\[SEP\]\s*|\s*<sep>\s*", re.IGNORECASE)),
+    ("<br>", re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)),
+    ("pipes", re.compile(r"\s+\|\|?\s+")),
+    ("semicolons", re.compile(r"\s*;\s*")),
+)
+_TAGGED = re.compile(r"<(?P<tag>step|li|item|question|s)\b[^>]*>(?P<text>.*?)</(?P=tag)>", re.DOTALL | re.IGNORECASE)
+_CELL = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"[\s:|-]+\Z")
+_ORDER = re.compile(
+    r"(?:\A|(?<=[.;,\n])\s*|\n)(?:and )?(?:first|second|third|fourth|fifth|sixth|next|then|after that|finally|last)"
+    r"(?:ly)?[,:]\s+",
+    re.IGNORECASE,
+)
+_ESCAPED_LINE_BREAK = re.compile(r"\\n")
+_TOO_LONG_FOR_A_STEP = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a writer tells steps apart.
+
+    ``shown_by`` must be found in a text; ``split`` then gives its steps, or none where the text is not this form for
+    certain. A form that is ``kept`` is Break's own: the text is left as it is.
+    """
+
+    name: str
+    shown_by: re.Pattern[str]
+    split: Callable[[str], list[WrittenStep]]
+    kept: bool = False
+
+
+def _break_steps(text: str) -> list[WrittenStep]:
+    """Break's text: it begins with ``return``, and only semicolons end a step."""
+    text = text.strip()
+    if _LINE_BREAK_IN_STEP.search(text):
+        return []
+    if ";" not in text and any(len(pattern.split(text)) > 1 for pattern in (_NEXT_RETURN, _ARROW)):
+        return []
+    return [WrittenStep(text)]
+
+
+def _break_inside(text: str) -> list[WrittenStep]:
+    match = _BREAK_INSIDE.search(text)
+    return [] if match is None else [WrittenStep(part) for part in match[0].split(";") if part.strip()]
+
+
+def _tagged(text: str) -> list[WrittenStep]:
+    return [WrittenStep(match["text"].strip()) for match in _TAGGED.finditer(text)]
+
+
+def _table(text: str) -> list[WrittenStep]:
+    """The rows of a Markdown table; its last column but for a first one of numbers, or the one that is named so."""
+    rows = [
+        [cell.strip() for cell in _CELL.split(line.strip().strip("|"))]
+        for line in text.split("\n")
+        if line.strip().startswith("|")
+    ]
+    rule = next((place for place, row in enumerate(rows) if _RULE.match("|".join(row))), None)
+    if rule is None or not rows[rule + 1 :] or rule == 0:
+        return []
+    width = len(rows[rule - 1])
+    body = [row for row in rows[rule + 1 :] if len(row) == width]
+    numbers = [row[0].strip("#.) ").lower().removeprefix("step").strip() for row in body]
+    numbered = width > 1 and all(number.isdecimal() for number in numbers)
+    column = 1 if numbered else 0
+    return [
+        WrittenStep(row[column], int(number) if numbered else None) for row, number in zip(body, numbers, strict=True)
+    ]
+
+
+def _numbered_lines(numbering: Numbering) -> Callable[[str], list[WrittenStep]]:
+    return lambda text: in_lines(text, numbering)
+
+
+def _numbered_inside(numbering: Numbering) -> Callable[[str], list[WrittenStep]]:
+    return lambda text: in_one_line(text, numbering)
+
+
+def _bullets(text: str) -> list[WrittenStep]:
+    lines = text.split("\n")
+    starts = [(place, match) for place, line in enumerate(lines) if (match := BULLET.match(line)) and not is_note(line)]
+    if not starts:
+        return []
+    # What is further in is about the member above it.
+    outermost = min(len(match["before"].expandtabs(4)) for _, match in starts)
+    starts = [(place, match) for place, match in starts if len(match["before"].expandtabs(4)) == outermost]
+    before = lines[: starts[0][0]]
+    if len(starts) == 1 and before and before[-1].strip() and not is_prose(before[-1]):
+        return []
+    return [WrittenStep(text) for text in member_texts(lines, starts)]
+
+
+def _ordered(text: str) -> list[WrittenStep]:
+    parts = [part for part in _ORDER.split(text.strip())[1:] if part]
+    return [WrittenStep(part.partition("\n\n")[0].strip()) for part in parts] if len(parts) > 1 else []
+
+
+def _separated(separator: re.Pattern[str]) -> Callable[[str], list[WrittenStep]]:
+    def split(text: str) -> list[WrittenStep]:
+        lines = [line for line in text.split("\n") if not is_prose(line)]
+        paragraphs = re.split(r"\n\s*\n", "\n".join(lines).strip())
+        # The separators may stand in lines of their own; what has none below the last of them is prose.
+        while len(paragraphs) > 1 and not separator.search(paragraphs[-1]):
+            paragraphs.pop()
+        parts = [part.strip() for part in separator.split("\n".join(paragraphs))]
+        steps = [WrittenStep(part) for part in parts if part]
+        return steps if len(steps) > 1 else []
+
+    return split
+
+
+def _next_return(text: str) -> list[WrittenStep]:
+    return [WrittenStep(part) for part in _NEXT_RETURN.split(text.strip())]
+
+
+def _lines_with_return(text: str) -> list[WrittenStep]:
+    lines = [line.strip() for line in text.split("\n")]
+    return [WrittenStep(line) for line in lines if _BREAK.match(line)]
+
+
+def _lines(text: str) -> list[WrittenStep]:
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    kept = [line for line in lines if not is_prose(line) and not is_note(line)]
+    if any(len(line.split()) > _TOO_LONG_FOR_A_STEP for line in kept):
+        return []
+    return [WrittenStep(line) for line in kept]
+
+
+def _escaped_lines(text: str) -> list[WrittenStep]:
+    text = _ESCAPED_LINE_BREAK.sub("\n", text)
+    return next((steps for form in FORMS if form.shown_by.search(text) and (steps := form.split(text))), [])
+
+
+def _whole(text: str) -> list[WrittenStep]:
+    return [WrittenStep(" ".join(text.split()))]
+
+
+_ANYTHING = re.compile(r"")
+_SEVERAL_LINES = re.compile(r"\S[ \t]*\n\s*\S")
+
+BREAK = Form("Break's text", _BREAK, _break_steps, kept=True)
+
+FORMS: tuple[Form, ...] = (
+    BREAK,
+    Form("lines with \\n", re.compile(r"\A[^\n]*\\n[^\n]*\Z"), _escaped_lines),
+    Form("JSON", re.compile(r"[\[{]\s*[\"'{]"), steps_in_text),
+    Form("tags", _TAGGED, _tagged),
+    Form("table", re.compile(r"^\s*\|[\s:|-]+$", re.MULTILINE), _table),
+    Form("Break's text inside of prose", _BREAK_INSIDE, _break_inside),
+    *(
+        Form(
+            f"lines with {each.name}",
+            re.compile(each.at_line.pattern, each.at_line.flags | re.MULTILINE),
+            _numbered_lines(each),
+        )
+        for each in NUMBERINGS
+    ),
+    *(Form(f"{each.name} in one line", each.anywhere, _numbered_inside(each)) for each in NUMBERINGS),
+    Form("bulleted list", re.compile(BULLET.pattern, re.MULTILINE), _bullets),
+    Form("first … then …", re.compile(r"\A\s*first(?:ly)?[,:]", re.IGNORECASE), _ordered),
+    *(Form(name, pattern, _separated(pattern)) for name, pattern in _SEPARATORS[:4]),
+    Form("sentences with return", _NEXT_RETURN, _next_return),
+    Form("lines with return", re.compile(r"^\s*return\b", re.MULTILINE | re.IGNORECASE), _lines_with_return),
+    Form(_SEPARATORS[4][0], _SEPARATORS[4][1], _separated(_SEPARATORS[4][1])),
+    Form("a line for each step", _SEVERAL_LINES, _lines),
+    Form("one step", _ANYTHING, _whole),
+)
+"""In the order in which they are tried; the last one fits everything."""

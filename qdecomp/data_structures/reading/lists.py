@@ -1,0 +1,166 @@
+"""Lists of steps: numbered, labelled and bulleted, a member in each line or all in one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .markup import is_note, is_prose
+from .values import WrittenStep, consecutive
+
+__all__ = ["BULLET", "NUMBERINGS", "Numbering", "in_lines", "in_one_line", "without_labels"]
+
+_NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBER = rf"(?P<n>\d{{1,3}}|{'|'.join(_NUMBER_WORDS)})"
+# What may stand between the start of a line and a label.
+_BEFORE = r"[ \t]*(?:[-*+•‣●◦·▪–—→][ \t]+)?"
+_BULLET_MARK = r"(?:[-*+•‣●◦·▪▸►➤➢✓✔☐–—]|\[[ xX]\])(?:[ \t]*\[[ xX]\])?[ \t]+"
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """A way to number steps; the group ``n`` of ``label`` is the number.
+
+    One that is ``easily_mistaken`` for a reference at the start of a step counts only at the start of the text or
+    below prose.
+    """
+
+    name: str
+    label: str
+    easily_mistaken: bool = False
+    at_line: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    anywhere: re.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        line = rf"^(?P<before>{_BEFORE})(?:{self.label})[ \t]*"
+        object.__setattr__(self, "at_line", re.compile(line, re.IGNORECASE))
+        object.__setattr__(self, "anywhere", re.compile(rf"(?:(?<=[\s;,.|])|\A)(?:{self.label})\s*", re.IGNORECASE))
+
+
+_AFTER_LABEL = r"(?:\s*\([^()\n#]{1,40}\))?[ \t]*(?:[:.)=–—-]+(?=\s|#|[^\W\d])|$)"
+NUMBERINGS: tuple[Numbering, ...] = (
+    Numbering("Step n:", rf"(?:sub[- _]?)?step[ \t_-]*#?{_NUMBER}\b{_AFTER_LABEL}"),
+    Numbering(
+        "Qn:",
+        r"(?:[QST]|sub[- _]?q|(?:sub[- _]?)?(?:question|query|task|operation|goal))[ \t_-]*#?"
+        rf"{_NUMBER}\b{_AFTER_LABEL}",
+    ),
+    Numbering(
+        "#n:", r"\(?\#(?P<n>\d{1,3})\)?[ \t]*(?:[:=](?=\s|#|\w)|[.)](?=\s)|<-|←|[–—-](?=\s))", easily_mistaken=True
+    ),
+    Numbering("[n]", r"(?:\[(?P<n>\d{1,3})\]|\{(?P<m>\d{1,3})\})[ \t]*[:.=]?(?=\s|#|\w)", easily_mistaken=True),
+    Numbering("1.", r"\(?(?P<n>\d{1,3})(?:\.\)|[.):](?=\s|#|[^\W\d]|[\"'\[{])|[ \t][–—-](?=\s)|\ufe0f?\u20e3)"),
+    Numbering("a.", r"\(?(?P<n>[a-j])[.)](?=\s)"),
+)
+"""The first that counts the lines of a text, in order and without a gap, is the one that its writer used."""
+
+BULLET = re.compile(rf"^(?P<before>[ \t]*){_BULLET_MARK}")
+
+_LOWER_OR_REFERENCE = re.compile(r"[a-z#]")
+
+
+def in_lines(text: str, numbering: Numbering) -> list[WrittenStep]:
+    """The members of the longest list of lines with these labels; none where they do not count 1, 2, 3 …
+
+    >>> [step.text for step in in_lines("Sure!\\n1. cubes\\n2. #1 that are red\\n\\nDone.", NUMBERINGS[4])]
+    ['cubes', '#1 that are red']
+    """
+    lines = text.split("\n")
+    starts = [(place, match) for place, line in enumerate(lines) if (match := numbering.at_line.match(line))]
+    runs: list[list[tuple[int, re.Match[str], int]]] = []
+    for place, match in starts:
+        label = _label(match)
+        if runs and label == runs[-1][-1][2] + 1:
+            runs[-1].append((place, match, label))
+        elif label in (0, 1):
+            runs.append([(place, match, label)])
+    if not runs:
+        return []
+    run = max(reversed(runs), key=len)
+    alone = len(run) == 1 or numbering.easily_mistaken
+    if alone and not _starts_a_list(lines[: run[0][0]]):
+        return []
+    if len(run) == 1 and in_one_line(text, numbering):
+        return []
+    texts = member_texts(lines, [(place, match) for place, match, _ in run])
+    return [WrittenStep(text, label) for text, (_, _, label) in zip(texts, run, strict=True)]
+
+
+def in_one_line(text: str, numbering: Numbering) -> list[WrittenStep]:
+    """The members of a list inside of a line, such as ``(1) cubes (2) #1 that are red``; two at least.
+
+    >>> [step.text for step in in_one_line("1) cubes; 2) #1 that are red", NUMBERINGS[4])]
+    ['cubes;', '#1 that are red']
+    """
+    found: list[tuple[re.Match[str], int]] = []
+    for match in numbering.anywhere.finditer(text):
+        label = _label(match)
+        if label == found[-1][1] + 1 if found else label in (0, 1):
+            found.append((match, label))
+    if len(found) < 2 or (found[0][0].start() > 0 and not is_prose(text[: found[0][0].start()])):
+        return []
+    ends = [match.start() for match, _ in found[1:]]
+    # What follows the last member below an empty line is prose.
+    last = text[found[-1][0].end() :].partition("\n\n")[0]
+    texts = [text[match.end() : end] for (match, _), end in zip(found, ends, strict=False)] + [last]
+    return [WrittenStep(part.strip(), label) for part, (_, label) in zip(texts, found, strict=True)]
+
+
+def without_labels(texts: Sequence[str]) -> list[WrittenStep]:
+    """Texts that are known to be steps, without the labels that they may have, such as ``Step 1:``.
+
+    >>> without_labels(["1. cubes", "2. #1 that are red"])[1]
+    WrittenStep(text='#1 that are red', label=2)
+    """
+    for numbering in NUMBERINGS:
+        matches = [numbering.at_line.match(text) for text in texts]
+        found = [match for match in matches if match is not None]
+        labels = [_label(match) for match in found]
+        certain = not numbering.easily_mistaken or len(found) > 1
+        if len(found) == len(texts) and consecutive(labels) and certain:
+            pairs = zip(texts, found, labels, strict=True)
+            return [WrittenStep(text[match.end() :], label) for text, match, label in pairs]
+    return [WrittenStep(text) for text in texts]
+
+
+def member_texts(lines: Sequence[str], starts: Sequence[tuple[int, re.Match[str]]]) -> list[str]:
+    """The text of each member: the rest of its line, or the next one where a label stands alone, and wrapped lines."""
+    places = [place for place, _ in starts] + [len(lines)]
+    texts = []
+    for (place, match), end in zip(starts, places[1:], strict=True):
+        parts = [lines[place][match.end() :].strip()]
+        for line in lines[place + 1 : end]:
+            stripped = line.strip()
+            if not parts[0]:
+                parts[0] = _content(stripped)
+            elif stripped and _continues(line, len(match["before"])):
+                parts.append(stripped)
+            else:
+                break
+        texts.append(" ".join(parts))
+    return texts
+
+
+def _content(line: str) -> str:
+    """The text of a line below a label that stands alone; it may be a member of a list of its own."""
+    return BULLET.sub("", line)
+
+
+def _continues(line: str, indent: int) -> bool:
+    if BULLET.match(line) or is_note(line) or is_prose(line):
+        return False
+    stripped = line.lstrip()
+    return len(line) - len(stripped) > indent or _LOWER_OR_REFERENCE.match(stripped) is not None
+
+
+def _starts_a_list(before: Sequence[str]) -> bool:
+    """Whether a list may begin below these lines: there is nothing, prose, or an empty line."""
+    return not before or not before[-1].strip() or is_prose(before[-1])
+
+
+def _label(match: re.Match[str]) -> int:
+    text = next(group for name, group in match.groupdict().items() if name != "before" and group is not None).lower()
+    if text.isdecimal():
+        return int(text)
+    return _NUMBER_WORDS.index(text) if text in _NUMBER_WORDS else ord(text) - ord("a") + 1

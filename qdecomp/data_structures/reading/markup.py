@@ -1,0 +1,146 @@
+"""What stands around steps: thoughts before the answer, tags, code fences, a heading, bold and italics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["WRAPPINGS", "Wrapping", "is_item", "is_note", "is_prose", "plain", "unwrap"]
+
+_MOST_WRAPPINGS = 8
+
+_THOUGHTS_END = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
+_TAGGED = re.compile(
+    r"<(?P<tag>decomposition|qdmr|answer|output|plan|final)>(?P<inner>.*?)</(?P=tag)>", re.DOTALL | re.IGNORECASE
+)
+_FENCE = re.compile(r"^[ \t]*(?P<mark>```|~~~)[^\n]*\n(?P<inner>.*?)(?:^[ \t]*(?P=mark)|\Z)", re.DOTALL | re.MULTILINE)
+# "Here is the decomposition:", "QDMR:". Not "Step 1:", and not a step that has a colon behind a reference.
+_HEADING = re.compile(
+    r"^[\s#*_]*(?:[A-Za-z][^\n:;#]{0,120}\b)?(?:decomposition|qdmr|sub-?questions|sub-?steps|steps|plan|questions)\b"
+    r"[^\n:;#0-9]{0,60}:[*_]*(?P<inner>.*)\Z",
+    re.IGNORECASE,
+)
+_FIRST_HEADING = re.compile(
+    r"^[\s#*_]*(?:final )?(?:answer|output|response|solution|result)s?:[*_]*(?P<inner>.*)\Z", re.IGNORECASE
+)
+
+# A line that belongs to a list, so that whatever follows it is no longer in front of the steps.
+_ITEM = re.compile(
+    r"^\s*(?:[-*+•‣●◦·▪–—]\s|[\[({<#]?\d{1,3}[\])}>.:]|[\"'\[{|]|return\b|(?:sub[- ]?)?step\b[ _-]*\d|[QS]\d)",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(
+    r"^\s*(?:[-*+•–—]\s+)?(?:a\d*|answers?(?: \d+)?|question|input|reason(?:ing)?|explanation|rationale|note|type"
+    r"|operators?|dependenc(?:y|ies)|depends on|result)\s*:(?!\s*\Z)",
+    re.IGNORECASE,
+)
+_PROSE = re.compile(
+    r"^\s*(?:here(?:'s|’s| is| are)\b|sure\b|certainly\b|of course\b|okay\b|ok[,!.]|let me\b|let['’]s\b|i hope\b"
+    r"|i will\b|i have\b|i['’]ve\b|to answer\b|this (?:decomposition|plan|breaks|will|gives|answers)\b"
+    r"|the (?:above|following|steps above|decomposition)\b|each step\b|these steps\b|in this (?:plan|decomposition)\b"
+    r"|please\b|feel free\b|hope this\b|in summary\b|note that\b|where #\d+ (?:refers|is the)\b"
+    r"|-{3,}\s*\Z|\*{3,}\s*\Z)",
+    re.IGNORECASE,
+)
+
+_EMPHASIS = (
+    (re.compile(r"\*\*\*(?=\S)([^*\n]+)(?<=\S)\*\*\*"), r"\1"),
+    (re.compile(r"\*\*(?=\S)([^*\n]+)(?<=\S)\*\*"), r"\1"),
+    (re.compile(r"(?<!\w)__(?=\S)([^\n]+?)(?<=\S)__(?!\w)"), r"\1"),
+    (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])"), r"\1"),
+    (re.compile(r"(?<!\w)_(?=\S)([^_\n]+)(?<=\S)_(?!\w)"), r"\1"),
+    (re.compile(r"`+"), ""),
+    # A heading has a space behind its marks; "#1" is a reference.
+    (re.compile(r"^[ \t]*#{1,6}[ \t]+(?=[^\W\d]|\d+[.):])", re.MULTILINE), ""),
+    (re.compile(r"^[ \t]*>[ \t]+", re.MULTILINE), ""),
+    (re.compile(r"[\u200b\u2060\ufeff]"), ""),
+    (re.compile(r"\u00a0"), " "),
+    (re.compile(r"\r\n?|[\u2028\u2029]"), "\n"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapping:
+    """Something around the steps; ``unwrap`` gives what is inside of it, or None where it is not there."""
+
+    name: str
+    unwrap: Callable[[str], str | None]
+
+
+def _after_thoughts(text: str) -> str | None:
+    ends = list(_THOUGHTS_END.finditer(text))
+    return text[ends[-1].end() :] if ends else None
+
+
+def _longest(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+    def unwrap(text: str) -> str | None:
+        return max((match["inner"] for match in pattern.finditer(text)), key=len, default=None)
+
+    return unwrap
+
+
+def _below_heading(text: str) -> str | None:
+    """What follows the first heading, unless a list or a step has begun before it."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        heading = _HEADING.match(line) or (_FIRST_HEADING.match(line) if number == 0 else None)
+        if heading is not None:
+            return "\n".join([heading["inner"].lstrip(), *lines[number + 1 :]])
+        if is_item(line):
+            return None
+    return None
+
+
+WRAPPINGS: tuple[Wrapping, ...] = (
+    Wrapping("thoughts", _after_thoughts),
+    Wrapping("tags", _longest(_TAGGED)),
+    Wrapping("code fence", _longest(_FENCE)),
+    Wrapping("heading", _below_heading),
+)
+"""What is taken off, from the outside to the inside, as often as it is found."""
+
+
+def unwrap(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text inside of all wrappings, and their names.
+
+    >>> unwrap("Here is the decomposition:\\n```\\nreturn cubes\\n```\\nIt has one step.")
+    ('return cubes', ('code fence',))
+    """
+    names: list[str] = []
+    for _ in range(_MOST_WRAPPINGS):
+        for wrapping in WRAPPINGS:
+            inner = wrapping.unwrap(text)
+            if inner is not None and inner.strip():
+                text = inner.strip("\n").rstrip()
+                names.append(wrapping.name)
+                break
+        else:
+            break
+    return text, tuple(dict.fromkeys(names))
+
+
+def plain(text: str) -> str:
+    """The text without emphasis, headings' marks and invisible characters.
+
+    >>> plain("**Step 1:** _red_ cubes\\n2 * 3 is `six`, and snake_case stays")
+    'Step 1: red cubes\\n2 * 3 is six, and snake_case stays'
+    """
+    for pattern, replacement in _EMPHASIS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def is_item(line: str) -> bool:
+    """Whether a line looks like a member of a list."""
+    return _ITEM.match(line) is not None
+
+
+def is_note(line: str) -> bool:
+    """Whether a line says something about a step, such as ``Answer: 3``, and is none itself."""
+    return _NOTE.match(line) is not None
+
+
+def is_prose(line: str) -> bool:
+    """Whether a line speaks to the reader, such as ``Sure, here is the plan:``."""
+    return line.rstrip().endswith(":") or _PROSE.match(line) is not None

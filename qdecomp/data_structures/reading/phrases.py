@@ -1,0 +1,155 @@
+"""From the sentence of a writer to the phrase of a step: full stops, quotes, verbs of command, sub-questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+__all__ = ["COMMANDS", "QUESTIONS", "Phrasing", "without_sentences", "without_stops_after_references"]
+
+_STOP_AFTER_REFERENCE = re.compile(r"(#\d+)[.?!]+(?=\s*(?:;|\Z))")
+_RETURN = re.compile(r"\A\s*returns?\b\s*:?\s*(?=\S)", re.IGNORECASE)
+_ENDING = re.compile(r"[\s.,;:|!]+\Z")
+_ABBREVIATION = re.compile(
+    r"(?:\b[^\W\d]\.)+\Z|\b(?:inc|jr|sr|st|co|corp|ltd|mr|mrs|ms|dr|vs|no|etc|mt|ft)\.\Z", re.IGNORECASE
+)
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "`": "`"}
+# "find cubes → #1": what the answer of the step is called.
+_NAMED_AT_END = re.compile(r"\s*(?:-+>|=+>|→|⇒|\bas\b|\(|\[)\s*#?(?P<n>\d+)\s*[)\]]?\s*\Z")
+_KEY = re.compile(r"\A\s*(?:step|text|question|sub[-_ ]?question)\s*:\s*", re.IGNORECASE)
+_QUESTION_MARK = re.compile(r"\s*\?+[\s.?!]*\Z")
+
+_REFERENCE = r"(?P<ref>\#\d+)"
+_BE = r"(?:is|are|was|were)"
+
+
+class Phrasing(NamedTuple):
+    """How a sentence becomes a phrase; the example shows both."""
+
+    pattern: re.Pattern[str]
+    phrase: str
+    example: str
+    reads: str
+
+
+def _phrasing(form: str, phrase: str, example: str, reads: str) -> Phrasing:
+    return Phrasing(re.compile(form, re.IGNORECASE), phrase, example, reads)
+
+
+QUESTIONS: tuple[Phrasing, ...] = (
+    _phrasing(
+        rf"how many (?:of )?(?:the )?{_REFERENCE}(?: (?:{_BE} there|exist|do we have|in total))?",
+        r"number of \g<ref>",
+        "How many #2 are there",
+        "number of #2",
+    ),
+    _phrasing(
+        rf"(?:which|what) (?:ones? )?(?:of|among) (?:the )?{_REFERENCE} (?P<rest>.+)",
+        r"\g<ref> that \g<rest>",
+        "Which of #1 are red",
+        "#1 that are red",
+    ),
+    _phrasing(
+        rf"(?:which|what) {_REFERENCE} (?P<rest>(?:{_BE}|has|have|had|do|does|did|can|could|will|would)\b.*)",
+        r"\g<ref> that \g<rest>",
+        "Which #1 have a handle",
+        "#1 that have a handle",
+    ),
+    _phrasing(
+        rf"(?P<verb>do|does|was|were|has|have|had|can|could|will|would) {_REFERENCE} (?P<rest>.+)",
+        r"if \g<ref> \g<verb> \g<rest>",
+        "Does #1 touch #2",
+        "if #1 does touch #2",
+    ),
+    _phrasing(
+        rf"(?:what|who|which) {_BE} (?:the )?(?P<rest>.+)", r"\g<rest>", "What is the capital of #1", "capital of #1"
+    ),
+)
+"""For a step that ends in a question mark; the first that fits the whole is taken."""
+
+COMMANDS: tuple[Phrasing, ...] = (
+    _phrasing(
+        rf"(?:count|find (?:out )?how many) (?:(?:the )?number of )?(?:the )?{_REFERENCE}",
+        r"number of \g<ref>",
+        "Count the #2",
+        "number of #2",
+    ),
+    _phrasing(
+        rf"filter {_REFERENCE} (?:to|for|by|with)? ?(?:only )?(?:those|ones)? ?(?P<rest>.+)",
+        r"\g<ref> \g<rest>",
+        "Filter #1 to those that are red",
+        "#1 that are red",
+    ),
+    _phrasing(
+        r"(?:find|get|identify|retrieve|determine|fetch|look up)(?: out)? (?:me )?(?:all )?(?:of )?"
+        r"(?P<rest>(?!that\b).+)",
+        r"\g<rest>",
+        "Find all red cubes",
+        "red cubes",
+    ),
+)
+"""For a step that begins with a capital letter: a sentence, which says with a verb what others say with ``return``."""
+
+
+def without_stops_after_references(text: str) -> str:
+    """Break's text without the full stop that a writer put behind a last reference.
+
+    >>> without_stops_after_references("return cubes ;return spheres ;return #1 , #2.")
+    'return cubes ;return spheres ;return #1 , #2'
+    """
+    return _STOP_AFTER_REFERENCE.sub(r"\1", text)
+
+
+def without_sentences(texts: Sequence[str]) -> list[str]:
+    """The phrases of steps that were written as sentences.
+
+    >>> without_sentences(["Find all cubes.", "Which of #1 are red?", "How many #2 are there?"])
+    ['cubes', '#1 that are red', 'number of #2']
+    """
+    texts = [" ".join(text.split("\n")).strip() for text in texts]
+    for strip in (_without_keys, _without_quotes):
+        texts = strip(texts)
+    return [_phrase(text, number) for number, text in enumerate(texts, start=1)]
+
+
+def _without_keys(texts: Sequence[str]) -> list[str]:
+    shown = [_KEY.sub("", text) for text in texts]
+    return shown if all(map(str.__ne__, texts, shown)) and all(shown) else list(texts)
+
+
+def _without_quotes(texts: Sequence[str]) -> list[str]:
+    """A writer who puts steps in quotes does so with all of them; quotes around one alone belong to it."""
+    ends = [_ENDING.sub("", text) for text in texts]
+    quoted = all(len(text) > 2 and _QUOTES.get(text[0]) == text[-1] for text in ends)
+    return [text[1:-1].strip() for text in ends] if quoted and len(texts) > 1 else list(texts)
+
+
+def _phrase(text: str, number: int) -> str:
+    if _RETURN.match(text):
+        text = _RETURN.sub("", text, count=1)
+    named = _NAMED_AT_END.search(text)
+    if named is not None and int(named["n"][:9]) == number:
+        text = text[: named.start()]
+    text = _without_end(text)
+    asked = _QUESTION_MARK.search(text)
+    if asked is not None:
+        text = _said(QUESTIONS, text[: asked.start()])
+    elif text[:1].isupper():
+        text = _said(COMMANDS, text)
+    # Break's text has no way to write a semicolon.
+    return text.replace(";", ",")
+
+
+def _without_end(text: str) -> str:
+    bare = _ENDING.sub("", text)
+    abbreviated = text[: len(bare) + 1]
+    return abbreviated if _ABBREVIATION.search(abbreviated) else bare
+
+
+def _said(phrasings: Sequence[Phrasing], sentence: str) -> str:
+    for phrasing in phrasings:
+        match = phrasing.pattern.fullmatch(sentence)
+        if match is not None:
+            return match.expand(phrasing.phrase)
+    return sentence

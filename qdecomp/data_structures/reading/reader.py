@@ -1,0 +1,97 @@
+"""From whatever was written to Break's text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import QdmrSyntaxError
+from ..qdmr import Qdmr, format_qdmr
+from .forms import BREAK, FORMS, Form
+from .markup import plain, unwrap
+from .phrases import without_sentences, without_stops_after_references
+from .references import NATIVE, UNMISTAKABLE, with_references
+from .structured import steps_of_value
+from .values import Reading, WrittenStep
+
+__all__ = ["read_decomposition"]
+
+_MANY_WORDS = 40
+_HAS_REFERENCE = re.compile(r"#\d")
+_LIST = Form("list", FORMS[-1].shown_by, FORMS[-1].split)
+# Forms whose only member may hold a whole decomposition, and those that nothing but line breaks shows.
+_MAY_HOLD_ALL = frozenset({_LIST.name, "JSON", "tags", "a line for each step"})
+_WITHOUT_SIGNS = frozenset({"a line for each step", FORMS[-1].name})
+
+
+def read_decomposition(written: str | Sequence[Any] | Mapping[str, Any] | Qdmr) -> Reading:
+    """Read a decomposition in any of the forms that people and language models write.
+
+    A list has a step in each member; members may be objects with a text. Break's own text is left as it is.
+
+    >>> reading = read_decomposition("1. Find all cubes.\\n2. Which of [1] are red?\\n3. How many [2] are there?")
+    >>> reading.text
+    'return cubes ;return #1 that are red ;return number of #2'
+    >>> reading.form, reading.references
+    ('lines with 1.', '[1]')
+    >>> read_decomposition(["cubes", "#1 that are red"]).steps
+    ('cubes', '#1 that are red')
+    """
+    if isinstance(written, Qdmr):
+        return Reading(format_qdmr(written), BREAK.name)
+    if isinstance(written, str):
+        return _read_text(written)
+    if isinstance(written, Mapping | Sequence) and not isinstance(written, bytes | bytearray | memoryview):
+        return _read_value(written)
+    raise QdmrSyntaxError(f"a decomposition is a text or a list of steps, not {type(written).__name__}")
+
+
+def _read_text(text: str) -> Reading:
+    if BREAK.shown_by.search(text) and BREAK.split(text):
+        return _kept(text, ())
+    inside, wrappings = unwrap(text)
+    inside = plain(inside).strip()
+    for form in FORMS:
+        if form.shown_by.search(inside) and (steps := form.split(inside)):
+            return _kept(inside, wrappings) if form.kept else _reading(steps, form, wrappings, text)
+    return Reading(text, FORMS[-1].name, doubt="there is no step in it")
+
+
+def _read_value(value: Mapping[str, Any] | Sequence[Any]) -> Reading:
+    steps = steps_of_value(value)
+    if not steps:
+        names = f" (it has {', '.join(map(str, value))})" if isinstance(value, Mapping) and value else ""
+        what = "object" if isinstance(value, Mapping) else "list"
+        raise QdmrSyntaxError(f"there are no steps in this {what}{names}; give a list of texts")
+    return _reading(steps, _LIST, (), "")
+
+
+def _kept(text: str, wrappings: tuple[str, ...]) -> Reading:
+    references = NATIVE
+    if not _HAS_REFERENCE.search(text):
+        texts, references = with_references([WrittenStep(part) for part in text.split(";")], UNMISTAKABLE)
+        text = ";".join(texts)
+    return Reading(without_stops_after_references(text), BREAK.name, references, wrappings)
+
+
+def _reading(steps: Sequence[WrittenStep], form: Form, wrappings: tuple[str, ...], source: str) -> Reading:
+    if form.name in _MAY_HOLD_ALL and len(steps) == 1 and steps[0].text.strip() != source.strip():
+        inner = _read_text(steps[0].text)
+        doubt = inner.doubt or (_doubt([inner.text], source) if inner.form in _WITHOUT_SIGNS else None)
+        return Reading(inner.text, inner.form, inner.references, (*wrappings, form.name, *inner.wrapped_in), doubt)
+    texts, references = with_references([WrittenStep(plain(step.text), step.label) for step in steps])
+    text = " ;".join(f"return {phrase}" for phrase in without_sentences(texts))
+    return Reading(text, form.name, references, wrappings, _doubt(texts, source if form.name in _WITHOUT_SIGNS else ""))
+
+
+def _doubt(steps: Sequence[str], source: str) -> str | None:
+    if len(steps) != 1:
+        return None
+    if "\n" in source.strip():
+        return "it was read as one step, but has several lines"
+    if len(steps[0].split()) > _MANY_WORDS:
+        return f"it was read as one step of more than {_MANY_WORDS} words"
+    if _HAS_REFERENCE.search(steps[0]):
+        return "it was read as one step, but refers to others"
+    return None

@@ -1,0 +1,169 @@
+"""Steps in JSON or in a Python literal, alone or inside of other text."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .lists import without_labels
+from .values import WrittenStep
+
+__all__ = ["steps_in_text", "steps_of_value"]
+
+# Where a value with steps may begin; what is inside of a text was not written as data otherwise.
+_START = re.compile(r"\[\s*[\"'{]|\{\s*[\"']")
+_MOST_STARTS = 16
+_MOST_DEPTH = 6
+# The names that writers give to all steps, to the text of one, and to its number, as _name() writes them.
+_ALL_STEPS = [
+    "steps",
+    "decomposition",
+    "qdmr",
+    "plan",
+    "subquestions",
+    "substeps",
+    "decomposedquestions",
+    "decompositionsteps",
+    "questions",
+    "operations",
+    "tasks",
+    "queries",
+    "subqueries",
+    "reasoningsteps",
+    "output",
+    "answer",
+    "result",
+    "response",
+]
+_ONE_STEP = [
+    "text",
+    "step",
+    "question",
+    "subquestion",
+    "description",
+    "query",
+    "content",
+    "instruction",
+    "operation",
+    "action",
+    "task",
+    "substep",
+    "decomposition",
+    "qdmr",
+    "value",
+]
+_NUMBER_OF_STEP = ["step", "id", "number", "index", "stepnumber", "stepid", "no", "n", "order", "i"]
+_NUMBERED_NAME = re.compile(r"[a-z#]*(\d{1,3})\Z")
+
+
+def steps_in_text(text: str) -> list[WrittenStep]:
+    """The steps of the first value in a text that has some.
+
+    >>> [step.text for step in steps_in_text('My answer: {"steps": ["cubes", "#1 that are red"]}')]
+    ['cubes', '#1 that are red']
+    """
+    for value in _values(text):
+        steps = steps_of_value(value)
+        if steps:
+            return steps
+    return []
+
+
+def steps_of_value(value: Any, depth: int = 0) -> list[WrittenStep]:
+    """The steps of a list of texts or objects, or of an object with such a list or with numbered steps."""
+    if depth > _MOST_DEPTH:
+        return []
+    if isinstance(value, Mapping):
+        return _steps_of_object({_name(key): each for key, each in value.items()}, depth)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
+        return _steps_of_list(value, depth)
+    return []
+
+
+def _steps_of_object(members: Mapping[str, Any], depth: int) -> list[WrittenStep]:
+    for name in _ALL_STEPS:
+        inside = members.get(name)
+        if isinstance(inside, str) and inside.strip():
+            return [WrittenStep(inside)]
+        steps = steps_of_value(inside, depth + 1)
+        if steps:
+            return steps
+    numbered = [(int(match[1]), each) for name, each in members.items() if (match := _NUMBERED_NAME.match(name))]
+    texts = [(number, _text_of_step(each)) for number, each in numbered]
+    if texts and len(texts) == len(members) and all(text is not None for _, text in texts):
+        return [WrittenStep(text or "", number) for number, text in sorted(texts, key=lambda pair: pair[0])]
+    return []
+
+
+def _steps_of_list(values: Sequence[Any], depth: int) -> list[WrittenStep]:
+    texts = [_text_of_step(value) for value in values]
+    if not texts or any(text is None for text in texts):
+        return steps_of_value(values[0], depth + 1) if len(values) == 1 else []
+    steps = without_labels([text or "" for text in texts])
+    labels = [_number_of_step(value) for value in values]
+    if all(label is not None for label in labels):
+        return [WrittenStep(step.text, label) for step, label in zip(steps, labels, strict=True)]
+    return steps
+
+
+def _text_of_step(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, Mapping):
+        return None
+    members = {_name(key): each for key, each in value.items()}
+    found = (members[name] for name in _ONE_STEP if isinstance(members.get(name), str))
+    text: str | None = next(found, None)
+    texts = [each for each in members.values() if isinstance(each, str)]
+    return texts[0] if text is None and len(texts) == 1 else text
+
+
+def _number_of_step(value: Any) -> int | None:
+    if not isinstance(value, Mapping):
+        return None
+    members = {_name(key): each for key, each in value.items()}
+    for name in _NUMBER_OF_STEP:
+        number = members.get(name)
+        if isinstance(number, int) and not isinstance(number, bool):
+            return number
+        if isinstance(number, str) and (match := _NUMBERED_NAME.match(_name(number))):
+            return int(match[1])
+    return None
+
+
+def _name(key: Any) -> str:
+    return re.sub(r"[\s_-]", "", str(key)).lower()
+
+
+def _values(text: str) -> Iterator[Any]:
+    """The values that begin somewhere in a text; JSON first, then what Python would write."""
+    decoder = json.JSONDecoder(strict=False)
+    stripped = text.strip()
+    if stripped[:1] == '"':
+        # A text that was encoded once more.
+        try:
+            inner = decoder.decode(stripped)
+        except ValueError:
+            inner = stripped
+        if isinstance(inner, str) and inner != stripped:
+            yield from _values(inner)
+            return
+    for start in list(_START.finditer(text))[:_MOST_STARTS]:
+        try:
+            value, _ = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            value = _python_literal(text[start.start() :])
+        if value is not None:
+            yield value
+
+
+def _python_literal(text: str) -> Any:
+    """What Python reads up to the last bracket: single quotes and a comma behind the last member are fine there."""
+    end = text.rfind("]" if text[0] == "[" else "}") + 1
+    try:
+        return ast.literal_eval(text[:end])
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None

@@ -1,0 +1,51 @@
+"""What reading gives: the steps as they were written, and the decomposition with the form that was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..qdmr import Qdmr, parse_qdmr
+
+__all__ = ["Reading", "WrittenStep", "consecutive"]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenStep:
+    """The text of a step, and the number that the writer gave it, if any."""
+
+    text: str
+    label: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A decomposition as Break's text, with what was found in the place of it.
+
+    ``form`` says how the steps were told apart (``"Break's text"`` where nothing had to be done), ``wrapped_in`` what
+    stood around them, and ``references`` how the steps named each other. ``doubt`` says why the text may have been
+    read wrongly; there is always a text, also where it is no decomposition.
+    """
+
+    text: str
+    form: str
+    references: str = "#1"
+    wrapped_in: tuple[str, ...] = ()
+    doubt: str | None = None
+
+    @property
+    def qdmr(self) -> Qdmr:
+        """The decomposition; a text that is none raises :class:`~qdecomp.data_structures.errors.QdmrSyntaxError`."""
+        return parse_qdmr(self.text)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The texts of the steps, without ``return``; raises as :attr:`qdmr` does."""
+        return tuple(step.text for step in self.qdmr.steps)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def consecutive(labels: list[int]) -> bool:
+    """Whether labels count steps: from 1, or as programmers do from 0."""
+    return bool(labels) and labels[0] in (0, 1) and labels == list(range(labels[0], labels[0] + len(labels)))
