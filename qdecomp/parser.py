@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.prediction import Prediction
+from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+from qdecomp.data_structures.prediction import Prediction, failed_prediction
 from qdecomp.decomposition import Decomposition
 
 __all__ = ["BUNDLED_NAME", "Parser", "ParserSource", "load"]
@@ -61,7 +62,7 @@ class Parser:
     def __init__(self, name: str, predict: Predict, source: ParserSource | None = None) -> None:
         """``source`` is what ``predict`` was loaded from, if other processes are to help."""
         self.name = name
-        self._predict = predict
+        self._predict = partial(_predict_each, predict)
         self._source = source
 
     def __repr__(self) -> str:
@@ -142,7 +143,18 @@ def _opened(source: ParserSource) -> Predict:
 
 def _predict_elsewhere(source: ParserSource, batch: Sequence[str]) -> Sequence[Prediction]:
     """Predict in a process of a pool, which keeps the parser that it loaded last."""
-    return _opened(source)(batch)
+    return _predict_each(_opened(source), batch)
+
+
+def _predict_each(predict: Predict, batch: Sequence[str]) -> Sequence[Prediction]:
+    """Predict a batch; a question on which the code fails has that as its error, and the others have their answers."""
+    try:
+        with as_row_errors():
+            return predict(batch)
+    except OurMistakeError as mistake:
+        if len(batch) == 1:
+            return [failed_prediction(mistake)]
+    return [prediction for question in batch for prediction in _predict_each(predict, [question])]
 
 
 def load(source: str | Path = BUNDLED_NAME, *, decoder: str | None = None, **options: Any) -> Parser:

@@ -9,6 +9,8 @@ import click
 
 from qdecomp.files import write_text_atomically
 
+from .row_mistakes import tell_mistakes
+
 __all__ = ["command"]
 
 
@@ -76,5 +78,6 @@ def command(
             json.dump(summary_to_json(summary), stream, ensure_ascii=False, indent=1)
             stream.write("\n")
     show_tables(tables(summary))
+    tell_mistakes(summary.mistakes)
     if strict and summary.failures:
         raise SystemExit(1)

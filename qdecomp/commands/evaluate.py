@@ -10,6 +10,7 @@ import click
 
 from qdecomp.files import write_text_atomically
 
+from .row_mistakes import tell_mistakes
 from .scoring_options import SCORING_PARAMETERS, ScoringOptions
 
 __all__ = ["command"]
@@ -32,6 +33,7 @@ def command(json_path: Path | None, details_path: Path | None, **scoring: Any) -
     """
     from qdecomp.evaluation.outputs import detail_lines, summarize, summary_to_json
     from qdecomp.evaluation.score_tables import score_tables
+    from qdecomp.evaluation.scoring import count_mistakes
     from qdecomp.terminal.tables import show_tables
 
     options = ScoringOptions(**scoring)
@@ -46,3 +48,4 @@ def command(json_path: Path | None, details_path: Path | None, **scoring: Any) -
             for line in detail_lines(evaluation):
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
     show_tables(score_tables(summary))
+    tell_mistakes(count_mistakes(evaluation))

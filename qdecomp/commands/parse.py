@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.version import VERSION
 
 from .decomposition_formats import FORMATS, formatted, show
+from .row_mistakes import tell_mistakes
 
 if TYPE_CHECKING:
     from qdecomp.files.question_lines import QuestionRow
@@ -81,6 +83,7 @@ def command(
         rows = read_questions(input_path)
         run = _FileRun(load(source, decoder=decoder), batch_size, processes, json.dumps([VERSION, source, decoder]))
         failed = run.print(rows) if output_path is None else run.write(rows, output_path, overwrite)
+        mistakes = run.mistakes
     else:
         parser = load(source, decoder=decoder)
         decompositions = list(parser.pipe(questions, batch_size=batch_size))
@@ -89,6 +92,8 @@ def command(
         else:
             _write(formatted(decompositions, format_name or "text"), output_path)
         failed = sum(not decomposition for decomposition in decompositions)
+        mistakes = sum(is_mistake(decomposition.error) for decomposition in decompositions)
+    tell_mistakes(mistakes)
     if strict and failed:
         raise SystemExit(1)
 
@@ -117,6 +122,7 @@ class _FileRun:
     processes: int | None
     settings: str
     failed: int = 0
+    mistakes: int = 0
 
     def print(self, rows: Sequence[QuestionRow]) -> int:
         """Print a record for each row."""
@@ -143,6 +149,7 @@ class _FileRun:
 
     def _count(self, record: Mapping[str, Any]) -> None:
         self.failed += record["decomposition"] is None
+        self.mistakes += is_mistake(record["error"])
 
     def _key(self, row: QuestionRow) -> str:
         return hashlib.blake2b(json.dumps([self.settings, *row]).encode(), digest_size=8).hexdigest()

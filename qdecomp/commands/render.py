@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.errors import DataError, QDecompError
+
+from .row_mistakes import tell_mistakes
 
 if TYPE_CHECKING:
     from qdecomp.data_structures.prediction import Prediction
@@ -35,6 +37,7 @@ def command(input_path: Path, gold_path: Path | None, limit: int | None, output_
     The page needs no network. A decomposition without a graph, such as a gold one, is drawn with the graph that its
     steps convert to.
     """
+    from qdecomp.data_structures.mistakes import is_mistake
     from qdecomp.files import write_text_atomically
     from qdecomp.terminal.progress import progress
     from qdecomp.visualization import page_parts
@@ -49,10 +52,13 @@ def command(input_path: Path, gold_path: Path | None, limit: int | None, output_
     _tell(input_path, problems, [record.reading for record in records if record.reading is not None])
     items = list(progress((_item(record, gold) for record in records), "Reading", len(records)))
     title = f"{input_path.name} and {gold_path.name}" if gold_path is not None else input_path.name
+    mistakes = 0
     with write_text_atomically(output_path) as stream:
         for part in progress(page_parts(items, title=title), "Drawing", len(items) + 2):
+            mistakes += is_mistake(part)
             stream.write(part)
     print(f"{len(items):,} {'question is' if len(items) == 1 else 'questions are'} in {output_path}")
+    tell_mistakes(mistakes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,8 @@ def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[Ro
 
 
 def _read_record(row: int, value: Any) -> _Record:
-    from qdecomp.data_structures.prediction import prediction_of_record
+    from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+    from qdecomp.data_structures.prediction import Prediction, prediction_of_record
     from qdecomp.data_structures.reading import read_decomposition
 
     if isinstance(value, DataError):
@@ -96,9 +103,14 @@ def _read_record(row: int, value: Any) -> _Record:
     question_id, question = value.get("question_id"), value.get("question")
     if not isinstance(question_id, str) or not question_id.strip():
         raise DataError("no question_id")
-    prediction = prediction_of_record(value)
     written = value.get("decomposition")
-    reading = read_decomposition(written) if written else None
+    reading: Reading | None = None
+    try:
+        with as_row_errors():
+            prediction = prediction_of_record(value)
+            reading = read_decomposition(written) if written else None
+    except OurMistakeError as mistake:
+        prediction = Prediction(written, error=str(mistake))
     return _Record(row, question_id.strip(), question if isinstance(question, str) else "", prediction, reading)
 
 
@@ -126,7 +138,8 @@ def _tell(path: Path, problems: Sequence[RowProblem], readings: Sequence[Reading
 
 
 def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
-    from qdecomp.data_structures.prediction import prediction_of_text
+    from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+    from qdecomp.data_structures.prediction import Prediction, prediction_of_text
     from qdecomp.visualization import PageItem
 
     example = gold.get(record.question_id)
@@ -134,18 +147,26 @@ def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
     prediction = _with_graph(question, record.prediction)
     gold_side = None
     if example is not None and example.decomposition is not None:
-        gold_side = _with_graph(question, prediction_of_text(example.decomposition))
+        try:
+            with as_row_errors():
+                gold_side = prediction_of_text(example.decomposition)
+        except OurMistakeError as mistake:
+            gold_side = Prediction(example.decomposition, error=str(mistake))
+        gold_side = _with_graph(question, gold_side)
     return PageItem(record.question_id, question or record.question_id, prediction, gold_side)
 
 
 def _with_graph(question: str, prediction: Prediction) -> Prediction:
     """The prediction with the graph that its steps convert to, if it has none; some steps convert to no graph."""
     from qdecomp.data_structures.conversion.chain import convert
-    from qdecomp.data_structures.errors import QDecompError
+    from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 
     if not question or prediction.graph is not None or prediction.form is None:
         return prediction
     try:
-        return replace(prediction, graph=convert(question, prediction.form).graph)
+        with as_row_errors():
+            return replace(prediction, graph=convert(question, prediction.form).graph)
+    except OurMistakeError as mistake:
+        return replace(prediction, error=str(mistake))
     except QDecompError:
         return prediction

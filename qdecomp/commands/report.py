@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from .row_mistakes import tell_mistakes
 from .scoring_options import SCORING_PARAMETERS, ScoringOptions
 
 __all__ = ["command"]
@@ -24,5 +25,7 @@ def command(output: Path, **scoring: Any) -> None:
     check_report_folder(output)
     options = ScoringOptions(**scoring)
     evaluation = options.run(required_metrics=["lf_em"])
-    write_report(build_report(evaluation, seed=options.seed), output)
+    report = build_report(evaluation, seed=options.seed)
+    write_report(report, output)
     print(f"The report is in {output / 'index.html'}")
+    tell_mistakes(sum(system.mistakes for system in report.systems))

@@ -15,6 +15,7 @@ from enum import Enum
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em.normalization import NormalizedStep, normalize_steps
+from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import parse_qdmr
 
@@ -76,10 +77,29 @@ class Analysis:
     gold: tuple[StepRemark, ...]
     predicted: tuple[StepRemark, ...]
     alignment: Alignment | None
+    mistake: str | None = None
+    """What went wrong in the code, if it could not compare them."""
+
+    @property
+    def error(self) -> str | None:
+        """Why LF-EM has no verdict, or why there is nothing to compare."""
+        return self.mistake or self.question.results["lf_em"].error
 
 
 def analyse(question: QuestionScores) -> Analysis:
-    """Compare prediction and gold; a question that LF-EM finds right has no kinds of difference."""
+    """Compare prediction and gold; a question that LF-EM finds right has no kinds of difference.
+
+    Where a mistake of ours stands in the way, the analysis has it as ``mistake`` and nothing else.
+    """
+    try:
+        with as_row_errors():
+            return _analyse(question)
+    except OurMistakeError as error:
+        kinds = frozenset() if question.results["lf_em"].value else frozenset((DifferenceKind.NO_LOGICAL_FORM,))
+        return Analysis(question, kinds, (), (), None, str(error))
+
+
+def _analyse(question: QuestionScores) -> Analysis:
     result = question.results["lf_em"]
     unread = frozenset((DifferenceKind.NO_LOGICAL_FORM,)) if result.error else frozenset()
     gold = _Side.of(question.example.question, question.example.decomposition)

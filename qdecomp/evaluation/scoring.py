@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors, is_mistake
 from qdecomp.files import BreakExample
 from qdecomp.terminal.progress import progress
 
@@ -18,9 +20,11 @@ __all__ = [
     "QuestionScores",
     "SystemScores",
     "choose_metrics",
+    "count_mistakes",
     "error_counts",
     "evaluate",
     "field_name",
+    "has_mistake",
     "number_of_steps",
     "reason_kinds",
 ]
@@ -108,7 +112,9 @@ def evaluate(
     functions = {metric: metric.load(options or MetricOptions()) for metric in metrics}
     rows = [row for system in systems for row in _scorable(gold, system)]
     for function in functions.values():
-        prepare(function, rows)
+        # The results are the same without; the row that a mistake of ours is about says so when it is scored.
+        with suppress(OurMistakeError), as_row_errors():
+            prepare(function, rows)
     return Evaluation(gold, tuple(metrics), tuple(_score_system(gold, system, functions) for system in systems))
 
 
@@ -142,7 +148,21 @@ def _score(metric: Metric, function: MetricFunction, example: BreakExample, pred
         return MetricResult(worst, _NO_GOLD)
     if prediction.text is None:
         return MetricResult(worst, prediction.reason)
-    return function(example.question, prediction.text, example.decomposition)
+    try:
+        with as_row_errors():
+            return function(example.question, prediction.text, example.decomposition)
+    except OurMistakeError as error:
+        return MetricResult(worst, str(error))
+
+
+def count_mistakes(evaluation: Evaluation) -> int:
+    """How many questions of all systems have a result that a mistake in the code has spoilt."""
+    return sum(has_mistake(question) for system in evaluation.systems for question in system.questions)
+
+
+def has_mistake(question: QuestionScores) -> bool:
+    """Whether a mistake in the code has spoilt a result."""
+    return any(is_mistake(result.error) for result in question.results.values())
 
 
 def reason_kinds(error: str) -> tuple[str, ...]:

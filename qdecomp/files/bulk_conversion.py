@@ -16,6 +16,7 @@ from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Convers
 from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
 from qdecomp.data_structures.errors import ConversionError, DataError, QDecompError, QdmrSyntaxError
 from qdecomp.data_structures.logical_form import format_step
+from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors, is_mistake
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
 from qdecomp.terminal.progress import progress
 
@@ -44,13 +45,15 @@ class ConversionSummary:
     """What became of the rows of a file.
 
     ``failures`` counts rows without a graph by reason; ``losses`` counts rows whose graph does not give the logical
-    form back, by reason. ``resumed`` rows were there already when the run began.
+    form back, by reason. ``resumed`` rows were there already when the run began. ``mistakes`` of the rows without a
+    graph have none because of a mistake in the code.
     """
 
     sources: dict[str, SourceCounts] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
     losses: Counter[str] = field(default_factory=Counter)
     resumed: int = 0
+    mistakes: int = 0
     seconds: float = 0.0
 
     @property
@@ -71,6 +74,7 @@ class ConversionSummary:
         counts.round_trip += record["round_trip"]
         if record["graph"] is None:
             self.failures[record["reason"]] += 1
+            self.mistakes += is_mistake(record["error"])
         elif not record["round_trip"]:
             self.losses[record["reason"]] += 1
 
@@ -92,8 +96,9 @@ def convert_row(example: BreakExample, special: SpecialTokens = PRESETS["default
     try:
         if example.decomposition is None:
             raise DataError(_NO_DECOMPOSITION)
-        conversion = convert(example.question, example.decomposition, special=special)
-        reason, error = _loss(conversion)
+        with as_row_errors():
+            conversion = convert(example.question, example.decomposition, special=special)
+            reason, error = _loss(conversion)
     except QDecompError as failure:
         return {**record, "reason": _reason(failure), "error": str(failure)}
     return {
@@ -122,6 +127,8 @@ def _loss(conversion: Conversion) -> tuple[str | None, str | None]:
 
 def _reason(error: QDecompError) -> str:
     """An error without its particulars, to count by."""
+    if isinstance(error, OurMistakeError):
+        return error.reason
     if isinstance(error, QdmrSyntaxError):
         error = ConversionError("qdmr", error.reason)
     text = re.sub(r"\bstep \d+: ", "", str(error))

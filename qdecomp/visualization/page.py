@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qdecomp.data_structures.lf_em import LfEmResult, lf_em
+from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 from qdecomp.data_structures.prediction import Prediction
 from qdecomp.version import VERSION
 
@@ -36,7 +37,11 @@ class PageItem:
             return None
         if self.prediction.decomposition is None:
             return LfEmResult(False, "prediction: no decomposition", None, None)
-        return lf_em(self.question, self.prediction.decomposition, self.gold.decomposition)
+        try:
+            with as_row_errors():
+                return lf_em(self.question, self.prediction.decomposition, self.gold.decomposition)
+        except OurMistakeError as error:
+            return LfEmResult(False, str(error), None, None)
 
     def kinds(self) -> tuple[str, ...]:
         """The names of the choices that show this item: ``equal`` or ``different``, and ``failed``."""
@@ -102,13 +107,17 @@ def _record(place: int, item: PageItem, unfolded: bool) -> str:
     sides = [Side("Prediction" if item.gold is not None else "", item.prediction)]
     if item.gold is not None:
         sides.append(Side("Gold", item.gold))
-    pictures = pictures_html(sides)
+    try:
+        with as_row_errors():
+            steps, pictures = steps_html(sides), pictures_html(sides)
+    except OurMistakeError as error:
+        steps, pictures = f'<p class="qd-error">{escape(str(error))}</p>', ""
     folded = f"<details{' open' if unfolded else ''}><summary>Pictures</summary>{pictures}</details>"
     classes = " ".join(["qd-record", "qd-decomposition", *(f"qd-{kind}" for kind in item.kinds())])
     return (
         f'<article class="{classes}" id="q{place}"><h2 class="qd-question" dir="auto">{escape(item.question)}</h2>'
         f'<p class="qd-note">{_verdict(item)}{escape(item.question_id)}</p>'
-        f"{steps_html(sides)}{folded if pictures else ''}</article>\n"
+        f"{steps}{folded if pictures else ''}</article>\n"
     )
 
 

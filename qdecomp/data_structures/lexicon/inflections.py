@@ -72,7 +72,8 @@ def _regular_plural(word: str) -> str:
         return word
     if word.endswith(("x", "z", "ch", "sh")):
         return f"{word}es"
-    return f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"
+    # A slice, as "y" has no letter before the last: its plural is "ys".
+    return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in "aeiou" else f"{word}s"
 
 
 @lru_cache(maxsize=65536)

@@ -17,7 +17,7 @@ from qdecomp.terminal.tables import format_csv
 from ..agreement import Agreement, agreement
 from ..differences import Analysis, DifferenceKind, analyse, operator_confusion
 from ..outputs import Summary, detail_lines, summarize, summary_to_json
-from ..scoring import Evaluation, SystemScores, field_name
+from ..scoring import Evaluation, SystemScores, field_name, has_mistake
 
 __all__ = ["Report", "SystemAnalysis", "build_report", "check_report_folder", "report_to_json", "write_report"]
 
@@ -46,6 +46,8 @@ class SystemAnalysis:
     examples: Mapping[DifferenceKind, tuple[Analysis, ...]]
     question_kinds: tuple[frozenset[DifferenceKind], ...]
     """The kinds of each question, in the gold file's order."""
+    mistakes: int = 0
+    """How many questions a mistake in the code has spoilt, be it in a metric or here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def _analyse_system(system: SystemScores, seed: int) -> SystemAnalysis:
         compared=sum(analysis.alignment is not None for analysis in analyses),
         examples={kind: _choose_examples(analyses, kind, seed) for kind in DifferenceKind},
         question_kinds=tuple(analysis.kinds for analysis in analyses),
+        mistakes=sum(analysis.mistake is not None or has_mistake(analysis.question) for analysis in analyses),
     )
 
 
@@ -141,7 +144,7 @@ def _example_to_json(analysis: Analysis) -> dict[str, Any]:
         "question_id": analysis.question.example.question_id,
         "question": analysis.question.example.question,
         "kinds": sorted(str(kind) for kind in analysis.kinds),
-        "error": analysis.question.results["lf_em"].error,
+        "error": analysis.error,
         "gold": [asdict(step) for step in analysis.gold],
         "prediction": [asdict(step) for step in analysis.predicted],
     }

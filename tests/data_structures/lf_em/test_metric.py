@@ -79,6 +79,10 @@ def test_verdicts(prediction: str, gold: str, same: bool, same_strictly: bool) -
     assert lf_em(QUESTION, prediction, gold, strict=True).verdict is same_strictly
 
 
+def test_a_plural_of_one_letter_is_compared() -> None:
+    assert lf_em("how many ys are there ?", "return ys", "return y").verdict
+
+
 def test_steps_that_the_published_rules_cannot_read() -> None:
     text = "return rivers ;return cities ;return age of #1 in #2"
     result = lf_em(QUESTION, text, text)

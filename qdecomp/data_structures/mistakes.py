@@ -1,0 +1,59 @@
+"""A mistake of ours in one row is that row's error, so that no word of a question can stop a batch.
+
+Whatever works through rows does each of them inside of :func:`as_row_errors`. The message of such an error is marked,
+and stays so in records, tables and reports: commands count them with :func:`is_mistake` and exit with code 1.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import QDecompError
+
+__all__ = ["OurMistakeError", "as_row_errors", "is_mistake"]
+
+_MARK = "a mistake in qdecomp, please report it"
+_LONGEST_DETAILS = 200
+
+
+class OurMistakeError(QDecompError):
+    """The code failed where it should not; the message says how and where, for a report."""
+
+    def __init__(self, kind: str, details: str = "") -> None:
+        super().__init__(kind, details)
+        self.reason = f"{_MARK}: {kind}"
+        """The message without what differs from row to row, to count by."""
+        self._details = details
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self._details}" if self._details else self.reason
+
+
+@contextmanager
+def as_row_errors() -> Iterator[None]:
+    """Turn every error that is not raised on purpose into an :class:`OurMistakeError`.
+
+    >>> with as_row_errors():  # doctest: +ELLIPSIS
+    ...     "y"[-2]
+    Traceback (most recent call last):
+    ...
+    qdecomp.data_structures.mistakes.OurMistakeError: a mistake in qdecomp, please report it: IndexError in ...
+    """
+    try:
+        yield
+    except QDecompError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}"
+        # Errors of libraries have several lines, or many words, or none.
+        details = " ".join(str(error).split())[:_LONGEST_DETAILS]
+        raise OurMistakeError(f"{type(error).__name__} in {place}", details) from error
+
+
+def is_mistake(error: str | None) -> bool:
+    """Whether the error of a row, as a record or a table has it, is a mistake of ours."""
+    return error is not None and _MARK in error

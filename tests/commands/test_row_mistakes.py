@@ -1,0 +1,121 @@
+"""A row on which the code itself fails stops no command: all others are done, and the exit code is 1."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qdecomp.cli import main
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
+from qdecomp.data_structures.mistakes import is_mistake
+from qdecomp.data_structures.tokenization import tokenize
+
+GOLD = """question_id,question_text,decomposition
+GEO_dev_1,What are the rivers?,return rivers
+GEO_dev_2,What are the boom?,return boom
+GEO_dev_3,What are the lakes?,return lakes
+"""
+PREDICTIONS = [
+    {"question_id": f"GEO_dev_{number}", "question": f"What are the {word}?", "decomposition": f"return {word}"}
+    for number, word in enumerate(("rivers", "boom", "lakes"), start=1)
+]
+TOLD = "1 row has an error that is a mistake in qdecomp"
+
+
+@pytest.fixture(autouse=True)
+def broken_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The code fails on one word, in what every command does with a decomposition."""
+    module = sys.modules[to_logical_form.__module__]
+    whole: Callable[[Any], Any] = module.to_logical_step
+
+    def broken(step: Any) -> Any:
+        return [][1] if step.text == "boom" else whole(step)
+
+    monkeypatch.setattr(module, "to_logical_step", broken)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "gold.csv").write_text(GOLD)
+    (tmp_path / "predictions.jsonl").write_text("\n".join(map(json.dumps, PREDICTIONS)))
+    return tmp_path
+
+
+def run(*arguments: object) -> int:
+    try:
+        main([*map(str, arguments)])
+    except SystemExit as exit_:
+        return int(exit_.code or 0)
+    return 0
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_convert_counts_it_also_when_it_goes_on(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("convert", "--input", files / "gold.csv", "--output", files / "graphs.jsonl")
+    assert run(*arguments) == 1
+    captured = capsys.readouterr()
+    assert "IndexError in test_row_mistakes.py" in captured.out
+    assert TOLD in captured.err
+    records = lines(files / "graphs.jsonl")
+    assert [record["graph"] is not None for record in records] == [True, False, True]
+    assert [is_mistake(record["error"]) for record in records] == [False, True, False]
+    assert run(*arguments) == 1
+
+
+def test_evaluate_counts_it_as_wrong(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("--gold", files / "gold.csv", "--predictions", files / "predictions.jsonl")
+    assert run("evaluate", *given, "--details", files / "details.jsonl") == 1
+    captured = capsys.readouterr()
+    assert "IndexError in test_row_mistakes.py" in captured.out
+    assert TOLD in captured.err
+    details = lines(files / "details.jsonl")
+    assert [line["lf_em"] for line in details] == [True, False, True]
+    assert is_mistake(details[1]["errors"]["lf_em"])
+    # A metric that does not need the broken code is as it was.
+    assert details[1]["exact_match"] is True
+
+
+def test_report_shows_it(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("jinja2")
+    given = ("--gold", files / "gold.csv", "--predictions", files / "predictions.jsonl")
+    assert run("report", *given, "--output", files / "report") == 1
+    assert TOLD in capsys.readouterr().err
+    assert "IndexError in test_row_mistakes.py" in (files / "report" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("gold", [True, False])
+def test_render_shows_it_beside_the_others(files: Path, gold: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("--gold", files / "gold.csv") if gold else ()
+    code = run("render", "--input", files / "predictions.jsonl", *given, "--output", files / "page.html")
+    assert code == 1
+    assert TOLD in capsys.readouterr().err
+    page = (files / "page.html").read_text(encoding="utf-8")
+    assert page.count("<article") == 3
+    assert "IndexError in test_row_mistakes.py" in page
+
+
+def test_parse_gives_the_others_their_answers(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tokenizers")
+
+    def broken(question: str) -> tuple[str, ...]:
+        return [][1] if "boom" in question else tokenize(question)
+
+    monkeypatch.setattr("qdecomp.runtime.graph_parser.tokenize", broken)
+    questions = files / "questions.txt"
+    questions.write_text("which rivers are long ?\nboom\nwhich lakes are deep ?\n")
+    assert run("parse", "--input", questions, "--output", files / "out.jsonl") == 1
+    records = lines(files / "out.jsonl")
+    assert [is_mistake(record["error"]) for record in records] == [False, True, False]
+    assert [record["decomposition"] is not None for record in records] == [True, False, True]
+    assert TOLD in capsys.readouterr().err
+    assert run("parse", "boom", "which lakes are deep ?") == 1
