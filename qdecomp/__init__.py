@@ -12,8 +12,10 @@ from qdecomp.data_structures.lf_em import LfEmResult, lf_em
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
 from qdecomp.data_structures.reading import Reading, read_decomposition
-from qdecomp.decomposition import Decomposition, Plan, PlanStep
+from qdecomp.decomposition import Decomposition
+from qdecomp.notebooks import show_in_notebooks
 from qdecomp.parser import Parser, load
+from qdecomp.planning import Plan, PlanRun, PlanStep, SubQuestion
 from qdecomp.version import VERSION
 
 __all__ = [
@@ -23,10 +25,12 @@ __all__ = [
     "LogicalForm",
     "Parser",
     "Plan",
+    "PlanRun",
     "PlanStep",
     "QDecompError",
     "Qdmr",
     "Reading",
+    "SubQuestion",
     "__version__",
     "lf_em",
     "load",
@@ -37,3 +41,5 @@ __all__ = [
 ]
 
 __version__ = VERSION
+
+show_in_notebooks()

@@ -1,9 +1,8 @@
-"""A question with its decomposition, and the plan of how to answer it step by step."""
+"""A question with its decomposition, which gives the plan of how to answer it step by step."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,61 +10,17 @@ from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.logical_form import LogicalForm
-from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.prediction import Prediction, prediction_record
-from qdecomp.data_structures.qdmr import Qdmr, Step, order_by_references, parse_qdmr, reference_number
+from qdecomp.data_structures.qdmr import Qdmr, Step, parse_qdmr
+from qdecomp.planning.plan import Plan, plan_of_steps
 
-__all__ = ["Decomposition", "Plan", "PlanStep"]
+__all__ = ["Decomposition"]
 
-# A step that refers to another twice, which does the same, and so on, would double at every step.
-_LONGEST_RESOLVED = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class PlanStep:
-    """A sub-question: what is asked, and the numbers of the steps whose answers it needs."""
-
-    number: int
-    text: str
-    """As in the decomposition, with references: ``#1 from denver``."""
-    resolved: str
-    """With what the references stand for, all the way down: ``flights from denver``."""
-    operator: Operator | None
-    needs: tuple[int, ...]
-
-    def fill(self, answers: Mapping[int, str]) -> str:
-        """The text with the answers of earlier steps in place of the references.
-
-        >>> PlanStep(2, "#1 from denver", "flights from denver", None, (1,)).fill({1: "UA 7"})
-        'UA 7 from denver'
-        """
-        missing = [number for number in self.needs if number not in answers]
-        if missing:
-            raise DataError(f"step {self.number} needs the answer of step {missing[0]}")
-        return _replace_references(self.text.split(" "), answers)
+# The longest question that is shown whole in the one line of ``repr``.
+_LONGEST_IN_REPR = 70
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Steps in levels: those of one level need only answers of earlier ones, so they can be answered side by side."""
-
-    levels: tuple[tuple[PlanStep, ...], ...]
-
-    def __iter__(self) -> Iterator[tuple[PlanStep, ...]]:
-        return iter(self.levels)
-
-    def __len__(self) -> int:
-        return len(self.levels)
-
-    def __str__(self) -> str:
-        lines = []
-        for number, level in enumerate(self.levels, start=1):
-            lines.append(f"Level {number}")
-            lines.extend(f"  {step.number}. {step.resolved}" for step in level)
-        return "\n".join(lines)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Decomposition:
     """What a parser says about a question. It prints as numbered steps.
 
@@ -89,6 +44,15 @@ class Decomposition:
         if not self:
             return f"no decomposition: {self.error}"
         return "\n".join(f"{number}. {text}" for number, text in enumerate(self.steps, start=1))
+
+    def __repr__(self) -> str:
+        question = self.question
+        shown = question if len(question) <= _LONGEST_IN_REPR else f"{question[: _LONGEST_IN_REPR - 1]}…"
+        if not self:
+            return f"<Decomposition of {shown!r}: none>"
+        count = len(self.steps)
+        confidence = "" if self.confidence is None else f", confidence {self.confidence:.2f}"
+        return f"<Decomposition of {shown!r}: {count} {'step' if count == 1 else 'steps'}{confidence}>"
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -130,21 +94,7 @@ class Decomposition:
         """The steps in levels, with what their references stand for."""
         if not self:
             raise DataError(f"there is no plan, as there is no decomposition: {self.error}")
-        steps = self._steps()
-        form = self.logical_form
-        operators = [step.operator for step in form.steps] if form is not None else [None] * len(steps)
-        levels: dict[int, int] = {}
-        resolved: dict[int, str] = {}
-        planned: dict[int, list[PlanStep]] = {}
-        for number in order_by_references({number: step.references for number, step in enumerate(steps, start=1)}):
-            step = steps[number - 1]
-            needs = tuple(sorted(set(step.references)))
-            levels[number] = 1 + max((levels[other] for other in needs), default=0)
-            resolved[number] = _replace_references(step.tokens, resolved)
-            planned.setdefault(levels[number], []).append(
-                PlanStep(number, step.text, resolved[number], operators[number - 1], needs)
-            )
-        return Plan(tuple(tuple(sorted(planned[level], key=lambda s: s.number)) for level in sorted(planned)))
+        return plan_of_steps(self._steps(), self.logical_form)
 
     def _steps(self) -> tuple[Step, ...]:
         qdmr = self.qdmr
@@ -154,12 +104,3 @@ class Decomposition:
         from qdecomp.visualization import decomposition_html
 
         return decomposition_html(self.question, self.prediction)
-
-
-def _replace_references(tokens: Iterable[str], texts: Mapping[int, str]) -> str:
-    def replaced(token: str) -> str:
-        number = reference_number(token)
-        return token if number is None else texts[number]
-
-    text = " ".join(map(replaced, tokens))
-    return text if len(text) <= _LONGEST_RESOLVED else text[:_LONGEST_RESOLVED] + "…"

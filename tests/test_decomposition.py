@@ -100,3 +100,16 @@ def test_notebooks_show_a_page_fragment(decomposition: Decomposition) -> None:
     html = decomposition._repr_html_()
     assert "largest blue ball" in html
     assert "<svg" in html
+
+
+def test_its_repr_is_one_line(decomposition: Decomposition) -> None:
+    assert repr(decomposition) == f"<Decomposition of {QUESTION!r}: 8 steps>"
+    scored = Decomposition("why\n" * 100, Prediction("return a", score=math.log(0.25)))
+    assert repr(scored).endswith("…': 1 step, confidence 0.25>")
+    assert "\n" not in repr(scored)
+    assert repr(Decomposition("?", failed_prediction("no"))) == "<Decomposition of '?': none>"
+
+
+def test_a_step_is_filled_with_numbers_and_lists(decomposition: Decomposition) -> None:
+    step = decomposition.plan().steps[6]
+    assert step.fill({2: 3, 6: ["ball A", "ball B"]}) == "3 left of ball A and ball B"

@@ -1,6 +1,6 @@
 """Decompositions and their graphs as pictures (SVG), HTML and terminal text."""
 
-from .fragment import decomposition_html
+from .fragment import decomposition_html, picture_html
 from .graph_svg import graph_svg
 from .graph_text import graph_rich, graph_text
 from .page import PageItem, page_html, page_parts
@@ -14,5 +14,6 @@ __all__ = [
     "graph_text",
     "page_html",
     "page_parts",
+    "picture_html",
     "steps_svg",
 ]

@@ -12,7 +12,7 @@ from .steps_svg import step_texts, steps_svg
 from .styles import style
 from .texts import escape
 
-__all__ = ["Side", "decomposition_html", "pictures_html", "steps_html"]
+__all__ = ["Side", "decomposition_html", "picture_html", "pictures_html", "steps_html"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,14 @@ def decomposition_html(question: str, prediction: Prediction) -> str:
         f'<div class="qdecomp qd-decomposition">{style("picture", "fragment")}'
         f'<p class="qd-question" dir="auto">{escape(question)}</p>'
         f'<div class="qd-sides">{_steps(side)}{_figure_of_steps(side)}</div>{_figure_of_graph(side)}</div>'
+    )
+
+
+def picture_html(picture: str) -> str:
+    """A picture without a style of its own, as notebooks show it."""
+    return (
+        f'<div class="qdecomp qd-decomposition">{style("picture", "fragment")}'
+        f'<figure><div class="qd-scroll">{picture}</div></figure></div>'
     )
 
 

@@ -1,0 +1,161 @@
+"""The steps of a decomposition as sub-questions, in levels that can be answered side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep
+from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.qdmr import Step, order_by_references, reference_number
+
+from .combining import is_combined
+from .running import PlanRun, arun_plan, run_plan
+from .sub_questions import SubQuestion, in_words
+from .values import as_text
+
+__all__ = ["Calls", "Plan", "PlanStep", "plan_of_steps"]
+
+# A step that refers to another twice, which does the same, and so on, would double at every step.
+_LONGEST_RESOLVED = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """A sub-question: what is asked, and the numbers of the steps whose answers it needs."""
+
+    number: int
+    text: str
+    """As in the decomposition, with references: ``#1 from denver``."""
+    resolved: str
+    """With what the references stand for, all the way down: ``flights from denver``."""
+    operator: Operator | None
+    needs: tuple[int, ...]
+    logical: LogicalStep | None = field(default=None, repr=False)
+    """The operator with its arguments, where the decomposition has a logical form."""
+
+    def fill(self, answers: Mapping[int, Any]) -> str:
+        """The text with the answers of earlier steps in place of the references: texts, numbers or lists of them.
+
+        >>> PlanStep(2, "#1 from denver", "flights from denver", None, (1,)).fill({1: ["UA 7", "UA 9"]})
+        'UA 7 and UA 9 from denver'
+        """
+        self._require(answers)
+        return _replace_references(self.text.split(" "), {number: as_text(answers[number]) for number in self.needs})
+
+    def question(self, answers: Mapping[int, Any] | None = None) -> SubQuestion:
+        """The step as a question of its own; what is not answered yet stays a reference.
+
+        >>> step = PlanStep(2, "capital of #1", "capital of the largest country", Operator.PROJECT, (1,))
+        >>> step.question(), step.question({1: "Peru"})
+        ('What is the capital of #1?', 'What is the capital of Peru?')
+        """
+        known = {number: answer for number, answer in (answers or {}).items() if number in self.needs}
+        return SubQuestion(in_words(self, known), self, known)
+
+    def _require(self, answers: Mapping[int, Any]) -> None:
+        missing = [number for number in self.needs if number not in answers]
+        if missing:
+            raise DataError(f"step {self.number} needs the answer of step {missing[0]}")
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How many questions a run asks: ``expected`` where what can be combined is combined, and never more than ``most``.
+
+    It is fewer only where an earlier answer is an empty list, about which there is nothing to ask.
+    """
+
+    expected: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Steps in levels: those of one level need only answers of earlier ones, so they can be answered side by side."""
+
+    levels: tuple[tuple[PlanStep, ...], ...]
+
+    def __iter__(self) -> Iterator[tuple[PlanStep, ...]]:
+        return iter(self.levels)
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def __str__(self) -> str:
+        lines = []
+        for number, level in enumerate(self.levels, start=1):
+            lines.append(f"Level {number}")
+            lines.extend(f"  {step.number}. {step.resolved}" for step in level)
+        return "\n".join(lines)
+
+    @property
+    def steps(self) -> tuple[PlanStep, ...]:
+        """All steps in the order of the decomposition."""
+        return tuple(sorted((step for level in self.levels for step in level), key=lambda step: step.number))
+
+    @property
+    def final(self) -> PlanStep:
+        """The step whose answer is the question's: the last one that no other needs."""
+        needed = {number for step in self.steps for number in step.needs}
+        return [step for step in self.steps if step.number not in needed][-1]
+
+    @property
+    def calls(self) -> Calls:
+        """How many questions :meth:`run` asks, known before anything is asked."""
+        return Calls(sum(not is_combined(step) for step in self.steps), len(self.steps))
+
+    def questions(self, answers: Mapping[int, Any] | None = None) -> dict[int, SubQuestion]:
+        """Every step as a question or a phrase for a retriever, by number; unknown answers stay ``#1`` and so on."""
+        return {step.number: step.question(answers) for step in self.steps}
+
+    def run(self, answer: Callable[[SubQuestion], Any], *, concurrency: int = 4, combine: bool = True) -> PlanRun:
+        """Answer all steps with a function from a question to its answer, and keep a trace.
+
+        A step is asked as soon as the answers that it needs are known, at most ``concurrency`` at a time, in threads;
+        give 1 for a function that must not be called by several. What needs no asking (counts, unions, comparisons,
+        arithmetic …) is combined, unless ``combine`` is false or the types of the answers do not allow it. An answer
+        is a text, a number, a truth value, a list of these or a mapping. Where the function raises an error, the step
+        and those that need it have no answer, and the run says why.
+        """
+        return run_plan(self, answer, concurrency, combine)
+
+    async def arun(
+        self, answer: Callable[[SubQuestion], Awaitable[Any]], *, concurrency: int = 4, combine: bool = True
+    ) -> PlanRun:
+        """As :meth:`run`, with an ``async`` function."""
+        return await arun_plan(self, answer, concurrency, combine)
+
+    def _repr_html_(self) -> str:
+        from .display import plan_html
+
+        return plan_html(self)
+
+
+def plan_of_steps(steps: tuple[Step, ...], form: LogicalForm | None) -> Plan:
+    """The plan of a decomposition's steps."""
+    logical = form.steps if form is not None else (None,) * len(steps)
+    levels: dict[int, int] = {}
+    resolved: dict[int, str] = {}
+    planned: dict[int, list[PlanStep]] = {}
+    for number in order_by_references({number: step.references for number, step in enumerate(steps, start=1)}):
+        step, reading = steps[number - 1], logical[number - 1]
+        needs = tuple(sorted(set(step.references)))
+        levels[number] = 1 + max((levels[other] for other in needs), default=0)
+        resolved[number] = _replace_references(step.tokens, resolved)
+        operator = None if reading is None else reading.operator
+        planned.setdefault(levels[number], []).append(
+            PlanStep(number, step.text, resolved[number], operator, needs, reading)
+        )
+    return Plan(tuple(tuple(sorted(planned[level], key=lambda s: s.number)) for level in sorted(planned)))
+
+
+def _replace_references(tokens: Iterable[str], texts: Mapping[int, str]) -> str:
+    def replaced(token: str) -> str:
+        number = reference_number(token)
+        return token if number is None else texts[number]
+
+    text = " ".join(map(replaced, tokens))
+    return text if len(text) <= _LONGEST_RESOLVED else text[:_LONGEST_RESOLVED] + "…"

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from qdecomp import Decomposition
+from qdecomp.planning.running import Outcome, StepRun
+
+NAMES = ["ant", "bee", "cat"]
+
+
+def last_step(text: str, answers: dict[int, Any]) -> StepRun:
+    """Run a plan whose first steps have these answers; what else is asked is answered with a mark."""
+    plan = Decomposition.of_text("q", text).plan()
+    run = plan.run(lambda question: answers.get(question.step.number, "ASKED"), concurrency=1)
+    return run.steps[-1]
+
+
+SIZES = "return animals ;return size of #1 ;"
+
+COMBINED: list[tuple[str, dict[int, Any], Any]] = [
+    ("return animals ;return number of #1", {1: NAMES}, 3),
+    ("return animals ;return number of #1", {1: []}, 0),
+    ("return sizes ;return sum of #1", {1: [1, 2.5]}, 3.5),
+    ("return sizes ;return average of #1", {1: ["2", "4"]}, 3),
+    ("return sizes ;return highest of #1", {1: ["1,200", 7]}, 1200),
+    ("return sizes ;return lowest of #1", {1: {"a": 3, "b": 2}}, 2),
+    ("return sizes ;return highest of #1", {1: []}, []),
+    (SIZES + "return #1 where #2 is highest", {1: NAMES, 2: [1, 9, 3]}, "bee"),
+    (SIZES + "return #1 where #2 is highest", {1: NAMES, 2: {"Cat": 5, "ant": 1, "bee": 2}}, "cat"),
+    (SIZES + "return #1 where #2 is lowest", {1: NAMES, 2: [1, 9, 1]}, ["ant", "cat"]),
+    (SIZES + "return #1 where #2 is more than 3", {1: NAMES, 2: [1, 9, 3]}, ["bee"]),
+    (SIZES + "return #1 where #2 is at least 3", {1: NAMES, 2: [1, 9, 3]}, ["bee", "cat"]),
+    (SIZES + "return #1 where #2 is at most three", {1: NAMES, 2: [1, 9, 3]}, ["ant", "cat"]),
+    (SIZES + "return #1 where #2 is the same as 9", {1: NAMES, 2: [1, 9, 3]}, ["bee"]),
+    (SIZES + "return #1 sorted by #2", {1: NAMES, 2: [2, 9, 1]}, ["cat", "ant", "bee"]),
+    (SIZES + "return #1 sorted by #2 in descending order", {1: NAMES, 2: [2, 9, 1]}, ["bee", "ant", "cat"]),
+    (
+        "return animals ;return legs of #1 ;return number of #2 for each #1",
+        {1: NAMES, 2: [["l"] * 6, ["l"] * 6, ["l"] * 4]},
+        {"ant": 6, "bee": 6, "cat": 4},
+    ),
+    ("return a ;return b ;return #1 , #2", {1: ["ant", "bee"], 2: "Ant"}, ["ant", "bee"]),
+    ("return a ;return b ;return #1 , #2", {1: 3, 2: 3}, [3, 3]),
+    (
+        "return animals ;return #1 that fly ;return #1 that bite ;return animals in both #2 and #3",
+        {1: NAMES, 2: ["ant", "bee"], 3: ["bee", "cat"]},
+        ["bee"],
+    ),
+    ("return animals ;return #1 that fly ;return #1 besides #2", {1: NAMES, 2: ["BEE"]}, ["ant", "cat"]),
+    ("return a ;return b ;return the difference of #1 and #2", {1: 3, 2: "5"}, -2),
+    ("return a ;return b ;return the sum of #1 and #2", {1: "1,000", 2: [5]}, 1005),
+    ("return a ;return the division of #1 and 4", {1: 2}, 0.5),
+    ("return a ;return if there are any #1", {1: []}, False),
+    ("return a ;return b ;return if both #1 and #2 are true", {1: True, 2: False}, False),
+    ("return a ;return b ;return if either #1 or #2 is true", {1: True, 2: False}, True),
+    ("return a ;return b ;return if #1 is the same as #2", {1: "New York", 2: "new york"}, True),
+    ("return a ;return if #1 is more than two", {1: 3}, True),
+    ("return a ;return b ;return if #1 is higher than #2", {1: 3, 2: 4}, False),
+    ("return Bears ;return Lions ;return points of #1 ;return points of #2 ;return which is highest of #3 , #4",
+     {1: "the Bears", 2: "the Lions", 3: 27, 4: 31}, "the Lions"),
+    ("return a ;return b ;return is #1 red ;return is #2 red ;return which is true of #3 , #4",
+     {1: "A", 2: "B", 3: True, 4: True}, ["A", "B"]),
+    ("return animals ;return #1 that fly", {1: []}, []),
+    ("return 100", {}, 100),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "answers", "expected"), COMBINED, ids=lambda value: str(value)[-60:])
+def test_what_types_allow_is_combined(text: str, answers: dict[int, Any], expected: Any) -> None:
+    step = last_step(text, answers)
+    assert step.outcome is Outcome.COMBINED
+    assert step.answer == expected
+    assert type(step.answer) is type(expected)
+
+
+ASKED: list[tuple[str, dict[int, Any]]] = [
+    ("return animals ;return number of #1", {1: "many"}),
+    ("return animals ;return highest of #1", {1: NAMES}),
+    (SIZES + "return #1 where #2 is highest", {1: NAMES, 2: [1, 9]}),
+    (SIZES + "return #1 where #2 is highest", {1: NAMES, 2: ["big", "small", "big"]}),
+    (SIZES + "return #1 where #2 is highest", {1: NAMES, 2: {"ant": 1}}),
+    ("return animals ;return sizes ;return #1 where #2 is highest", {1: NAMES, 2: [1, 2, 3]}),
+    (SIZES + "return #1 where #2 is not more than 3", {1: NAMES, 2: [1, 9, 3]}),
+    (SIZES + "return #1 sorted by name", {1: NAMES, 2: [1, 9, 3]}),
+    ("return films ;return plays ;return actors in both #1 and #2", {1: ["X"], 2: ["X"]}),
+    ("return film A ;return film B ;return actors in both #1 and #2", {1: "A", 2: "B"}),
+    ("return a ;return b ;return the difference of #1 and #2", {1: 3, 2: "five or six"}),
+    ("return a ;return b ;return if #1 is not the same as #2", {1: 3, 2: 3}),
+    ("return a ;return b ;return which is higher of #1 , #2", {1: "Everest", 2: "K2"}),
+    ("return a ;return #1 that are red", {1: NAMES}),
+    ("return a ;return size of #1", {1: NAMES}),
+    ("return a ;return second largest of #1", {1: [1, 2, 3]}),
+]
+
+
+@pytest.mark.parametrize(("text", "answers"), ASKED, ids=lambda value: str(value)[-60:])
+def test_what_types_do_not_allow_is_asked(text: str, answers: dict[int, Any]) -> None:
+    step = last_step(text, answers)
+    assert step.outcome is Outcome.ASKED
+    assert step.answer == "ASKED"
+
+
+def test_division_by_zero_is_an_error_at_its_step() -> None:
+    step = last_step("return a ;return b ;return the division of #1 and #2", {1: 3, 2: 0})
+    assert step.outcome is Outcome.FAILED
+    assert step.reason == "step 3: 3 cannot be divided by zero"
+    assert not step.was_asked

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from qdecomp import Decomposition
+from qdecomp.data_structures.operators import Operator
+from qdecomp.planning.sub_questions import WORDINGS, Wording
+
+
+@pytest.mark.parametrize("wording", WORDINGS, ids=lambda wording: wording.example)
+def test_every_wording_asks_its_example(wording: Wording) -> None:
+    assert wording.ask(wording.example) == wording.asks
+
+
+def test_every_operator_but_union_has_a_wording() -> None:
+    assert {wording.operator for wording in WORDINGS} == set(Operator) - {Operator.UNION}
+
+
+@pytest.mark.parametrize(
+    ("steps", "question"),
+    [
+        ("return largest country ;return capital of #1", "What is the capital of #1?"),
+        ("return students ;return the names of #1", "What are the names of #1?"),
+        ("return bus ;return the class of #1", "What is the class of #1?"),
+        ("return film ;return who directed #1 ?", "Who directed #1?"),
+        ("return a ;return b ;return #1 , #2", "#1, #2"),
+        ("return a ;return b ;return if #1 is the same as #2", "Is #1 the same as #2?"),
+        ("return a ;return if any of #1 are red", "Are any of #1 red?"),
+    ],
+)
+def test_steps_read_as_questions(steps: str, question: str) -> None:
+    plan = Decomposition.of_text("q", steps).plan()
+    assert plan.questions()[len(plan.steps)] == question
+
+
+def test_answers_stand_in_the_question_and_the_rest_stays_open() -> None:
+    plan = Decomposition.of_text("q", "return a ;return b ;return which is higher of #1 , #2").plan()
+    assert plan.questions({1: 3})[3] == "Which is higher of 3, #2?"
+
+
+def test_of_one_thing_a_filter_is_a_phrase() -> None:
+    plan = Decomposition.of_text("q", "return Peru ;return #1 in Asia").plan()
+    assert plan.questions({1: "Peru"})[2] == "Peru in Asia"
+    assert plan.questions({1: ["Peru", "Nepal"]})[2] == "Which of Peru and Nepal are in Asia?"
+
+
+def test_an_answer_with_a_reference_in_it_is_left_as_it_is() -> None:
+    plan = Decomposition.of_text("q", "return a ;return b ;return which is higher of #1 , #2").plan()
+    assert plan.questions({1: "chapter #2", 2: "x"})[3] == "Which is higher of chapter #2, x?"
+
+
+def test_a_question_knows_its_step_also_after_a_journey() -> None:
+    question = Decomposition.of_text("q", "return a ;return size of #1").plan().questions({1: "x"})[2]
+    copy = pickle.loads(pickle.dumps(question))
+    assert copy == question == "What is the size of x?"
+    assert copy.step.number == 2
+    assert copy.answers == {1: "x"}
