@@ -1,12 +1,23 @@
-"""What all tests share: no network, one thread a process, and the way to the data beside the project."""
+"""What all tests share: no network, one thread a process, no reads outside, and the way to the shared data."""
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from scripts.shared_data import SWITCH, shared_data
+from tests.guard import outside_reads
+
+_PROJECT_ROOT = Path(__file__).resolve().parents[1]
+_SHARED = shared_data()
 
 # Fixtures that more than one folder of tests uses.
 pytest_plugins = ["tests.trainings"]
@@ -22,8 +33,56 @@ os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:torchvision.io.imag
 settings.register_profile("no_timing", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no_timing")
 
-_PROJECT_ROOT = Path(__file__).resolve().parents[1]
-_SHARED = _PROJECT_ROOT.parent / "shared"
+
+def _keep_inside() -> Path:
+    """Let tests, and all that they start, find an empty home and note what they read outside; return the log."""
+    folder = tempfile.mkdtemp(prefix="qdecomp-tests-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    log = Path(folder) / "outside_reads.txt"
+    log.touch()
+    # Caches and settings of the user's are not the project's; those of the tests go with the folder.
+    home = Path(folder) / "home"
+    home.mkdir()
+    caches = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "HF_HOME", "ALLENNLP_CACHE_ROOT", "MPLCONFIGDIR", "TORCH_HOME")
+    for name in caches:
+        os.environ.pop(name, None)
+    os.environ["HOME"] = str(home)
+    places = [_PROJECT_ROOT, tempfile.gettempdir(), os.path.realpath(tempfile.gettempdir()), *filter(None, [_SHARED])]
+    os.environ[outside_reads.ALLOWED] = os.pathsep.join([*map(str, places), *outside_reads.environment_folders()])
+    os.environ[outside_reads.LOG] = str(log)
+    guard = str(_PROJECT_ROOT / "tests" / "guard")
+    others = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part != guard]
+    os.environ["PYTHONPATH"] = os.pathsep.join([guard, *others])
+    outside_reads.watch()
+    return log
+
+
+_OUTSIDE_READS = _keep_inside()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need the shared data, so that they can be run apart."""
+    for item in items:
+        if "shared_path" in getattr(item, "fixturenames", ()):
+            item.add_marker("shared_data")
+
+
+@pytest.fixture(autouse=True)
+def _no_reads_outside() -> Iterator[None]:
+    """Fail a test that read, itself or in a process that it started, what a clone that stands alone does not have."""
+    before = _OUTSIDE_READS.stat().st_size
+    yield
+    with _OUTSIDE_READS.open(encoding="utf-8") as stream:
+        stream.seek(before)
+        if lines := stream.read():
+            pytest.fail(f"read outside of the clone, the temporary folder and the environment:\n{lines}", pytrace=False)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Reads while modules were imported, or by a process that outlived its test, fail the whole run."""
+    if _OUTSIDE_READS.stat().st_size and session.exitstatus == pytest.ExitCode.OK:
+        print(f"\nread outside:\n{_OUTSIDE_READS.read_text(encoding='utf-8')}", file=sys.stderr)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(scope="session")
@@ -34,9 +93,9 @@ def project_root() -> Path:
 
 @pytest.fixture(scope="session")
 def shared_path() -> Path:
-    """The folder with Break and the reference outputs; a test that needs it is skipped where it is missing."""
-    if not _SHARED.is_dir():
-        pytest.skip(f"the shared data is not beside the project: {_SHARED}")
+    """The folder with Break and the reference outputs; a test that needs it is skipped where the switch is off."""
+    if _SHARED is None:
+        pytest.skip(f"{SWITCH} names no folder with Break and reference outputs (see CONTRIBUTING.md)")
     return _SHARED
 
 

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from shared_data import from_shared_data
 
-from benchmarks.measuring import SHARED, clock, in_fresh_process, peak_memory_mb, write_results
+from benchmarks.measuring import clock, in_fresh_process, peak_memory_mb, write_results
 from qdecomp.terminal.tables import Table, show_tables
 
 T = TypeVar("T")
@@ -28,11 +29,18 @@ _WARM_UP = (
     "return red cubes ;return #1 that are red ;return number of #2",
 )
 _STAGES = ("QDMR to LF", "alignment", "LF to SDG to DG", "DG to SDG to LF", "LF-EM", "all")
-_FILES = (SHARED / "break" / "train.csv", SHARED / "break" / "dev.csv")
+_FILES = tuple(from_shared_data("--input", "break", name) for name in ("train.csv", "dev.csv"))
 
 
 @click.command()
-@click.option("--input", "paths", type=click.Path(path_type=Path), multiple=True, default=_FILES, help="Break's CSV.")
+@click.option(
+    "--input",
+    "paths",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    default=lambda: [file() for file in _FILES],
+    help="Break's CSV.",
+)
 @click.option("--questions", default=2000, show_default=True, help="How many questions to measure by stages.")
 @click.option("--special-tokens", default="default", show_default=True, help="default or paper.")
 @click.option("--processes", default=2, show_default=True, help="Cores for the whole files; 0 leaves them out.")

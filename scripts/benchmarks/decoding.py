@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import click
 import numpy as np
+from shared_data import from_shared_data
 
-from benchmarks.measuring import SHARED, clock, write_results
+from benchmarks.measuring import clock, write_results
 from qdecomp.data_structures.conversion.chain import convert, logical_form_of_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, QDecompError
@@ -197,8 +198,8 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
 @click.option(
     "--gold",
     type=click.Path(path_type=Path),
-    default=SHARED / "break" / "dev.csv",
-    help="A Break CSV with decompositions [default: ../shared/break/dev.csv]",
+    default=from_shared_data("--gold", "break", "dev.csv"),
+    help="A Break CSV with decompositions [default: break/dev.csv of the shared data]",
 )
 @click.option("--rows", type=click.IntRange(min=1), help="Only the first rows.")
 @click.option("--noise", multiple=True, type=float, default=(0.8, 1.0, 1.3), show_default=True, help="May be repeated.")

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from shared_data import from_shared_data
 
-from benchmarks.measuring import SHARED, Clock, clock, peak_memory_mb, write_results
+from benchmarks.measuring import Clock, clock, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
 from qdecomp.terminal.tables import Table, show_tables
 
@@ -135,7 +136,12 @@ def _spread(rows: Sequence[Row], count: int) -> list[Row]:
     metavar="NAME ARCHIVE OVERRIDES",
     help="A name to show, a model.tar.gz, and settings to change as JSON ('{}' for none); once for each parser.",
 )
-@click.option("--questions", type=click.Path(path_type=Path), default=SHARED / "break" / "dev.csv", help="A file.")
+@click.option(
+    "--questions",
+    type=click.Path(path_type=Path),
+    default=from_shared_data("--questions", "break", "dev.csv"),
+    help="A file.",
+)
 @click.option("--count", type=click.IntRange(min=1), default=500, show_default=True, help="How many, evenly spread.")
 @click.option("--batch-sizes", default="1,32", show_default=True, help="Comma-separated.")
 @click.option("--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Threads of torch.")

@@ -1,4 +1,4 @@
-"""What benchmarks share: fresh processes, two clocks, memory, and where the data is."""
+"""What benchmarks share: fresh processes, two clocks and memory."""
 
 from __future__ import annotations
 
@@ -17,13 +17,10 @@ from typing import Any, ParamSpec, TypeVar
 from qdecomp.files import write_text_atomically
 from qdecomp.version import VERSION
 
-__all__ = ["SHARED", "Clock", "clock", "in_fresh_process", "peak_memory_mb", "write_results"]
+__all__ = ["Clock", "clock", "in_fresh_process", "peak_memory_mb", "write_results"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
-"""Where the data is that lies beside the project, unless an option says otherwise."""
 
 
 @dataclass

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from shared_data import from_shared_data
 
-from benchmarks.measuring import SHARED, clock, in_fresh_process, peak_memory_mb, write_results
+from benchmarks.measuring import clock, in_fresh_process, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_json_lines
 from qdecomp.terminal.tables import Table, show_tables
@@ -130,8 +131,8 @@ def _import_table(seconds: dict[str, list[float]]) -> Table:
 @click.option(
     "--reference",
     type=click.Path(path_type=Path),
-    default=SHARED / "reference",
-    help="The folder with lf_em_a.jsonl and lf_em_b.jsonl [default: ../shared/reference]",
+    default=from_shared_data("--reference", "reference"),
+    help="The folder with lf_em_a.jsonl and lf_em_b.jsonl [default: reference of the shared data]",
 )
 @click.option("--metrics", default="lf_em,lf_em_strict", show_default=True, help="Comma-separated names of metrics.")
 @click.option("--rows", type=click.IntRange(min=1), help="Only the first rows of each file.")

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from shared_data import from_shared_data
 
-from benchmarks.measuring import SHARED, clock, in_fresh_process, peak_memory_mb, write_results
+from benchmarks.measuring import clock, in_fresh_process, peak_memory_mb, write_results
 from qdecomp.files import read_break_csv
 from qdecomp.terminal.tables import Table, show_tables
 
@@ -135,7 +136,11 @@ def _tables(results: dict[str, Any], cold: Sequence[float], count: int) -> list[
 
 @click.command("parse")
 @click.option(
-    "--questions", "path", type=click.Path(path_type=Path), default=SHARED / "break" / "dev.csv", help="A CSV."
+    "--questions",
+    "path",
+    type=click.Path(path_type=Path),
+    default=from_shared_data("--questions", "break", "dev.csv"),
+    help="A CSV.",
 )
 @click.option("--count", type=click.IntRange(min=2), default=500, show_default=True, help="How many, evenly spread.")
 @click.option("--parser", "parser_name", default="minilm_break", show_default=True, help="A name or a folder.")

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from shared_data import from_shared_data
 
-from benchmarks.measuring import SHARED, write_results
+from benchmarks.measuring import write_results
 from qdecomp.data_structures.alignment.problem import make_problem
 from qdecomp.data_structures.conversion.chain import check_back, convert
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
@@ -43,7 +44,9 @@ class Outcome:
 
 
 @click.command()
-@click.option("--input", "path", type=click.Path(path_type=Path), default=SHARED / "break" / "train.csv")
+@click.option(
+    "--input", "path", type=click.Path(path_type=Path), default=from_shared_data("--input", "break", "train.csv")
+)
 @click.option("--rows", type=int, help="Only that many rows, evenly spread.")
 @click.option("--most", type=int, default=20, show_default=True, help="The largest number of resource words.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")

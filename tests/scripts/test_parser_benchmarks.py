@@ -58,14 +58,18 @@ def test_parsers_answer_the_same_questions_side_by_side(project_root: Path, arch
 
 
 def test_an_archive_that_is_not_there_is_one_line_and_exit_code_2(project_root: Path, tmp_path: Path) -> None:
-    result = run(project_root, "inference", "--parser", "none", str(tmp_path / "none.tar.gz"), "{}")
+    result = run(
+        project_root,
+        *("inference", "--questions", str(project_root / "data" / "questions.txt")),
+        *("--parser", "none", str(tmp_path / "none.tar.gz"), "{}"),
+    )
     assert result.returncode == 2
     assert result.stderr.splitlines()[-1].endswith(f"there is no archive {tmp_path / 'none.tar.gz'}")
 
 
 @pytest.mark.skipif(find_spec("allennlp_models") is not None, reason="allennlp-models is installed")
 def test_without_allennlp_models_the_benchmark_says_how_to_install_it(project_root: Path) -> None:
-    result = run(project_root, "copynet")
+    result = run(project_root, "copynet", "--data", str(project_root / "data" / "dev.csv"))
     assert result.returncode == 2
     assert "pip install --no-deps" in result.stderr
     assert result.stderr.count("\n") == 1

@@ -1,0 +1,47 @@
+"""The one way to data that is not part of the project: the folder that QDECOMP_SHARED_DATA names.
+
+Tests that need it are skipped, and benchmarks ask for a path, where the variable is not set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from qdecomp.data_structures.errors import DataError
+
+__all__ = ["SWITCH", "from_shared_data", "shared_data"]
+
+SWITCH = "QDECOMP_SHARED_DATA"
+_SOURCES = {
+    "break": "the files in QDMR/ of the Break dataset, from https://allenai.github.io/Break",
+    "reference": "predictions of other systems with the published metric's verdicts, which are not published",
+}
+
+
+def shared_data() -> Path | None:
+    """The folder of shared data, or None where the switch is off."""
+    name = os.environ.get(SWITCH, "")
+    if not name:
+        return None
+    folder = Path(name).resolve()
+    if not folder.is_dir():
+        raise DataError(f"{SWITCH} names no folder: {folder}")
+    return folder
+
+
+def from_shared_data(option: str, *names: str) -> Callable[[], Path]:
+    """A default for an option: this file or folder of the shared data, looked for where the option is not given."""
+
+    def default() -> Path:
+        folder = shared_data()
+        wanted = "/".join(names)
+        if folder is None:
+            raise DataError(
+                f"this benchmark needs {wanted} ({_SOURCES[names[0]]}); name your own with {option}, or "
+                f"set {SWITCH} to a folder that has {wanted}"
+            )
+        return folder.joinpath(*names)
+
+    return default
