@@ -37,7 +37,9 @@ settings.load_profile("no_timing")
 def _keep_inside() -> Path:
     """Let tests, and all that they start, find an empty home and note what they read outside; return the log."""
     folder = tempfile.mkdtemp(prefix="qdecomp-tests-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    owner = os.getpid()
+    # A forked process that ends must leave the folder to its parent.
+    atexit.register(lambda: os.getpid() == owner and shutil.rmtree(folder, ignore_errors=True))
     log = Path(folder) / "outside_reads.txt"
     log.touch()
     # Caches and settings of the user's are not the project's; those of the tests go with the folder.
