@@ -254,6 +254,7 @@ async def arun_plan(
     finally:
         for task in running:
             task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 def _close(given: Any) -> None:
