@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.dependency_graph import DependencyGraph
-from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.prediction import Prediction, prediction_record
 from qdecomp.data_structures.qdmr import Qdmr, Step, parse_qdmr
@@ -72,8 +73,22 @@ class Decomposition:
 
     @property
     def graph(self) -> DependencyGraph | None:
-        """The dependency graph over the question's words, if the parser draws one."""
-        return self.prediction.graph
+        """The dependency graph over the question's words: the parser's, or else that of the steps; None without one."""
+        return self.drawn.graph
+
+    @property
+    def graph_error(self) -> str | None:
+        """Why there is no graph."""
+        if self.graph is not None:
+            return None
+        return _graph_of_steps(self.question, self.logical_form)[1] if self else self.error
+
+    @property
+    def drawn(self) -> Prediction:
+        """The prediction with its graph; that of a parser that writes steps is made of them when it is asked for."""
+        if self.prediction.graph is not None or self.logical_form is None:
+            return self.prediction
+        return replace(self.prediction, graph=_graph_of_steps(self.question, self.logical_form)[0])
 
     @property
     def confidence(self) -> float | None:
@@ -103,4 +118,19 @@ class Decomposition:
     def _repr_html_(self) -> str:
         from qdecomp.visualization import decomposition_html
 
-        return decomposition_html(self.question, self.prediction)
+        return decomposition_html(self.question, self.drawn)
+
+
+@lru_cache(maxsize=256)
+def _graph_of_steps(question: str, form: LogicalForm | None) -> tuple[DependencyGraph | None, str | None]:
+    """The graph that steps say, or the reason why there is none."""
+    if form is None:
+        return None, "the steps have no logical form"
+    from qdecomp.data_structures.conversion.chain import convert
+    from qdecomp.data_structures.mistakes import as_row_errors
+
+    try:
+        with as_row_errors():
+            return convert(question, form).graph, None
+    except QDecompError as error:
+        return None, str(error)

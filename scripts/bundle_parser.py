@@ -1,4 +1,4 @@
-"""Turn a trained graph parser into the folder that comes with the package, and measure it for its card.
+"""Turn a trained parser into the folder that comes with the package, and measure it for its card.
 
     python scripts/bundle_parser.py --archive out/biaffine/model.tar.gz --gold break/dev.csv --output FOLDER
 
@@ -22,14 +22,15 @@ from typing import Any
 
 import click
 
-from qdecomp.allennlp_bridge.bundling import bundle_parts, load_graph_parser
+from qdecomp.allennlp_bridge.bundling import bundle_parts, load_bundleable
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
 from qdecomp.evaluation.scoring import choose_metrics, evaluate
 from qdecomp.parser import BUNDLED_NAME, Parser, load
-from qdecomp.runtime.bundle import BundleConfig, write_bundle
+from qdecomp.runtime.bundle import write_bundle
+from qdecomp.runtime.bundle_config import BundleConfig, GraphConfig, WriterConfig
 from qdecomp.terminal.progress import progress
 
 _CARD = Path(__file__).parent / "model_card.md"
@@ -37,7 +38,7 @@ _TIMED = 200
 
 
 def measure(parser: Parser, gold: Gold, folder: Path) -> dict[str, Any]:
-    """LF-EM and exact match with intervals, overall and by source; how fast that was."""
+    """LF-EM, exact match and SARI with intervals, overall and by source; how fast that was."""
     questions = [(example.question, example.question_id) for example in gold.examples]
     path = folder / "predictions.jsonl"
     valid = 0
@@ -52,7 +53,7 @@ def measure(parser: Parser, gold: Gold, folder: Path) -> dict[str, Any]:
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
             valid += decomposition.logical_form is not None
     seconds = time.perf_counter() - started
-    evaluation = evaluate(gold, [read_predictions(path, gold)], choose_metrics(["lf_em", "em"]))
+    evaluation = evaluate(gold, [read_predictions(path, gold)], choose_metrics(["lf_em", "em", "sari"]))
     (breakdown,) = summarize(evaluation).breakdowns
     return {
         "gold": gold.path.name,
@@ -60,6 +61,7 @@ def measure(parser: Parser, gold: Gold, folder: Path) -> dict[str, Any]:
         "valid": round(valid / len(questions), 4),
         "lf_em": _rounded(breakdown.overall.scores["lf_em"]),
         "exact_match": _rounded(breakdown.overall.scores["em"]),
+        "sari": _rounded(breakdown.overall.scores["sari"]),
         "lf_em_by_source": {group.name: _rounded(group.scores["lf_em"]) for group in breakdown.by_source},
         "lf_em_by_steps": {group.name: _rounded(group.scores["lf_em"]) for group in breakdown.by_steps},
         "metric_version": METRIC_VERSION,
@@ -93,6 +95,58 @@ def _processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
+def _about_graph_parser(config: GraphConfig) -> dict[str, str]:
+    special = len(config.special_tokens.appended)
+    return {
+        "summary": (
+            "A biaffine graph parser that turns an English question into a QDMR decomposition through a dependency\n"
+            "graph over its words."
+        ),
+        "parts": (
+            f"- The encoder {config.encoder}, with its embeddings as published and its layers fine-tuned, and four\n"
+            f"  feed-forward nets with biaffine scorers for edges and their {len(config.labels)} labels.\n"
+            f"  {special} special tokens stand behind every question; they are embedded outside of the encoder."
+        ),
+        "rounded": "The encoder's matrices",
+        "search": (
+            "Decoding finds the most probable valid graph: greedily where that graph is valid, by an integer program\n"
+            "  otherwise."
+        ),
+        "config": "biaffine_graph_parser_minilm.jsonnet",
+        "limit": (
+            "Words that a decomposition needs and the question lacks, beyond the special tokens, cannot be written."
+        ),
+    }
+
+
+def _about_writer(config: WriterConfig) -> dict[str, str]:
+    return {
+        "summary": (
+            "A CopyNet-BERT parser that reads an English question and writes its QDMR decomposition word by word:\n"
+            "it generates words or copies them from the question."
+        ),
+        "parts": (
+            f"- The encoder {config.encoder}, with its embeddings as published and its layers fine-tuned, and an LSTM\n"
+            f"  decoder with attention, which generates {len(config.tokens):,} tokens and copies all others."
+        ),
+        "rounded": "All matrices",
+        "search": (
+            f"A beam search with {config.beam_size} hypotheses finds the decomposition. A step refers to earlier\n"
+            "  steps only, and every step but the last is used."
+        ),
+        "config": "copynet_bert_minilm.jsonnet",
+        "limit": "Words that are neither in the question nor common in Break's decompositions cannot be written.",
+    }
+
+
+def about(config: BundleConfig) -> dict[str, str]:
+    """What the card says about this kind of parser."""
+    if isinstance(config, WriterConfig):
+        return _about_writer(config)
+    assert isinstance(config, GraphConfig)
+    return _about_graph_parser(config)
+
+
 def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[str, Any], size: int) -> str:
     """The model card: the template with what is known and what was measured."""
 
@@ -103,13 +157,12 @@ def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[s
     groups = [("all", scores["lf_em"]), *scores["lf_em_by_source"].items()]
     return Template(_CARD.read_text(encoding="utf-8")).substitute(
         name=config.name,
-        encoder=config.encoder,
+        **about(config),
         megabytes=f"{size / 1e6:.1f}",
-        labels=len(config.labels),
-        special=len(config.special_tokens.appended),
         rows="\n".join(row(name, score) for name, score in groups),
         steps="\n".join(row(name, score) for name, score in scores["lf_em_by_steps"].items()),
         exact_match=f"{scores['exact_match']['mean']:.3f}",
+        sari=f"{scores['sari']['mean']:.3f}",
         **{name: scores[name] for name in ("gold", "metric_version", "hardware")},
         questions=f"{scores['questions']:,}",
         valid=f"{100 * scores['valid']:.1f}",
@@ -139,8 +192,8 @@ def training_of(loaded: Any) -> dict[str, Any]:
 @click.option("--gold", "gold_path", type=click.Path(path_type=Path), required=True, help="Break's CSV to measure on.")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="The folder to write.")
 def main(archive: Path, gold_path: Path, output: Path) -> None:
-    """Turn a trained graph parser into a folder for qdecomp.load."""
-    loaded = load_graph_parser(archive)
+    """Turn a trained graph parser or CopyNet-BERT into a folder for qdecomp.load."""
+    loaded = load_bundleable(archive)
     config, weights, pieces = bundle_parts(loaded.model, BUNDLED_NAME, loaded.config.params)
     gold = read_gold(gold_path)
     with tempfile.TemporaryDirectory() as name:

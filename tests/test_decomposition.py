@@ -35,7 +35,8 @@ def test_it_has_every_form(decomposition: Decomposition) -> None:
     assert decomposition.qdmr == parse_qdmr(TEXT)
     assert decomposition.logical_form is not None
     assert decomposition.logical_form.steps[-1].operator is Operator.AGGREGATE
-    assert decomposition.graph is None
+    assert decomposition.prediction.graph is None
+    assert decomposition.graph is not None
     assert decomposition.confidence is None
     record = json.loads(json.dumps(decomposition.to_dict()))
     assert record["question"] == QUESTION
@@ -113,3 +114,21 @@ def test_its_repr_is_one_line(decomposition: Decomposition) -> None:
 def test_a_step_is_filled_with_numbers_and_lists(decomposition: Decomposition) -> None:
     step = decomposition.plan().steps[6]
     assert step.fill({2: 3, 6: ["ball A", "ball B"]}) == "3 left of ball A and ball B"
+
+
+def test_steps_that_were_written_have_a_graph() -> None:
+    decomposition = Decomposition.of_text("How many red cubes are there?", "return red cubes ;return number of #1")
+    assert decomposition.prediction.graph is None
+    assert decomposition.graph is not None
+    assert decomposition.graph_error is None
+    assert decomposition.drawn.graph == decomposition.graph
+    assert "<svg" in decomposition._repr_html_()
+
+
+def test_what_has_no_graph_says_why() -> None:
+    without_form = Decomposition("How many cubes?", Prediction("return #2", error="step 1: refers to a later step"))
+    assert without_form.graph is None
+    assert without_form.graph_error == "the steps have no logical form"
+    nothing = Decomposition("", Prediction(error="the question is empty"))
+    assert nothing.graph is None
+    assert nothing.graph_error == "the question is empty"

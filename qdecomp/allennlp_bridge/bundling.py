@@ -1,4 +1,4 @@
-"""From a trained graph parser to the parts of a bundle, see :mod:`qdecomp.runtime.bundle`."""
+"""From a trained parser to the parts of a bundle, see :mod:`qdecomp.runtime.bundle`."""
 
 from __future__ import annotations
 
@@ -6,25 +6,32 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.models.archival import Archive, load_archive
+from allennlp.models.model import Model
 
 from qdecomp.data.word_piece_indexer import MAX_PIECES, special_tokens_of
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files.pretrained import encoder_path
 from qdecomp.models.biaffine_graph_parser import BiaffineGraphParser
-from qdecomp.runtime.bundle import BundleConfig
+from qdecomp.models.copynet_bert import CopyNetBert
+from qdecomp.runtime.bundle_config import BundleConfig, GraphConfig, WriterConfig
 from qdecomp.runtime.weights import Array, ByteRows, to_bytes
 
 from .registration import register_components
 
-__all__ = ["bundle_parts", "load_graph_parser"]
+__all__ = ["Parts", "bundle_parts", "load_bundleable"]
+
+Parts = tuple[BundleConfig, dict[str, Array | ByteRows], str]
+"""Config, weights and pieces."""
 
 _TRANSFORMER = "word_encoder.transformer."
+_WRITER = "decoder."
 # A tenth of the usual limit loses next to nothing, and no question keeps its asker waiting for long.
 _DECODER = {"type": "ilp", "time_limit": 0.1}
 
 
-def load_graph_parser(archive: Path) -> Archive:
+def load_bundleable(archive: Path) -> Archive:
     """An archive whose model can be bundled; any other is a :class:`DataError`."""
     register_components()
     try:
@@ -32,46 +39,75 @@ def load_graph_parser(archive: Path) -> Archive:
     except OSError as error:
         raise DataError(f"{archive}: cannot be read ({error})") from None
     model = loaded.model
-    if not isinstance(model, BiaffineGraphParser):
-        raise DataError(f"{archive}: only a biaffine_graph_parser can be bundled, not a {type(model).__name__}")
+    if not isinstance(model, BiaffineGraphParser | CopyNetBert):
+        raise DataError(
+            f"{archive}: a biaffine_graph_parser or a copynet_bert can be bundled, not a {type(model).__name__}"
+        )
     encoder = model.word_encoder
-    if encoder.special_states is None or encoder.layer_mix is not None or encoder.pos_embedding is not None:
-        raise DataError(f"{archive}: bundled are parsers with special tokens outside, without tags or mixed layers")
+    if isinstance(model, BiaffineGraphParser) and encoder.special_states is None:
+        raise DataError(f"{archive}: bundled are graph parsers with special tokens outside of the encoder")
+    if isinstance(model, CopyNetBert) and encoder.special_count:
+        raise DataError(f"{archive}: bundled are writers without special tokens")
+    if encoder.layer_mix is not None or encoder.pos_embedding is not None:
+        raise DataError(f"{archive}: bundled are parsers without tags and without mixed layers")
     return loaded
 
 
-def bundle_parts(
-    model: BiaffineGraphParser, name: str, params: Mapping[str, Any]
-) -> tuple[BundleConfig, dict[str, Array | ByteRows], str]:
-    """Config, weights and pieces; ``params`` are those that the model was made of."""
-    settings = params["model"]["word_encoder"]
-    special = special_tokens_of(settings["special_tokens"])
+def bundle_parts(model: Model, name: str, params: Mapping[str, Any]) -> Parts:
+    """The parts of a bundle; ``params`` are those that the model was made of."""
+    assert isinstance(model, BiaffineGraphParser | CopyNetBert)
+    encoder = params["model"]["word_encoder"]["encoder"]
+    transformer: Any = model.word_encoder.transformer.config
+    shared: dict[str, Any] = {
+        "name": name,
+        "encoder": encoder,
+        "heads": transformer.num_attention_heads,
+        "epsilon": transformer.layer_norm_eps,
+        "max_pieces": MAX_PIECES,
+        "scores": {},
+    }
+    config: BundleConfig
+    if isinstance(model, CopyNetBert):
+        config = WriterConfig(**shared, **_writer_settings(model))
+        return config, _weights(model, (_TRANSFORMER, _WRITER)), _pieces(encoder)
+    config = GraphConfig(**shared, **_graph_settings(model, params))
+    return config, _weights(model, (_TRANSFORMER,)), _pieces(encoder)
+
+
+def _graph_settings(model: BiaffineGraphParser, params: Mapping[str, Any]) -> dict[str, Any]:
+    special = special_tokens_of(params["model"]["word_encoder"]["special_tokens"])
     assert special is not None
     assert model.word_encoder.special_states is not None
-    transformer: Any = model.word_encoder.transformer.config
     attention: Any = model.word_encoder.special_states.layers[0].attention
-    config = BundleConfig(
-        name=name,
-        encoder=settings["encoder"],
-        heads=transformer.num_attention_heads,
-        epsilon=transformer.layer_norm_eps,
-        max_pieces=MAX_PIECES,
-        special_heads=attention.num_heads,
-        resources=special.resources,
-        duplicates=special.duplicates,
-        dummies=special.dummies,
-        labels=model.labels,
-        decoder=_DECODER,
-        scores={},
-    )
-    return config, _weights(model), _pieces(settings["encoder"])
+    return {
+        "special_heads": attention.num_heads,
+        "resources": special.resources,
+        "duplicates": special.duplicates,
+        "dummies": special.dummies,
+        "labels": model.labels,
+        "decoder": _DECODER,
+    }
 
 
-def _weights(model: BiaffineGraphParser) -> dict[str, Array | ByteRows]:
-    """The encoder's matrices, which are most of the parser, as bytes; the rest as it is."""
+def _writer_settings(model: CopyNetBert) -> dict[str, Any]:
+    decoder, vocab = model.decoder, model.vocab
+    return {
+        "tokens": decoder.tokens,
+        "padding": vocab._padding_token,
+        "unknown": vocab._oov_token,
+        "start": START_SYMBOL,
+        "end": END_SYMBOL,
+        "beam_size": decoder.beam_size,
+        "max_steps": decoder.max_steps,
+        "plan_rules": decoder.plan_rules,
+    }
+
+
+def _weights(model: Model, rounded: tuple[str, ...]) -> dict[str, Array | ByteRows]:
+    """The matrices of these parts, which are most of the parser, as bytes; the rest as it is."""
     arrays = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
     return {
-        name: to_bytes(array) if name.startswith(_TRANSFORMER) and array.ndim == 2 else array
+        name: to_bytes(array) if name.startswith(rounded) and array.ndim == 2 else array
         for name, array in arrays.items()
     }
 

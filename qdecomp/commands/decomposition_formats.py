@@ -80,7 +80,7 @@ def _graph_format(name: str) -> Callable[[Decomposition], str]:
         from qdecomp.visualization import graph_svg
 
         if decomposition.graph is None:
-            raise DataError(f"this parser draws no graphs, so there is no {name} of its answers")
+            raise DataError(f"there is no {name}, as there is no graph: {decomposition.graph_error}")
         return {"dot": format_dot, "conllu": format_conllu, "svg": graph_svg}[name](decomposition.graph)
 
     return show
@@ -89,7 +89,7 @@ def _graph_format(name: str) -> Callable[[Decomposition], str]:
 def _html(decompositions: Sequence[Decomposition]) -> str:
     from qdecomp.visualization import PageItem, page_html
 
-    return page_html([PageItem(each.question_id, each.question, each.prediction) for each in decompositions])
+    return page_html([PageItem(each.question_id, each.question, each.drawn) for each in decompositions])
 
 
 # How a decomposition is written, and what stands between two of them. Those without one are told on standard error.

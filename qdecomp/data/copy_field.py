@@ -11,6 +11,8 @@ from allennlp.data.fields.field import Field
 from allennlp.data.vocabulary import Vocabulary
 from allennlp.nn.util import batch_tensor_dicts
 
+from qdecomp.data_structures.conversion.target_tokens import copied_ids
+
 __all__ = ["TARGET_NAMESPACE", "CopyField"]
 
 TARGET_NAMESPACE = "target_tokens"
@@ -50,12 +52,10 @@ class CopyField(Field[dict[str, torch.Tensor]]):
         """Give every word and token its id in the extended vocabulary."""
         known = vocab.get_token_to_index_vocabulary(self._namespace)
         size = vocab.get_vocab_size(self._namespace)
-        own: dict[str, int] = {}
-        for position, word in enumerate(self.source):
-            own.setdefault(word, known.get(word, size + position))
-        self._source_ids = [own[word] for word in self.source]
+        self._source_ids = copied_ids(self.source, known, size)
         if self.target is not None:
             unknown = vocab.get_token_index(vocab._oov_token, self._namespace)
+            own = dict(zip(self.source, self._source_ids, strict=True))
             tokens = (*self.target, END_SYMBOL)
             self._target_ids = [own[token] if token in own else known.get(token, unknown) for token in tokens]
 

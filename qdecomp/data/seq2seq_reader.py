@@ -8,6 +8,7 @@ from typing import Any
 from allennlp.data import DatasetReader
 from allennlp.data.fields import Field
 
+from qdecomp.data_structures.conversion.target_tokens import to_target_tokens
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.qdmr import parse_qdmr
@@ -15,7 +16,6 @@ from qdecomp.data_structures.tokenization import tokenize
 
 from .break_reader import BreakReader
 from .copy_field import CopyField
-from .target_tokens import to_target_tokens
 
 __all__ = ["BreakSeq2SeqReader"]
 
@@ -24,7 +24,7 @@ __all__ = ["BreakSeq2SeqReader"]
 class BreakSeq2SeqReader(BreakReader):
     """Adds ``copy``, a :class:`~qdecomp.data.copy_field.CopyField` of the words and, with gold, the tokens to write.
 
-    ``copy_inflections`` is that of :func:`~qdecomp.data.target_tokens.to_target_tokens`.
+    ``copy_inflections`` is that of :func:`~qdecomp.data_structures.conversion.target_tokens.to_target_tokens`.
     """
 
     def __init__(self, copy_inflections: bool = False, **kwargs: Any) -> None:

@@ -16,6 +16,7 @@ from .qdmr import format_qdmr, parse_qdmr
 from .reading import read_decomposition
 
 __all__ = [
+    "Candidate",
     "Prediction",
     "failed_prediction",
     "prediction_of_graph",
@@ -26,14 +27,26 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """One of the best decompositions that a parser found, and the logarithm of its probability."""
+
+    decomposition: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
-    """A predicted decomposition in every form that the parser has; ``error`` says why one is missing."""
+    """A predicted decomposition in every form that the parser has; ``error`` says why one is missing.
+
+    ``candidates`` are the best that the parser found, this one first, if it was asked for them.
+    """
 
     decomposition: str | None = None
     form: LogicalForm | None = None
     graph: DependencyGraph | None = None
     score: float | None = None
     error: str | None = None
+    candidates: tuple[Candidate, ...] = ()
 
     @property
     def is_valid(self) -> bool:
@@ -78,7 +91,8 @@ def failed_prediction(error: Exception | str) -> Prediction:
 def prediction_record(prediction: Prediction, question_id: str, question: str) -> dict[str, Any]:
     """The record of a prediction for ``json.dumps``: the same for every parser."""
     form, graph, score = prediction.form, prediction.graph, prediction.score
-    return {
+    candidates = [{"decomposition": each.decomposition, "score": each.score} for each in prediction.candidates]
+    record = {
         "question_id": question_id,
         "question": question,
         "decomposition": prediction.decomposition,
@@ -88,6 +102,7 @@ def prediction_record(prediction: Prediction, question_id: str, question: str) -
         "score": score if score is not None and math.isfinite(score) else None,
         "error": prediction.error,
     }
+    return record | {"candidates": candidates} if candidates else record
 
 
 def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
@@ -110,13 +125,16 @@ def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
             None if graph is None else dependency_graph_from_json(graph),
             None if score is None else float(score),
             None if error is None else str(error),
+            tuple(
+                Candidate(str(each["decomposition"]), float(each["score"])) for each in record.get("candidates") or ()
+            ),
         )
-    except (QDecompError, TypeError, ValueError) as reason:
+    except (QDecompError, TypeError, ValueError, KeyError) as reason:
         raise DataError(f"not a prediction record: {reason}") from None
     if read.form is not None or read.error is not None:
         return read
     if text is not None:
-        return replace(prediction_of_text(text, read.score), graph=read.graph)
+        return replace(prediction_of_text(text, read.score), graph=read.graph, candidates=read.candidates)
     if read.graph is not None:
-        return prediction_of_graph(read.graph, read.score)
+        return replace(prediction_of_graph(read.graph, read.score), candidates=read.candidates)
     return replace(read, error="the record has neither a decomposition nor a graph")

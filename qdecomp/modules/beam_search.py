@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Protocol, TypeVar
 
 import torch
@@ -27,7 +28,7 @@ State = TypeVar("State", bound=SearchState)
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """The best sequence found, without its end token, and the logarithm of its probability."""
+    """A sequence without its end token, and the logarithm of its probability."""
 
     tokens: tuple[int, ...]
     score: float
@@ -45,11 +46,18 @@ class _Beam:
     def select(self, rows: Tensor) -> _Beam:
         return _Beam(self.examples[rows], self.scores[rows], self.tokens[rows])
 
-    def result(self, row: int, end: int) -> Hypothesis:
-        tokens = self.tokens[row, 0, 1:].tolist()
-        finished = end in tokens
-        kept = tokens[: tokens.index(end)] if finished else tokens
-        return Hypothesis(tuple(kept), float(self.scores[row, 0]), finished)
+    def results(self, row: int, wanted: int, end: int) -> tuple[Hypothesis, ...]:
+        scores = self.scores[row, :wanted].tolist()
+        rows = zip(self.tokens[row, :wanted, 1:].tolist(), scores, strict=True)
+        # What no rule allows has no probability; the best is given whatever it is.
+        return tuple(
+            _hypothesis(tokens, score, end) for place, (tokens, score) in enumerate(rows) if not place or score > -inf
+        )
+
+
+def _hypothesis(tokens: list[int], score: float, end: int) -> Hypothesis:
+    finished = end in tokens
+    return Hypothesis(tuple(tokens[: tokens.index(end)] if finished else tokens), score, finished)
 
 
 def beam_search(
@@ -62,36 +70,37 @@ def beam_search(
     beam_size: int = 5,
     max_steps: int = 100,
     device: torch.device | None = None,
-) -> list[Hypothesis]:
-    """The best sequence for each example.
+    wanted: int = 1,
+) -> list[tuple[Hypothesis, ...]]:
+    """The ``wanted`` best sequences for each example, the best first.
 
     ``advance`` takes the sequences so far (examples, hypotheses, steps) and the state, and gives the logarithms of the
     probabilities of the next token (examples, hypotheses, tokens) and the new state.
 
-    Nothing that is added to a hypothesis makes it more probable, so an example is done as soon as its best hypothesis
-    has ended. Examples that are done leave the batch.
+    Nothing that is added to a hypothesis makes it more probable, so an example is done as soon as so many of its best
+    hypotheses have ended. Examples that are done leave the batch.
     """
     beam = _Beam(
         torch.arange(examples, device=device),
         torch.zeros(examples, 1, device=device),
         torch.full((examples, 1, 1), start, device=device),
     )
-    results: dict[int, Hypothesis] = {}
+    results: dict[int, tuple[Hypothesis, ...]] = {}
     for _ in range(max_steps):
         log_probabilities, state = advance(beam.tokens, state)
         beam, parents = _extend(beam, log_probabilities, end, beam_size)
         state = state.reorder(parents)
-        done = beam.tokens[:, 0, -1] == end
+        done = (beam.tokens[:, :wanted, -1] == end).all(dim=1)
         # To make the batch smaller costs a copy of the state, which single examples are not worth.
         if 4 * int(done.sum()) >= len(done):
             for row in done.nonzero().flatten().tolist():
-                results[int(beam.examples[row])] = beam.result(row, end)
+                results[int(beam.examples[row])] = beam.results(row, wanted, end)
             rows = (~done).nonzero().flatten()
             beam, state = beam.select(rows), state.select(rows)
             if not len(rows):
                 break
     for row, example in enumerate(beam.examples.tolist()):
-        results[example] = beam.result(row, end)
+        results[example] = beam.results(row, wanted, end)
     return [results[example] for example in range(examples)]
 
 

@@ -12,7 +12,7 @@ Ids are those of the extended vocabulary (:class:`~qdecomp.data.copy_field.CopyF
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import torch
@@ -22,10 +22,10 @@ from allennlp.data.vocabulary import Vocabulary
 from torch import Tensor, nn
 
 from qdecomp.data.copy_field import TARGET_NAMESPACE
-from qdecomp.data.target_tokens import STEP_SEPARATOR, from_target_tokens
-from qdecomp.data_structures.prediction import Prediction, prediction_of_text
-from qdecomp.data_structures.qdmr import reference_number
+from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, from_target_tokens
+from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_of_text
 from qdecomp.data_structures.tokenization import tokenize
+from qdecomp.decoding.plan_rules import PlanRules
 
 from .beam_search import Hypothesis, beam_search
 
@@ -127,9 +127,11 @@ class CopyDecoder(nn.Module, FromParams):
         The rate on embeddings and on the layers' results.
     beam_size, max_steps : `int`
         How many hypotheses the search keeps, and after how many tokens it gives up.
+    plan_rules : `bool` or `list` of `str`
+        Which rules the search keeps to, see :data:`qdecomp.decoding.plan_rules.PLAN_RULES`: all, none (as in the
+        paper), or those that are named. Training does not depend on it.
     """
 
-    _references: Tensor
     _never: Tensor
 
     def __init__(
@@ -142,6 +144,7 @@ class CopyDecoder(nn.Module, FromParams):
         dropout: float = 0.1,
         beam_size: int = 5,
         max_steps: int = 150,
+        plan_rules: bool | list[str] = True,
         namespace: str = TARGET_NAMESPACE,
     ) -> None:
         super().__init__()
@@ -150,11 +153,10 @@ class CopyDecoder(nn.Module, FromParams):
         self._start = vocab.get_token_index(START_SYMBOL, namespace)
         self._end = vocab.get_token_index(END_SYMBOL, namespace)
         self._unknown = vocab.get_token_index(vocab._oov_token, namespace)
-        self._separator = vocab.get_token_index(STEP_SEPARATOR, namespace)
-        self._beam_size, self._max_steps = beam_size, max_steps
+        self.beam_size, self.max_steps, self.plan_rules = beam_size, max_steps, plan_rules
         tokens = vocab.get_index_to_token_vocabulary(namespace)
-        numbers = [reference_number(tokens[index]) or 0 for index in range(self.vocabulary_size)]
-        self.register_buffer("_references", torch.tensor(numbers), persistent=False)
+        self.tokens = tuple(tokens[index] for index in range(self.vocabulary_size))
+        self._rules = PlanRules(self.tokens, STEP_SEPARATOR, END_SYMBOL, plan_rules)
         never = torch.zeros(self.vocabulary_size)
         never[[0, self._start]] = -torch.inf
         self.register_buffer("_never", never, persistent=False)
@@ -193,8 +195,8 @@ class CopyDecoder(nn.Module, FromParams):
         losses = everything - _scores_of(target_ids, generated, copied, memory.source_ids)  # (batch, steps)
         return (losses * written).sum(dim=1)
 
-    def search(self, memory: Memory) -> list[Hypothesis]:
-        """The most probable decomposition for each question, by beam search."""
+    def search(self, memory: Memory, wanted: int = 1) -> list[tuple[Hypothesis, ...]]:
+        """The most probable decompositions for each question, the best first, by beam search."""
         initial = (layer.initial_state(memory.mean) for layer in self._decoder_layers)
         hidden = tuple((output[:, None], cell[:, None]) for output, cell in initial)
         return beam_search(
@@ -203,17 +205,22 @@ class CopyDecoder(nn.Module, FromParams):
             examples=len(memory.states),
             start=self._start,
             end=self._end,
-            beam_size=self._beam_size,
-            max_steps=self._max_steps,
+            beam_size=max(self.beam_size, wanted),
+            max_steps=self.max_steps,
             device=memory.states.device,
+            wanted=wanted,
         )
 
-    def decompose(self, memory: Memory, questions: Sequence[str]) -> list[Prediction]:
-        """The most probable decompositions as texts, in the spelling of the questions."""
-        return [
-            prediction_of_text(from_target_tokens(self.words(found.tokens, question), question), found.score)
-            for found, question in zip(self.search(memory), questions, strict=True)
-        ]
+    def decompose(self, memory: Memory, questions: Sequence[str], candidates: int = 0) -> list[Prediction]:
+        """The most probable decompositions as texts, in the spelling of the questions, with further candidates."""
+        predictions = []
+        for found, question in zip(self.search(memory, max(1, candidates)), questions, strict=True):
+            texts = [from_target_tokens(self.words(each.tokens, question), question) for each in found]
+            pairs = list(zip(texts, found, strict=True))
+            kept = [pairs[0], *(pair for pair in pairs[1:] if pair[1].finished)] if candidates else []
+            given = tuple(Candidate(text, each.score) for text, each in kept)
+            predictions.append(replace(prediction_of_text(texts[0], found[0].score), candidates=given))
+        return predictions
 
     def words(self, ids: Sequence[int], question: str) -> list[str]:
         """The tokens with these ids; those beyond the vocabulary are words of the question."""
@@ -265,17 +272,17 @@ class CopyDecoder(nn.Module, FromParams):
         generated, copied = self._scores(layer_input, memory)
         generated[:, :, self._unknown] = -torch.inf
         log_probabilities = self.extended_log_probabilities(generated, copied, memory.source_ids)
-        return self._without_nonsense(log_probabilities, tokens), _DecoderState(memory, tuple(hidden))
+        return self._by_the_rules(log_probabilities, tokens), _DecoderState(memory, tuple(hidden))
 
-    def _without_nonsense(self, log_probabilities: Tensor, tokens: Tensor) -> Tensor:
-        """Rule out empty steps and references to a step that does not come before."""
-        step_number = (tokens == self._separator).sum(dim=2) + 1  # (batch, hypotheses)
-        log_probabilities[:, :, : self.vocabulary_size].masked_fill_(
-            self._references >= step_number[:, :, None], -torch.inf
-        )
-        begins = (tokens[:, :, -1] == self._separator) | (tokens[:, :, -1] == self._start)
-        for index in (self._separator, self._end):
-            log_probabilities[:, :, index].masked_fill_(begins, -torch.inf)
+    def _by_the_rules(self, log_probabilities: Tensor, tokens: Tensor) -> Tensor:
+        """Rule out what may not follow these tokens."""
+        if self._rules:
+            rows = tokens.flatten(0, 1).cpu().numpy()
+            forbidden = torch.from_numpy(self._rules.forbidden(rows)).to(tokens.device)
+            ids = torch.from_numpy(self._rules.tokens).to(tokens.device)
+            log_probabilities[:, :, ids] = log_probabilities[:, :, ids].masked_fill(
+                forbidden.view(*tokens.shape[:2], -1), -torch.inf
+            )
         return log_probabilities
 
 

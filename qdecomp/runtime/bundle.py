@@ -9,21 +9,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.special_tokens import SpecialTokens
-from qdecomp.decoding import Decoder, DecoderSettings, make_decoder
+from qdecomp.decoding import Decoder, make_decoder
 
+from .bundle_config import BundleConfig, GraphConfig, WriterConfig
 from .graph_network import GraphNetwork
 from .graph_parser import GraphParser
 from .layers import Weights
 from .weights import Array, ByteRows, read_weights, write_weights
 from .word_pieces import WordPieces
+from .writer import SearchSettings, Writer
+from .writer_network import WriterNetwork
 
-__all__ = ["BUNDLED", "CARD", "BundleConfig", "is_bundle", "read_bundle", "read_config", "write_bundle"]
+__all__ = ["BUNDLED", "CARD", "BundledParser", "is_bundle", "read_bundle", "read_config", "write_bundle"]
 
 BUNDLED = Path(__file__).parent / "minilm_break"
 """The folder of the parser that comes with the package."""
@@ -34,29 +36,10 @@ _PIECES = "vocab.txt"
 _WEIGHTS = "weights.safetensors"
 _FORMAT = 1
 
+_KINDS: Mapping[str, type[BundleConfig]] = {kind.kind: kind for kind in (GraphConfig, WriterConfig)}
 
-@dataclass(frozen=True, slots=True)
-class BundleConfig:
-    """What is to be known of a parser beside its weights; everything is as ``json`` gives it."""
-
-    name: str
-    encoder: str
-    heads: int
-    epsilon: float
-    max_pieces: int
-    special_heads: int
-    resources: tuple[str, ...]
-    duplicates: int
-    dummies: int
-    labels: tuple[str, ...]
-    decoder: DecoderSettings
-    scores: Mapping[str, Any]
-    """What was measured, as the card says it."""
-
-    @property
-    def special_tokens(self) -> SpecialTokens:
-        """The tokens that are appended to every question."""
-        return SpecialTokens(self.resources, self.duplicates, self.dummies)
+BundledParser = GraphParser | Writer
+"""Gives a batch of questions their predictions."""
 
 
 def is_bundle(folder: Path) -> bool:
@@ -64,21 +47,43 @@ def is_bundle(folder: Path) -> bool:
     return (folder / _CONFIG).is_file() and not (folder / "model.tar.gz").is_file()
 
 
-def read_bundle(folder: Path, decoder: str | None = None, **options: Any) -> GraphParser:
+def read_bundle(folder: Path, decoder: str | None = None, **options: Any) -> BundledParser:
     """The parser in a folder; ``decoder`` and its options replace the config's.
 
     A file that is missing, damaged or of another parser is a :class:`DataError`.
     """
     config = read_config(folder)
-    network = GraphNetwork(
-        Weights(read_weights(folder / _WEIGHTS)),
+    weights = Weights(read_weights(folder / _WEIGHTS))
+    pieces = WordPieces(folder / _PIECES, config.max_pieces)
+    if isinstance(config, WriterConfig):
+        if decoder is not None:
+            raise DataError(f"{folder}: this parser writes its plans and draws no graphs, so it takes no decoder")
+        return _writer(config, weights, pieces, options)
+    assert isinstance(config, GraphConfig)
+    return _graph_parser(config, weights, pieces, make_decoder(decoder or config.decoder, **options))
+
+
+def _graph_parser(config: GraphConfig, weights: Weights, pieces: WordPieces, decoder: Decoder) -> GraphParser:
+    network = GraphNetwork(weights, heads=config.heads, epsilon=config.epsilon, special_heads=config.special_heads)
+    return GraphParser(network, pieces, config.labels, config.special_tokens.appended, decoder)
+
+
+def _writer(config: WriterConfig, weights: Weights, pieces: WordPieces, options: Mapping[str, Any]) -> Writer:
+    ids = {token: number for number, token in enumerate(config.tokens)}
+    network = WriterNetwork(
+        weights,
         heads=config.heads,
         epsilon=config.epsilon,
-        special_heads=config.special_heads,
+        unwritable=[ids[config.padding], ids[config.start], ids[config.unknown]],
+        unknown=ids[config.unknown],
     )
-    chosen: Decoder = make_decoder(decoder or config.decoder, **options)
-    pieces = WordPieces(folder / _PIECES, config.max_pieces)
-    return GraphParser(network, pieces, config.labels, config.special_tokens.appended, chosen)
+    names = {each.name for each in fields(SearchSettings)}
+    for option in options:
+        if option not in names:
+            raise DataError(f"there is no option {option!r}; it has {', '.join(sorted(names))}")
+    settings = {name: getattr(config, name) for name in ("beam_size", "max_steps", "plan_rules")}
+    search = SearchSettings(**{**settings, **options})
+    return Writer(network, pieces, config.tokens, start=config.start, end=config.end, search=search)
 
 
 def read_config(folder: Path) -> BundleConfig:
@@ -89,7 +94,8 @@ def read_config(folder: Path) -> BundleConfig:
         if values.pop("format") != _FORMAT:
             raise DataError(f"{path}: this parser was bundled for another version of qdecomp")
         checksums = values.pop("checksums")
-        config = BundleConfig(**{**values, **{name: tuple(values[name]) for name in ("resources", "labels")}})
+        kind = _KINDS[values.pop("kind", GraphConfig.kind)]
+        config = kind(**{**values, **{name: tuple(values[name]) for name in kind.tuples}})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path}: not the config of a bundled parser ({type(error).__name__}: {error})") from None
     for name in (_PIECES, _WEIGHTS, CARD):
@@ -106,7 +112,9 @@ def write_bundle(
     (folder / _PIECES).write_text(pieces, encoding="utf-8", newline="")
     (folder / CARD).write_text(card, encoding="utf-8", newline="")
     write_weights(folder / _WEIGHTS, weights)
-    values = {"format": _FORMAT} | {field.name: getattr(config, field.name) for field in fields(config)}
+    values = {"format": _FORMAT, "kind": config.kind} | {
+        field.name: getattr(config, field.name) for field in fields(config)
+    }
     values["checksums"] = {name: _checksum(folder / name) for name in (_PIECES, _WEIGHTS, CARD)}
     (folder / _CONFIG).write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 

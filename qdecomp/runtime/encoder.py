@@ -10,6 +10,7 @@ import numpy as np
 
 from .layers import Array, LayerNorm, Linear, Weights, attend, gelu
 from .weights import ByteRows
+from .word_pieces import PieceIds
 
 __all__ = ["Encoder", "rows_of", "word_states"]
 
@@ -93,6 +94,17 @@ class Encoder:
         for layer in self.layers:
             states = layer(states, spans)
         return states
+
+    def words_of(self, questions: Sequence[PieceIds]) -> Array:
+        """The states of all words of all questions, below each other."""
+        starts = [rows.start for rows in rows_of([question.word_count for question in questions])]
+        # The words of all questions are counted on.
+        numbers = [
+            start + word if word >= 0 else -1
+            for question, start in zip(questions, starts, strict=True)
+            for word in question.words
+        ]
+        return word_states(self([question.ids for question in questions]), numbers)
 
 
 def word_states(piece_states: Array, words: Sequence[int]) -> Array:

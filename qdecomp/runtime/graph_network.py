@@ -14,23 +14,11 @@ import numpy.typing as npt
 
 from qdecomp.decoding.scores import Places
 
-from .encoder import Encoder, rows_of, word_states
+from .encoder import Encoder, rows_of
 from .layers import Array, FeedForward, LayerNorm, Linear, Weights, attend, gelu, sigmoid, softmax
+from .word_pieces import PieceIds
 
-__all__ = ["EncodedQuestion", "GraphNetwork", "PairLabels", "PieceIds"]
-
-
-@dataclass(frozen=True, slots=True)
-class PieceIds:
-    """The pieces of a question with ``[CLS]`` and ``[SEP]``, and the number of each one's word, below 0 for none."""
-
-    ids: tuple[int, ...]
-    words: tuple[int, ...]
-
-    @property
-    def word_count(self) -> int:
-        """How many words there are."""
-        return max(self.words, default=-1) + 1
+__all__ = ["EncodedQuestion", "GraphNetwork", "PairLabels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +136,8 @@ class GraphNetwork:
 
     def _token_states(self, questions: Sequence[PieceIds], word_counts: Sequence[int]) -> Array:
         """The states of each question's words and special tokens, below each other."""
-        pieces = self._encoder([question.ids for question in questions])
+        words = self._encoder.words_of(questions)
         word_rows = rows_of(word_counts)
-        # The words of all questions are counted on.
-        numbers = [
-            rows.start + word if word >= 0 else -1
-            for question, rows in zip(questions, word_rows, strict=True)
-            for word in question.words
-        ]
-        words = word_states(pieces, numbers)
         special_rows = rows_of([self.special_count] * len(questions))
         special = np.tile(self._special, (len(questions), 1))
         for layer in self._special_layers:

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_graph
-from qdecomp.data_structures.tokenization import check_words, tokenize
 from qdecomp.decoding import Decoder
 
-from .graph_network import EncodedQuestion, GraphNetwork, PieceIds
+from .graph_network import EncodedQuestion, GraphNetwork
+from .questions import make_ready
 from .word_pieces import WordPieces
 
 __all__ = ["GraphParser"]
-
-# No question has so many characters; a file without line ends would be cut into millions of words for nothing.
-_LONGEST_QUESTION = 20_000
 
 
 class GraphParser:
@@ -39,23 +36,13 @@ class GraphParser:
 
     def __call__(self, questions: Sequence[str]) -> list[Prediction]:
         """A prediction for each question, in one batch; one that cannot be parsed has an error."""
-        predictions: dict[int, Prediction] = {}
-        tokens: dict[int, tuple[str, ...]] = {}
-        pieces: list[PieceIds] = []
-        for number, question in enumerate(questions):
-            try:
-                if len(question) > _LONGEST_QUESTION:
-                    raise DataError("the question is too long for the encoder")
-                words = tokenize(question)
-                check_words(words)
-                pieces.append(self._word_pieces(words))
-                tokens[number] = (*words, *self._special)
-            except QDecompError as error:
-                predictions[number] = failed_prediction(error)
-        if pieces:
-            for number, encoded in zip(tokens, self._network.encode(pieces), strict=True):
-                predictions[number] = self._decode(tokens[number], encoded)
-        return [predictions[number] for number in range(len(questions))]
+        ready = make_ready(questions, self._word_pieces)
+        encoded = self._network.encode(ready.pieces) if ready.pieces else []
+        answers = [
+            self._decode((*words, *self._special), each)
+            for words, each in zip(ready.words.values(), encoded, strict=True)
+        ]
+        return ready.with_answers(answers)
 
     def scored(self, words: Sequence[str]) -> tuple[tuple[str, ...], EncodedQuestion]:
         """The tokens of a question's graph and their probabilities, before decoding."""

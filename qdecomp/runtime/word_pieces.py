@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from qdecomp.data_structures.errors import DataError
 
-from .graph_network import PieceIds
-
-__all__ = ["WordPieces"]
+__all__ = ["PieceIds", "WordPieces"]
 
 # Words of questions come back; this many take a few megabytes.
 _MOST_WORDS_REMEMBERED = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class PieceIds:
+    """The pieces of a question with ``[CLS]`` and ``[SEP]``, and the number of each one's word, below 0 for none."""
+
+    ids: tuple[int, ...]
+    words: tuple[int, ...]
+
+    @property
+    def word_count(self) -> int:
+        """How many words there are."""
+        return max(self.words, default=-1) + 1
 
 
 class WordPieces:

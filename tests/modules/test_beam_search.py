@@ -38,6 +38,10 @@ def tables(examples: int, seed: int) -> Tensor:
 
 
 def search(state: TableState, beam_size: int, max_steps: int = 5) -> list[Hypothesis]:
+    return [best for (best,) in search_many(state, beam_size, max_steps, wanted=1)]
+
+
+def search_many(state: TableState, beam_size: int, max_steps: int, wanted: int) -> list[tuple[Hypothesis, ...]]:
     return beam_search(
         state,
         advance,
@@ -46,6 +50,7 @@ def search(state: TableState, beam_size: int, max_steps: int = 5) -> list[Hypoth
         end=END,
         beam_size=beam_size,
         max_steps=max_steps,
+        wanted=wanted,
     )
 
 
@@ -99,3 +104,11 @@ def test_a_sequence_without_end_is_given_as_unfinished() -> None:
 
 def test_there_may_be_no_example() -> None:
     assert search(TableState(tables(0, seed=0)), beam_size=2) == []
+
+
+def test_the_best_sequences_are_given_in_order_and_begin_with_the_best() -> None:
+    state = TableState(tables(7, seed=2))
+    for several, best in zip(search_many(state, 200, 5, wanted=4), search(state, 200), strict=True):
+        assert several[0] == best
+        assert len({each.tokens for each in several}) == len(several) == 4
+        assert [each.score for each in several] == sorted((each.score for each in several), reverse=True)

@@ -7,7 +7,7 @@ from allennlp.data import Vocabulary
 from torch import Tensor
 
 from qdecomp.data.copy_field import TARGET_NAMESPACE
-from qdecomp.data.target_tokens import from_target_tokens
+from qdecomp.data_structures.conversion.target_tokens import from_target_tokens
 from qdecomp.modules.copy_decoder import CopyDecoder, Memory
 
 DIM = 6
@@ -99,14 +99,14 @@ def test_the_unknown_token_is_learned_and_never_written(decoder: CopyDecoder) ->
         decoder._generate.bias[1] = 100.0
         memory = memory_of(decoder)
         assert (decoder(memory, torch.tensor([[1], [1]])) < 1e-3).all()
-        assert all(1 not in found.tokens for found in decoder.search(memory))
+        assert all(1 not in found.tokens for (found,) in decoder.search(memory))
 
 
 def test_what_the_search_finds_has_no_empty_step_and_no_reference_to_a_later_one(decoder: CopyDecoder) -> None:
     with torch.no_grad():
         for favourite in (SEPARATOR, REF_1, REF_2, END):
             decoder._generate.bias[favourite] += 5.0
-            for found in decoder.search(memory_of(decoder)):
+            for (found,) in decoder.search(memory_of(decoder)):
                 steps = " ".join(decoder.words(found.tokens, "a b c d")).split(";")
                 assert all(step.strip() for step in steps[:-1] if found.finished)
                 for number, step in enumerate(steps, start=1):
@@ -124,7 +124,7 @@ def test_it_learns_to_copy_and_to_generate(vocab: Vocabulary) -> None:
         optimizer.step()
     with torch.no_grad():
         memory = decoder.memory(states, mask, SOURCE)
-        found, losses = decoder.search(memory), decoder(memory, TARGET)
+        found, losses = [best for (best,) in decoder.search(memory)], decoder(memory, TARGET)
     for row in range(2):
         assert [*found[row].tokens, END] == TARGET[row][TARGET[row] != 0].tolist()
         assert found[row].finished
@@ -139,7 +139,37 @@ def test_ids_beyond_the_vocabulary_are_words_of_the_question(decoder: CopyDecode
 @torch.no_grad()
 def test_decompositions_are_spelled_as_the_question(decoder: CopyDecoder) -> None:
     memory = memory_of(decoder)
-    found, predictions = decoder.search(memory), decoder.decompose(memory, ["of Ann Bob Ann", "Cid of"])
+    found = [best for (best,) in decoder.search(memory)]
+    predictions = decoder.decompose(memory, ["of Ann Bob Ann", "Cid of"])
     assert [prediction.score for prediction in predictions] == [hypothesis.score for hypothesis in found]
     first = from_target_tokens(decoder.words(found[0].tokens, "of Ann Bob Ann"), "of Ann Bob Ann")
     assert predictions[0].decomposition == first
+
+
+@torch.no_grad()
+def test_every_step_but_the_last_is_used_unless_the_rules_are_turned_off(vocab: Vocabulary) -> None:
+    def unused(plan_rules: bool | list[str]) -> list[bool]:
+        torch.manual_seed(3)
+        decoder = CopyDecoder(vocab, DIM, hidden_dim=8, embedding_dim=5, max_steps=40, plan_rules=plan_rules).eval()
+        decoder._generate.bias[SEPARATOR] += 2.0
+        found = [each for several in decoder.search(memory_of(decoder), wanted=80) for each in several]
+        plans = [" ".join(decoder.words(each.tokens, "a b c d")) for each in found if each.finished]
+        assert any(";" in plan for plan in plans)
+        # The vocabulary has no reference to a third step.
+        return [any(f"#{number}" not in plan for number in range(1, min(plan.count(";"), 2) + 1)) for plan in plans]
+
+    assert not any(unused(True))
+    assert any(unused(["only_earlier_references", "no_empty_steps"]))
+
+
+@torch.no_grad()
+def test_candidates_are_the_best_first_and_begin_with_the_decomposition(decoder: CopyDecoder) -> None:
+    decoder._generate.bias[END] += 2.0
+    memory, questions = memory_of(decoder), ["of Ann Bob Ann", "Cid of"]
+    alone, several = (decoder.decompose(memory, questions, candidates=count) for count in (0, 3))
+    for one, many in zip(alone, several, strict=True):
+        assert not one.candidates
+        assert many.decomposition == one.decomposition == many.candidates[0].decomposition
+        scores = [each.score for each in many.candidates]
+        assert scores == sorted(scores, reverse=True)
+        assert len({each.decomposition for each in many.candidates}) == len(many.candidates) == 3

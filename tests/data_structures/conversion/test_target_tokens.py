@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdecomp.data.target_tokens import from_target_tokens, to_target_tokens
+from qdecomp.data_structures.conversion.target_tokens import from_target_tokens, to_target_tokens
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.qdmr import parse_qdmr

@@ -8,17 +8,17 @@ way back gives words the question's capitals and hyphens.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 
-from qdecomp.data_structures.lexicon import property_phrases, stop_words
-from qdecomp.data_structures.lexicon.inflections import variants
-from qdecomp.data_structures.operators import OPERATORS
-from qdecomp.data_structures.qdmr import Qdmr, is_reference
-from qdecomp.data_structures.tokenization import tokenize
+from ..lexicon import property_phrases, stop_words
+from ..lexicon.inflections import variants
+from ..operators import OPERATORS
+from ..qdmr import Qdmr, is_reference
+from ..tokenization import tokenize
 
-__all__ = ["STEP_SEPARATOR", "from_target_tokens", "to_target_tokens"]
+__all__ = ["STEP_SEPARATOR", "copied_ids", "from_target_tokens", "to_target_tokens"]
 
 STEP_SEPARATOR = ";"
 
@@ -43,7 +43,7 @@ def to_target_tokens(qdmr: Qdmr, question: str, *, copy_inflections: bool = Fals
     (``cities`` as ``city``), unless it or that form decides what the step means. LF-EM does not see the difference,
     and there is less to learn.
 
-    >>> from qdecomp.data_structures.qdmr import parse_qdmr
+    >>> from ..qdmr import parse_qdmr
     >>> qdmr = parse_qdmr("return cities ;return #1 in Japan's north")
     >>> " ".join(to_target_tokens(qdmr, "Which city is in Japan's north?"))
     "cities ; #1 in japan 's north"
@@ -81,6 +81,18 @@ def from_target_tokens(tokens: Iterable[str], question: str) -> str:
             steps[-1].append(spelling.get(token, token))
         last = token
     return " ;".join(f"return {' '.join(step)}" for step in steps if step)
+
+
+def copied_ids(words: Sequence[str], known: Mapping[str, int], first: int) -> list[int]:
+    """The ids of a question's words: those that the vocabulary knows, for others ``first`` and their first position.
+
+    >>> copied_ids(("a", "rat", "of", "a", "rat"), {"of": 3}, 100)
+    [100, 101, 3, 100, 101]
+    """
+    own: dict[str, int] = {}
+    for position, word in enumerate(words):
+        own.setdefault(word, known.get(word, first + position))
+    return [own[word] for word in words]
 
 
 def _tokens_with_commas(source: Sequence[str]) -> dict[str, tuple[str, ...]]:

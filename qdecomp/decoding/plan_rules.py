@@ -1,0 +1,113 @@
+"""What a plan that is written token by token may not do, as rules that every search asks, be it in torch or NumPy.
+
+A rule looks at the tokens that are written so far and forbids some of those that could come next: references, the
+separator of steps, and the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.qdmr import reference_number
+
+__all__ = ["PLAN_RULES", "PlanRules", "RuleNames"]
+
+Ids = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+RuleNames = bool | Sequence[str]
+"""Which rules hold: all of them, none, or those that are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What rules need to know of each row of tokens; the last axis of ``forbidden`` are the tokens they may forbid."""
+
+    step: Ids
+    """The number of the step that is being written."""
+    begins: Flags
+    """Whether nothing of that step is written yet."""
+    used: Flags
+    """(rows, steps), whether each step has been referred to."""
+    references: Ids
+    """The numbers of all references that there are, in the order of the first columns of ``forbidden``."""
+    forbidden: Flags
+    """(rows, references and separator and end)."""
+
+
+def _only_earlier_references(written: _Written) -> None:
+    count = len(written.references)
+    written.forbidden[:, :count] |= written.references >= written.step[:, None]
+
+
+def _no_empty_steps(written: _Written) -> None:
+    written.forbidden[:, -2:] |= written.begins[:, None]
+
+
+def _no_unused_steps(written: _Written) -> None:
+    before = np.arange(1, written.used.shape[1] + 1) < written.step[:, None]
+    written.forbidden[:, -1] |= (before & ~written.used).any(axis=1)
+
+
+PLAN_RULES: Mapping[str, Callable[[_Written], None]] = MappingProxyType(
+    {
+        "only_earlier_references": _only_earlier_references,
+        "no_empty_steps": _no_empty_steps,
+        "no_unused_steps": _no_unused_steps,
+    }
+)
+"""The rules by name: a step refers to earlier steps only, it has a word, and the plan ends when every step but the
+last has been referred to."""
+
+
+class PlanRules:
+    """The chosen rules for a vocabulary, whose tokens beyond its end are words of the question."""
+
+    def __init__(self, tokens: Sequence[str], separator: str, end: str, names: RuleNames = True) -> None:
+        chosen = PLAN_RULES if names is True else names or ()
+        for name in chosen:
+            if name not in PLAN_RULES:
+                raise DataError(f"there is no plan rule {name!r}; known are {', '.join(PLAN_RULES)}")
+        self._rules = [rule for name, rule in PLAN_RULES.items() if name in chosen]
+        ids = {token: number for number, token in enumerate(tokens)}
+        # A small vocabulary may lack the separator: there is one step, and the end stands for both.
+        self._separator = ids.get(separator, -1)
+        # Words of the question are no references: all of their ids are looked up behind the vocabulary.
+        numbers = [reference_number(token) or 0 for token in tokens]
+        self._numbers = np.array([*numbers, 0], dtype=np.int64)
+        places = [place for place, number in enumerate(numbers) if number]
+        self._references = self._numbers[places]
+        self.tokens: Ids = np.array([*places, ids.get(separator, ids[end]), ids[end]], dtype=np.int64)
+        """The ids of the tokens that a rule may forbid."""
+
+    def __bool__(self) -> bool:
+        """Whether there is any rule to ask."""
+        return bool(self._rules)
+
+    def forbidden(self, rows: Ids) -> Flags:
+        """Which of :attr:`tokens` may not follow each row of ids (rows, written); a row begins with the start token."""
+        count = len(rows)
+        separators = rows == self._separator
+        found = _Written(
+            step=separators.sum(axis=1) + 1,
+            begins=separators[:, -1] | (rows.shape[1] == 1),
+            used=self._used(rows),
+            references=self._references,
+            forbidden=np.zeros((count, len(self.tokens)), dtype=np.bool_),
+        )
+        for rule in self._rules:
+            rule(found)
+        return found.forbidden
+
+    def _used(self, rows: Ids) -> Flags:
+        numbers = self._numbers[np.minimum(rows, len(self._numbers) - 1)]
+        most = int(self._references.max(initial=0))
+        used = np.zeros((len(rows), most + 1), dtype=np.bool_)
+        used[np.arange(len(rows))[:, None], numbers] = True
+        return used[:, 1:]

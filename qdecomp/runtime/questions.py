@@ -1,0 +1,49 @@
+"""Questions made ready for the networks, and what cannot be a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.prediction import Prediction, failed_prediction
+from qdecomp.data_structures.tokenization import check_words, tokenize
+
+from .word_pieces import PieceIds, WordPieces
+
+__all__ = ["ReadyQuestions", "make_ready"]
+
+# No question has so many characters; a file without line ends would be cut into millions of words for nothing.
+_LONGEST_QUESTION = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyQuestions:
+    """The questions of a batch by number: words and pieces of those that can be parsed, a prediction for the others."""
+
+    words: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    pieces: list[PieceIds] = field(default_factory=list)
+    failed: dict[int, Prediction] = field(default_factory=dict)
+
+    def with_answers(self, answers: Sequence[Prediction]) -> list[Prediction]:
+        """The predictions of all questions in their order, given those of the ones that were parsed."""
+        found = self.failed | dict(zip(self.words, answers, strict=True))
+        return [found[number] for number in range(len(found))]
+
+
+def make_ready(questions: Sequence[str], word_pieces: WordPieces) -> ReadyQuestions:
+    """Split questions into words and pieces; what cannot be split says why."""
+    ready = ReadyQuestions()
+    for number, question in enumerate(questions):
+        try:
+            if len(question) > _LONGEST_QUESTION:
+                raise DataError("the question is too long for the encoder")
+            words = tokenize(question)
+            check_words(words)
+            pieces = word_pieces(words)
+        except QDecompError as error:
+            ready.failed[number] = failed_prediction(error)
+            continue
+        ready.words[number] = words
+        ready.pieces.append(pieces)
+    return ready

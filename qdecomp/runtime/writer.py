@@ -1,0 +1,96 @@
+"""Questions to predictions with networks that write decompositions token by token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids, from_target_tokens
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_of_text
+from qdecomp.decoding.plan_rules import PlanRules, RuleNames
+
+from .beam_search import Found, Hypothesis, beam_search
+from .questions import make_ready
+from .word_pieces import WordPieces
+from .writer_network import WriterNetwork
+
+__all__ = ["SearchSettings", "Writer"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How many hypotheses are kept, for how many tokens, which rules hold, and how many candidates are given."""
+
+    beam_size: int = 5
+    max_steps: int = 150
+    plan_rules: RuleNames = True
+    candidates: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("beam_size", 1), ("max_steps", 1), ("candidates", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < least:
+                raise DataError(f"{name} is {value!r}; give a whole number from {least} up")
+
+
+class Writer:
+    """Networks, the tokens that they can write, and a search."""
+
+    def __init__(
+        self,
+        network: WriterNetwork,
+        word_pieces: WordPieces,
+        tokens: Sequence[str],
+        *,
+        start: str,
+        end: str,
+        search: SearchSettings,
+    ) -> None:
+        if network.token_count != len(tokens):
+            raise DataError("the weights and the tokens do not belong together")
+        self._network = network
+        self._word_pieces = word_pieces
+        self._tokens = tuple(tokens)
+        self._ids = {token: number for number, token in enumerate(tokens)}
+        self._start, self._end = self._ids[start], self._ids[end]
+        self._rules = PlanRules(tokens, STEP_SEPARATOR, end, search.plan_rules)
+        self._search = search
+
+    def __call__(self, questions: Sequence[str]) -> list[Prediction]:
+        """A prediction for each question, in one batch; one that cannot be parsed has an error."""
+        ready = make_ready(questions, self._word_pieces)
+        if not ready.pieces:
+            return ready.with_answers([])
+        sources = [tuple(word.lower() for word in words) for words in ready.words.values()]
+        ids = [copied_ids(source, self._ids, self._network.first_word) for source in sources]
+        found = beam_search(
+            self._network.encode(ready.pieces, ids),
+            questions=len(sources),
+            start=self._start,
+            end=self._end,
+            rules=self._rules,
+            beam_size=max(self._search.beam_size, self._search.candidates),
+            max_steps=self._search.max_steps,
+            wanted=max(1, self._search.candidates),
+        )
+        return ready.with_answers(
+            [
+                self._prediction(each, source, questions[number])
+                for number, source, each in zip(ready.words, sources, found, strict=True)
+            ]
+        )
+
+    def _prediction(self, found: Found, source: Sequence[str], question: str) -> Prediction:
+        best, *others = found.hypotheses
+        prediction = prediction_of_text(self._text(best, source, question), best.score)
+        if not self._search.candidates:
+            return prediction
+        kept = [best, *(each for each in others if each.finished)]
+        candidates = tuple(Candidate(self._text(each, source, question), each.score) for each in kept)
+        return replace(prediction, candidates=candidates)
+
+    def _text(self, hypothesis: Hypothesis, source: Sequence[str], question: str) -> str:
+        first = self._network.first_word
+        words = [self._tokens[number] if number < first else source[number - first] for number in hypothesis.tokens]
+        return from_target_tokens(words, question)
