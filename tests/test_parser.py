@@ -35,6 +35,12 @@ def test_the_bundled_parser_gives_every_form() -> None:
     assert decomposition.plan().levels[0][0].needs == ()
 
 
+def test_a_question_about_returns_has_steps() -> None:
+    decomposition = load().parse("how many return are red ?")
+    assert decomposition
+    assert len(decomposition.steps) == len(decomposition.logical_form or ())
+
+
 @pytest.mark.parametrize(
     ("question", "error"),
     [

@@ -29,9 +29,12 @@ __all__ = [
 _REFERENCE = re.compile(r"#([0-9]+)\Z")
 # A reference that is glued to its neighbours, such as "#1's" or "(#2)", is set free; "#" alone is a word.
 _TOKEN = re.compile(r"#[0-9]+(?![0-9])|,|[^\s,#]+|#")
-# Parsers and people glue "return" to the next word or repeat it; "returns" or "returned" are words of the step.
-_RETURN = re.compile(r"\A\s*(?:return(?!(?:s|ed|ing|ers?)\b)\s*){0,3}", re.IGNORECASE)
-_OUTER_QUOTES = "\"'\u201c\u201d\u2018\u2019"
+# Parsers and people glue "return" to the next word or to itself; "returns" or "returned" are words of the step, and so
+# is a second "return" behind a space, as in "return return flights".
+_RETURN = re.compile(r"\A\s*(?:(?:return){1,3}(?!(?:s|ed|ing|ers?)\b)\s*)?", re.IGNORECASE)
+_OPENING_QUOTES = "\"'\u201c\u2018"
+_CLOSING_QUOTES = "\"'\u201d\u2019"
+_RETURN_WITHIN = re.compile(r"\s*return\s", re.IGNORECASE)
 # Longer numbers cannot name a step, and converting all their digits would take quadratic time.
 _MAX_REFERENCE_DIGITS = 9
 
@@ -44,13 +47,13 @@ def is_reference(token: str) -> bool:
 def reference_number(token: str) -> int | None:
     """The number of the step that a token refers to, or None for an ordinary word.
 
-    >>> reference_number("#13"), reference_number("cubes")
-    (13, None)
+    >>> reference_number("#13"), reference_number("#0013"), reference_number("cubes")
+    (13, 13, None)
     """
     match = _REFERENCE.match(token) if token[:1] == "#" else None
     if match is None:
         return None
-    return int(match[1][:_MAX_REFERENCE_DIGITS])
+    return int(match[1].lstrip("0")[:_MAX_REFERENCE_DIGITS] or "0")
 
 
 def reference_to(number: int) -> str:
@@ -153,10 +156,13 @@ def format_qdmr(qdmr: Qdmr) -> str:
 
 
 def _without_outer_quotes(text: str) -> str:
+    """The text inside of quotes that are around the whole, not those of its first and last word: ``"x" and "y"``."""
     stripped = text.strip()
-    if len(stripped) > 1 and stripped[0] in _OUTER_QUOTES and stripped[-1] in _OUTER_QUOTES:
-        return stripped[1:-1]
-    return stripped
+    if len(stripped) < 2 or stripped[0] not in _OPENING_QUOTES or stripped[-1] not in _CLOSING_QUOTES:
+        return stripped
+    inside = stripped[1:-1]
+    is_around_all = _RETURN_WITHIN.match(inside) or not {stripped[0], stripped[-1]} & set(inside)
+    return inside if is_around_all else stripped
 
 
 def _without_empty_steps(steps: list[Step | None]) -> Iterator[Step]:
@@ -165,9 +171,9 @@ def _without_empty_steps(steps: list[Step | None]) -> Iterator[Step]:
     if len(kept) == len(steps):
         yield from kept.values()
         return
-    renumbered = {reference_to(old): reference_to(new) for new, old in enumerate(kept, start=1)}
+    renumbered = {old: reference_to(new) for new, old in enumerate(kept, start=1)}
     for step in kept.values():
-        yield Step(tuple(renumbered.get(token, token) for token in step.tokens))
+        yield Step(tuple(renumbered.get(reference_number(token) or 0, token) for token in step.tokens))
 
 
 @lru_cache(maxsize=65536)

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdecomp.data_structures.errors import QDecompError, QdmrSyntaxError
 from qdecomp.data_structures.qdmr import Qdmr, Step, format_qdmr, parse_qdmr, reference_number
-from tests.strategies import written_qdmrs
+from tests.strategies import words, written_qdmrs
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,15 @@ from tests.strategies import written_qdmrs
         ("returnwhen was it ;returnreturn #1", ["when was it", "#1"]),
         ("return returns of x ;returned touchdowns", ["returns of x", "returned touchdowns"]),
         ("RETURN a\t;return\n#1", ["a", "#1"]),
+        # "return" as a word of the question
+        ("return return flights ;return return of #1", ["return flights", "return of #1"]),
+        ("return the return on investment ;return return", ["the return on investment", "return"]),
+        # quotes around the whole, and those of words
+        ('"x" and "y"', ['"x" and "y"']),
+        ("“return movies called “x”;return #1”", ["movies called “x”", "#1"]),
+        ("'cubes'", ["cubes"]),
+        ("'a' ;return \"b\"", ["'a'", '"b"']),
+        ("'", ["'"]),
         ("return # 1 things", ["# 1 things"]),
     ],
 )
@@ -71,6 +80,48 @@ def test_two_digit_references_are_whole() -> None:
 def test_a_step_has_only_tokens_that_read_back(tokens: tuple[str, ...]) -> None:
     with pytest.raises(QdmrSyntaxError):
         Step(tokens)
+
+
+@pytest.mark.parametrize(("token", "number"), [("#0000000012", 12), ("#012", 12), ("#0", 0), ("#00", 0)])
+def test_zeros_before_a_number_change_nothing(token: str, number: int) -> None:
+    assert reference_number(token) == number
+
+
+def test_references_with_zeros_are_renumbered_as_others_are() -> None:
+    assert parse_qdmr("return a ;return ;return b ;return #03 of #01").steps[2].text == "#2 of #1"
+
+
+@st.composite
+def any_qdmrs(draw: st.DrawFn) -> Qdmr:
+    """Decompositions of any tokens that a step may have."""
+    tokens = st.one_of(
+        words, st.sampled_from(["return", "RETURN", "returnreturn", "returns", "#", ",", '"', "'", "“", "”"])
+    )
+    steps: list[Step] = []
+    for number in range(1, draw(st.integers(1, 5)) + 1):
+        references = st.integers(1, number - 1).map(lambda n: f"#{'0' * (n % 3)}{n}") if number > 1 else st.nothing()
+        drawn = draw(st.lists(st.one_of(tokens, references), min_size=1, max_size=5))
+        try:
+            steps.append(Step(tuple(drawn)))
+        except QdmrSyntaxError:
+            steps.append(Step(("return",)))
+    return Qdmr(tuple(steps))
+
+
+@settings(max_examples=500)
+@given(any_qdmrs())
+def test_every_value_reads_back(qdmr: Qdmr) -> None:
+    assert parse_qdmr(str(qdmr)) == qdmr
+
+
+@settings(max_examples=300)
+@given(st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=4))
+def test_every_step_of_arbitrary_tokens_reads_back_or_is_refused(tokens: list[str]) -> None:
+    try:
+        qdmr = Qdmr((Step(tuple(tokens)),))
+    except QdmrSyntaxError:
+        return
+    assert parse_qdmr(str(qdmr)) == qdmr
 
 
 @given(written_qdmrs())

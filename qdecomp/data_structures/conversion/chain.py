@@ -41,7 +41,7 @@ __all__ = [
     "read_graph",
 ]
 
-CONVERSION_VERSION = "8"
+CONVERSION_VERSION = "9"
 """Changes whenever a graph may change; part of the key of every cache of graphs."""
 
 

@@ -16,7 +16,7 @@ from .normalization import normalize
 
 __all__ = ["METRIC_VERSION", "Decomposition", "LfEmResult", "WrittenDecomposition", "lf_em", "normalized_text"]
 
-METRIC_VERSION = "1"
+METRIC_VERSION = "2"
 """Changes whenever a verdict may change."""
 
 Decomposition = str | Qdmr | LogicalForm

@@ -17,6 +17,8 @@ __all__ = ["MERGE_RULES", "NormalizedStep", "normalize", "normalize_steps", "rem
 
 _SPLIT = re.compile(r"\W+")
 _NEGATION = frozenset(("not",))
+# The published metric takes the word that begins every step out of the middle of a step, too.
+_STEP_MARK = frozenset(("return",))
 
 # The published metric sees only references in the arguments of these operators, unless there are none.
 _REFERENCES_HIDE_WORDS = frozenset(
@@ -72,7 +74,7 @@ def normalize_steps(question: str, form: LogicalForm, *, strict: bool = False) -
 @cache
 def removed_words(operator: Operator, properties: tuple[str, ...], strict: bool) -> frozenset[str]:
     """The words that do not count in a step: auxiliary ones, and those that show its properties."""
-    removed = stop_words() - _NEGATION if strict else stop_words()
+    removed = stop_words() - _NEGATION if strict else stop_words() | _STEP_MARK
     return removed.union(*(property_words(operator, name) for name in properties))
 
 

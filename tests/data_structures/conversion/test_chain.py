@@ -11,6 +11,7 @@ from qdecomp.data_structures.conversion.chain import check_back, convert, logica
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.errors import GraphError, QDecompError, QdmrSyntaxError
 from qdecomp.data_structures.lf_em import lf_em
+from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.files import read_break_csv
 
@@ -191,3 +192,25 @@ def test_a_very_long_question_takes_no_long_time_to_refuse_or_to_convert():
     with suppress(QDecompError):
         convert("is " * 3000, "return is ;return if #1 ;return is #2")
     assert convert("cube " * 3000, "return cube ;return #1 of cube").graph.edges
+
+
+@pytest.mark.parametrize(
+    ("question", "decomposition"),
+    [
+        (
+            "what is the return on investment of each fund ?",
+            "return funds ;return return on investment of #1 ;return #2 for each #1",
+        ),
+        ("how many return are red ?", "return return ;return #1 that are red ;return number of #2"),
+        ("show the return flights from denver", "return return flights ;return #1 from denver"),
+    ],
+)
+def test_return_as_a_word_of_the_question_survives(question: str, decomposition: str) -> None:
+    conversion = convert(question, decomposition)
+    assert "return" in [
+        word for step in conversion.form.steps for argument in step.arguments for word in argument.words
+    ]
+    read = read_graph(conversion.graph)
+    assert parse_qdmr(str(read.qdmr)) == read.qdmr
+    assert "return" in [token for step in read.qdmr.steps for token in step.tokens]
+    assert check_back(conversion).verdict

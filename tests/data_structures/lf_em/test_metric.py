@@ -83,6 +83,13 @@ def test_a_plural_of_one_letter_is_compared() -> None:
     assert lf_em("how many ys are there ?", "return ys", "return y").verdict
 
 
+def test_the_word_return_counts_only_strictly() -> None:
+    question = "show the return flights from denver"
+    prediction, gold = "return flights ;return #1 from denver", "return return flights ;return #1 from denver"
+    assert lf_em(question, prediction, gold).verdict
+    assert not lf_em(question, prediction, gold, strict=True).verdict
+
+
 def test_steps_that_the_published_rules_cannot_read() -> None:
     text = "return rivers ;return cities ;return age of #1 in #2"
     result = lf_em(QUESTION, text, text)
