@@ -18,8 +18,8 @@ __all__ = ["FORMATS", "formatted", "show"]
 FORMATS = ("text", "json", "qdmr", "lf", "dot", "svg", "html", "conllu")
 
 
-def show(decompositions: Sequence[Decomposition]) -> None:
-    """Print steps and graph of each question, in colours if the terminal has some."""
+def show(decompositions: Sequence[Decomposition], *, with_graph: bool = False) -> None:
+    """Print the steps of each question, and its graph if asked for, in colours if the terminal has some."""
     from rich.console import Console
     from rich.text import Text
 
@@ -31,7 +31,9 @@ def show(decompositions: Sequence[Decomposition]) -> None:
             console.print()
         console.print(Text(decomposition.question, style="bold"))
         console.print(_coloured_steps(decomposition))
-        if decomposition and decomposition.graph is not None:
+        if (confidence := _confidence(decomposition)) is not None:
+            console.print(Text(confidence, style="dim"))
+        if with_graph and decomposition and decomposition.graph is not None:
             console.print()
             console.print(graph_rich(decomposition.graph, width=console.width))
 
@@ -53,12 +55,22 @@ def _coloured_steps(decomposition: Decomposition) -> Text:
     return Text("\n").join(lines)
 
 
+def _confidence(decomposition: Decomposition) -> str | None:
+    confidence = decomposition.confidence if decomposition else None
+    return None if confidence is None else f"confidence {confidence:.2f}"
+
+
 def _text(decomposition: Decomposition) -> str:
+    lines = (decomposition.question, str(decomposition), _confidence(decomposition))
+    return "\n".join(line for line in lines if line is not None)
+
+
+def _text_with_graph(decomposition: Decomposition) -> str:
     from qdecomp.visualization import graph_text
 
     graph = decomposition.graph
-    parts = [f"{decomposition.question}\n{decomposition}"]
-    return "\n\n".join(parts + ([graph_text(graph)] if decomposition and graph is not None else []))
+    text = _text(decomposition)
+    return f"{text}\n\n{graph_text(graph)}" if decomposition and graph is not None else text
 
 
 def _json(decomposition: Decomposition) -> str:
@@ -86,6 +98,13 @@ def _graph_format(name: str) -> Callable[[Decomposition], str]:
     return show
 
 
+def _svg(decompositions: Sequence[Decomposition]) -> str:
+    """One picture: the graphs of all questions, one below the other."""
+    from qdecomp.visualization import stacked_svg
+
+    return stacked_svg([_graph_format("svg")(decomposition) for decomposition in decompositions])
+
+
 def _html(decompositions: Sequence[Decomposition]) -> str:
     from qdecomp.visualization import PageItem, page_html
 
@@ -99,21 +118,27 @@ _WRITERS: dict[str, tuple[Callable[[Decomposition], str], str]] = {
     "qdmr": (_qdmr, "\n"),
     "lf": (_lf, "\n\n"),
     "dot": (_graph_format("dot"), "\n\n"),
-    "svg": (_graph_format("svg"), "\n"),
     "conllu": (_graph_format("conllu"), "\n\n"),
 }
 _WITH_ERRORS = frozenset({"text", "json"})
 
 
-def formatted(decompositions: Sequence[Decomposition], format_name: str) -> str:
-    """All decompositions in one of the :data:`FORMATS`."""
+def formatted(decompositions: Sequence[Decomposition], format_name: str, *, with_graph: bool = False) -> str:
+    """All decompositions in one of the :data:`FORMATS`; ``with_graph`` adds the graphs to the text."""
     if format_name == "html":
         return _html(decompositions)
+    if format_name == "svg":
+        return _svg(_told(decompositions))
     write, separator = _WRITERS[format_name]
-    texts = []
+    if with_graph:
+        write = _text_with_graph
+    shown = decompositions if format_name in _WITH_ERRORS else _told(decompositions)
+    return separator.join(map(write, shown))
+
+
+def _told(decompositions: Sequence[Decomposition]) -> list[Decomposition]:
+    """Those that have steps; the others are told on standard error."""
     for decomposition in decompositions:
-        if decomposition or format_name in _WITH_ERRORS:
-            texts.append(write(decomposition))
-        else:
+        if not decomposition:
             click.echo(f"{decomposition.question!r}: {decomposition}", err=True)
-    return separator.join(texts)
+    return [decomposition for decomposition in decompositions if decomposition]

@@ -33,7 +33,11 @@ _QUESTIONS_FOR_PROCESSES = 200
     "--input",
     "input_path",
     type=click.Path(path_type=Path),
-    help="A text with a question in each line, JSON lines with a question, or Break's CSV.",
+    help="A text with a question in each line, JSON lines with a question, or a CSV such as Break's; - is standard "
+    "input, which is also read where there are neither questions nor --input and something is piped in.",
+)
+@click.option(
+    "--column", metavar="NAME", help="Which column or field has the questions.  [default: question_text or question]"
 )
 @click.option(
     "--output", "output_path", type=click.Path(path_type=Path), help="Where to write.  [default: standard output]"
@@ -43,6 +47,9 @@ _QUESTIONS_FOR_PROCESSES = 200
     "format_name",
     type=click.Choice(FORMATS),
     help="How to show the decomposition of a question.  [default: text; of a file: json, always]",
+)
+@click.option(
+    "--graph", "with_graph", is_flag=True, help="Show the graph with the text: its edges and how sure they are."
 )
 @click.option(
     "--parser",
@@ -59,8 +66,10 @@ _QUESTIONS_FOR_PROCESSES = 200
 def command(
     questions: Sequence[str],
     input_path: Path | None,
+    column: str | None,
     output_path: Path | None,
     format_name: str | None,
+    with_graph: bool,
     source: str,
     decoder: str | None,
     batch_size: int,
@@ -73,24 +82,31 @@ def command(
     For a file, one record is written for every question, also where there is no decomposition. A run that was stopped
     goes on where it ended when it is started again with the same input, output and parser.
     """
+    from qdecomp.files.question_files import STANDARD_INPUT, read_questions, something_is_piped_in
     from qdecomp.parser import load
 
+    if not questions and input_path is None and something_is_piped_in():
+        input_path = STANDARD_INPUT
     if bool(questions) == (input_path is not None):
         raise click.UsageError("give either questions or --input with a file of them")
+    if input_path is None and column is not None:
+        raise click.UsageError("--column names a column of the file that --input names")
+    if with_graph and (input_path is not None or format_name not in (None, "text")):
+        raise click.UsageError("--graph is for the text that is shown of a question; a record has its graph anyway")
     if input_path is not None:
         if format_name not in (None, "json"):
             raise click.UsageError("the questions of a file are written as json; qdecomp render makes a page of them")
-        rows = read_questions(input_path)
+        rows = read_questions(input_path, column)
         run = _FileRun(load(source, decoder=decoder), batch_size, processes, json.dumps([VERSION, source, decoder]))
         failed = run.print(rows) if output_path is None else run.write(rows, output_path, overwrite)
         mistakes = run.mistakes
     else:
         parser = load(source, decoder=decoder)
-        decompositions = list(parser.pipe(questions, batch_size=batch_size))
+        decompositions = list(parser.pipe(_whole_questions(questions), batch_size=batch_size))
         if format_name in (None, "text") and output_path is None:
-            show(decompositions)
+            show(decompositions, with_graph=with_graph)
         else:
-            _write(formatted(decompositions, format_name or "text"), output_path)
+            _write(formatted(decompositions, format_name or "text", with_graph=with_graph), output_path)
         failed = sum(not decomposition for decomposition in decompositions)
         mistakes = sum(is_mistake(decomposition.error) for decomposition in decompositions)
     tell_mistakes(mistakes)
@@ -98,19 +114,14 @@ def command(
         raise SystemExit(1)
 
 
-def read_questions(path: Path) -> list[QuestionRow]:
-    """All questions of a file; a file without any is an error."""
-    from qdecomp.data_structures.errors import DataError
-    from qdecomp.files import open_text
-    from qdecomp.files.question_lines import QuestionLines
-
-    lines = QuestionLines()
-    with open_text(path) as stream:
-        rows = [row for line in stream for row in lines.add(line)]
-    rows.extend(lines.end())
-    if not rows:
-        raise DataError(f"{path}: there is no question in it")
-    return rows
+def _whole_questions(arguments: Sequence[str]) -> Sequence[str]:
+    """The questions on the command line: words without quotes are one question, and words beside others are refused."""
+    words = [argument for argument in arguments if len(argument.split()) == 1 and any(map(str.isalpha, argument))]
+    if len(arguments) > 1 and all(len(argument.split()) == 1 for argument in arguments) and words:
+        return [" ".join(arguments)]
+    if len(arguments) > 1 and words:
+        raise click.UsageError(f"{words[0]!r} stands alone; put every question in quotes")
+    return arguments
 
 
 @dataclass(slots=True)

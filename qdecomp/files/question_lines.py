@@ -1,16 +1,23 @@
-"""The questions in the lines of a file that come one by one: plain text, JSON lines or Break's CSV."""
+"""The questions in the lines of a file that come one by one: plain text, JSON lines or a CSV."""
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
+
+from qdecomp.data_structures.errors import DataError
 
 __all__ = ["QuestionLines", "QuestionRow", "question_of_json"]
 
 _BYTE_ORDER_MARK = "\ufeff"
-_QUESTION_COLUMN = "question_text"
+_QUESTION_NAMES = ("question_text", "question")
+_ID_NAMES = ("question_id", "id")
+_NAME = re.compile(r"[^\W\d][\w-]*\Z")
+_JSON_ARRAY = re.compile(r"\s*\[\s*(?:\Z|[\[{\"])")
+_DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 # A quoted field of a CSV that goes on for so many lines was never closed.
 _MAX_LINES_OF_A_ROW = 20
 _NOT_CLOSED = "a quotation mark in this row of the CSV is not closed"
@@ -32,9 +39,11 @@ class _Line(NamedTuple):
 class QuestionLines:
     """Takes lines and gives the questions that they complete; none of them is lost.
 
-    The first line that is not blank shows the format: one that names the column ``question_text`` is the header of a
-    CSV, a JSON object begins JSON lines, and everything else is a text with a question in every line. A blank line is
-    an empty question in a text and nothing in the other two. A question without an id has the number of its line.
+    The first line that is not blank shows the format: one that names the column ``question_text`` or ``question`` is
+    the header of a CSV, a JSON object begins JSON lines, and everything else is a text with a question in every line.
+    What looks like a table or like JSON but has no question, or none called ``column``, is a :class:`DataError` that
+    says what it has; a file that is known to be a ``table`` is never a text. A blank line is an empty question in a
+    text and nothing in the other two. A question without an id has the number of its line.
 
     >>> lines = QuestionLines()
     >>> lines.add("how many cubes are red ?\\n")
@@ -45,7 +54,9 @@ class QuestionLines:
     []
     """
 
-    def __init__(self) -> None:
+    def __init__(self, column: str | None = None, *, table: bool = False) -> None:
+        self._column = column
+        self._table = table
         self._number = 0
         # Blank lines at the start, until the format says whether they are questions.
         self._waiting: list[_Line] = []
@@ -56,12 +67,12 @@ class QuestionLines:
         self._number += 1
         self._waiting.append(_Line(self._number, line.removeprefix(_BYTE_ORDER_MARK) if self._number == 1 else line))
         if self._format is None and line.strip(_BYTE_ORDER_MARK).strip():
-            self._format = _format_of(self._waiting[-1].text)
+            self._format = _format_of(self._waiting[-1].text, self._column, self._table)
         return [] if self._format is None else self._rows(self._format)
 
     def end(self) -> list[QuestionRow]:
         """The questions that are still open when no other line comes."""
-        last = self._format or _Text()
+        last = self._format or _Text(None)
         return [*self._rows(last), *last.end()]
 
     def _rows(self, file_format: _Format) -> list[QuestionRow]:
@@ -70,13 +81,14 @@ class QuestionLines:
         return rows
 
 
-def question_of_json(value: Mapping[str, Any], default_id: str = "") -> QuestionRow:
+def question_of_json(value: Mapping[str, Any], default_id: str = "", column: str | None = None) -> QuestionRow:
     """The question of an object such as ``{"question_id": "a", "question": "which cubes are red ?"}``."""
-    given = value.get("question_id")
-    question_id = default_id if given in (None, "") else str(given)
-    question = value.get("question", value.get(_QUESTION_COLUMN))
+    given = next((value[name] for name in _ID_NAMES if value.get(name) not in (None, "")), None)
+    question_id = default_id if given is None else str(given)
+    name = _question_name(value, column)
+    question = None if name is None else value[name]
     if not isinstance(question, str):
-        return QuestionRow(question_id, "", "there is no text called question in this object")
+        return QuestionRow(question_id, "", f"there is no text called {column or 'question'} in this object")
     return QuestionRow(question_id, question)
 
 
@@ -88,19 +100,62 @@ class _Format(Protocol):
         """The questions that are still open."""
 
 
-def _format_of(line: str) -> _Format:
-    if _QUESTION_COLUMN in _header(line):
-        return _Table()
-    return _JsonLines() if _json_object(line) is not None else _Text()
+def _format_of(line: str, column: str | None, table: bool) -> _Format:
+    value = None if table else _json_object(line)
+    if value is not None:
+        if _question_name(value, column) is None:
+            raise DataError(f"the first object has no {_wanted(column)}; {_found(list(value), 'field')}")
+        return _JsonLines(column)
+    header = _header(line)
+    name = _question_name(dict.fromkeys(header), column)
+    if name is not None:
+        return _Table(name)
+    if not table and _JSON_ARRAY.match(line):
+        raise DataError("this is a JSON array; write its members as JSON lines, one object in each line")
+    if table or column is not None or _looks_like_a_header(header):
+        raise DataError(f"there is no column {_wanted(column)}; {_found(header, 'column')}{_other_delimiter(line)}")
+    if _other_delimiter(line):
+        raise DataError(f"this looks like a table{_other_delimiter(line)}")
+    return _Text(None)
+
+
+def _question_name(found: Mapping[str, Any], column: str | None) -> str | None:
+    return next((name for name in ((column,) if column else _QUESTION_NAMES) if name in found), None)
+
+
+def _wanted(column: str | None) -> str:
+    return repr(column) if column else " or ".join(_QUESTION_NAMES)
+
+
+def _found(names: Sequence[str], kind: str) -> str:
+    shown = ", ".join(str(name)[:40] for name in names[:12]) or "none"
+    return f"found {kind}s: {shown}; --column NAME says which one has the questions"
+
+
+def _looks_like_a_header(cells: Sequence[str]) -> bool:
+    """Whether a line is two or more names and nothing else, as no question is."""
+    return len(cells) > 1 and all(_NAME.match(cell) for cell in cells)
+
+
+def _other_delimiter(line: str) -> str:
+    for delimiter, name in _DELIMITERS.items():
+        cells = [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
+        if delimiter != "," and _looks_like_a_header(cells):
+            return f" (its columns, {', '.join(cells)}, are separated by {name}; separate them by commas)"
+    return ""
 
 
 class _Text:
     """A question in every line; a line that is a JSON object is read as one all the same."""
 
+    def __init__(self, column: str | None) -> None:
+        self._column = column
+
     def add(self, line: _Line) -> Iterator[QuestionRow]:
         text = line.text.strip()
         value = _json_object(text)
-        yield QuestionRow(str(line.number), text) if value is None else question_of_json(value, str(line.number))
+        number = str(line.number)
+        yield QuestionRow(number, text) if value is None else question_of_json(value, number, self._column)
 
     def end(self) -> Iterator[QuestionRow]:
         yield from ()
@@ -119,7 +174,8 @@ class _Table:
     it does not take the rows below it along.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, question_column: str) -> None:
+        self._question_column = question_column
         self._columns: list[str] | None = None
         self._open: list[_Line] = []
 
@@ -142,8 +198,8 @@ class _Table:
             del self._open[: row.lines]
             if first.text.strip():
                 cells = dict(zip(columns, row.cells, strict=False))
-                question_id = cells.get("question_id") or str(first.number)
-                yield QuestionRow(question_id, cells.get(_QUESTION_COLUMN, ""), row.error)
+                given = next((cells[name] for name in _ID_NAMES if cells.get(name)), None)
+                yield QuestionRow(given or str(first.number), cells.get(self._question_column, ""), row.error)
 
 
 class _TableRow(NamedTuple):

@@ -5,6 +5,7 @@ from .graph_svg import graph_svg
 from .graph_text import graph_rich, graph_text
 from .page import PageItem, page_html, page_parts
 from .steps_svg import steps_svg
+from .svg import stacked_svg
 
 __all__ = [
     "PageItem",
@@ -15,5 +16,6 @@ __all__ = [
     "page_html",
     "page_parts",
     "picture_html",
+    "stacked_svg",
     "steps_svg",
 ]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from math import hypot
 
 from .styles import style
 from .texts import escape
 
-__all__ = ["arrow_head", "centred_text", "frame", "number"]
+__all__ = ["arrow_head", "centred_text", "frame", "number", "stacked_svg"]
 
 _ARROW_LENGTH = 7.0
 _ARROW_HALF_WIDTH = 3.6
+_GAP = 12.0
+_SIZE = re.compile(r'<svg\b[^>]* width="(?P<width>[\d.]+)" height="(?P<height>[\d.]+)"')
 
 
 def frame(content: Iterable[str], width: float, height: float, *, title: str, kind: str, with_style: bool) -> str:
@@ -24,6 +27,23 @@ def frame(content: Iterable[str], width: float, height: float, *, title: str, ki
         f'<title>{escape(title)}</title>{rules}<rect class="qd-paper" width="100%" height="100%" rx="6"/>'
         f"{''.join(content)}</svg>"
     )
+
+
+def stacked_svg(pictures: Sequence[str]) -> str:
+    """One SVG with whole pictures of this package below each other; a single one stays as it is."""
+    if len(pictures) < 2:
+        return "".join(pictures)
+    parts, top, widest = [], 0.0, 0.0
+    for picture in pictures:
+        size = _SIZE.match(picture)
+        if size is None:
+            raise ValueError(f"not a picture of this package: {picture[:80]!r}")
+        parts.append(picture.replace("<svg ", f'<svg y="{number(top)}" ', 1))
+        top += float(size["height"]) + _GAP
+        widest = max(widest, float(size["width"]))
+    across, down = number(widest), number(top - _GAP)
+    frame_start = f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}"'
+    return f'{frame_start} viewBox="0 0 {across} {down}">{"".join(parts)}</svg>'
 
 
 def number(value: float) -> str:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +33,26 @@ def records(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_question_is_shown_with_its_steps_and_graph(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_question_is_shown_with_its_steps_and_how_sure_the_parser_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(QUESTION) == 0
     output = capsys.readouterr().out
     assert output.startswith(QUESTION)
     assert "\n1. " in output
     assert "red" in output.split("1. ", 1)[1]
+    assert re.search(r"^confidence [01]\.\d\d$", output, re.MULTILINE)
+
+
+def test_the_graph_is_shown_when_it_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run(QUESTION) == 0
+    without = capsys.readouterr().out
+    assert "aggregate-arg" not in without
+    assert run(QUESTION, "--graph") == 0
+    assert "aggregate-arg" in capsys.readouterr().out
+    path = tmp_path / "out.txt"
+    assert run(QUESTION, "--graph", "--output", str(path)) == 0
+    assert "aggregate-arg" in path.read_text(encoding="utf-8")
+    assert run(QUESTION, "--graph", "--format", "json") == 2
+    assert "a record has its graph anyway" in capsys.readouterr().err
 
 
 def test_formats_read_back(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,6 +82,28 @@ def test_several_questions(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(QUESTION, OTHER, "--format", "json") == 0
     lines = capsys.readouterr().out.splitlines()
     assert [json.loads(line)["question"] for line in lines] == [QUESTION, OTHER]
+
+
+def test_the_svg_of_two_questions_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(QUESTION, OTHER, "--format", "svg") == 0
+    picture = ElementTree.fromstring(capsys.readouterr().out)
+    inner = picture.findall("{http://www.w3.org/2000/svg}svg")
+    assert len(inner) == 2
+    heights = [float(each.get("height") or 0) for each in inner]
+    assert float(inner[1].get("y") or 0) > heights[0]
+    assert float(picture.get("height") or 0) >= sum(heights)
+    assert float(picture.get("width") or 0) == max(float(each.get("width") or 0) for each in inner)
+
+
+def test_words_without_quotes_are_one_question(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*QUESTION.split(), "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out)["question"] == QUESTION
+
+
+@pytest.mark.parametrize("arguments", [("which river is in", "texas"), ("which", "river is in", "New York")])
+def test_words_beside_quoted_ones_are_refused(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
+    assert run(*arguments) == 2
+    assert "put every question in quotes" in capsys.readouterr().err
 
 
 def test_a_question_without_a_decomposition_says_why(capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,3 +215,91 @@ def test_a_hundred_megabytes_without_a_line_end_are_one_record(tmp_path: Path) -
     with output.open(encoding="utf-8") as stream:
         (record,) = map(json.loads, stream)
     assert record["error"] == "the question is too long for the encoder"
+
+
+def parse_in_a_process(text: bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "qdecomp.cli", "parse", *arguments]
+    return subprocess.run(command, input=text, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--input", "-")])
+def test_what_is_piped_in_is_read(arguments: tuple[str, ...]) -> None:
+    done = parse_in_a_process(f"id,question\na,{QUESTION}\nb,{OTHER}\n".encode(), *arguments)
+    assert done.returncode == 0
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(record["question_id"], record["question"]) for record in found] == [("a", QUESTION), ("b", OTHER)]
+
+
+def test_standard_input_that_cannot_be_read_is_one_line() -> None:
+    for text, message in ((b"\xff\xfe", b"standard input: not UTF-8 text"), (b"", b"there is no question in it")):
+        done = parse_in_a_process(text, "--input", "-")
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "q.csv",
+            "id,text\n1,red cubes\n",
+            "no column question_text or question; found columns: id, text; --column NAME",
+        ),
+        ("q.txt", "id,text\n1,red cubes\n", "found columns: id, text; --column NAME"),
+        ("q.csv", "My Question\nred cubes\n", "found columns: My Question; --column NAME"),
+        (
+            "q.tsv",
+            "id\ttext\n1\tred cubes\n",
+            "(its columns, id, text, are separated by tabs; separate them by commas)",
+        ),
+        (
+            "q.txt",
+            "id;text\n1;red cubes\n",
+            "(its columns, id, text, are separated by semicolons; separate them by commas)",
+        ),
+        ("q.json", '[{"question": "red cubes"}]', "this is a JSON array; write its members as JSON lines"),
+        ("q.json", '[\n  {"question": "red cubes"}\n]', "this is a JSON array; write its members as JSON lines"),
+        ("q.json", '["red cubes"]', "this is a JSON array; write its members as JSON lines"),
+        (
+            "q.jsonl",
+            '{"id": 1, "text": "red cubes"}\n',
+            "the first object has no question_text or question; found fields: id, text; --column NAME",
+        ),
+    ],
+)
+def test_a_file_without_questions_is_refused_with_what_it_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, message: str
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    output = tmp_path / "out.jsonl"
+    assert run("--input", str(tmp_path / name), "--output", str(output)) == 2
+    error = capsys.readouterr().err
+    assert f"{name}: " in error
+    assert message in error
+    assert error.count("\n") == 1
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("q.csv", f"id,my text\na,{QUESTION}\n"),
+        ("q.txt", f"my text,id\n{QUESTION},a\n"),
+        ("q.jsonl", json.dumps({"id": "a", "my text": QUESTION, "question": "another"})),
+    ],
+)
+def test_a_column_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert run("--input", str(tmp_path / name), "--column", "my text") == 0
+    record = json.loads(capsys.readouterr().out)
+    assert (record["question_id"], record["question"]) == ("a", QUESTION)
+    assert run("--input", str(tmp_path / name), "--column", "your text") == 2
+    error = capsys.readouterr().err
+    assert "'your text'" in error
+    assert "my text" in error
+
+
+def test_a_column_needs_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(QUESTION, "--column", "text") == 2
+    assert "--column names a column of the file" in capsys.readouterr().err

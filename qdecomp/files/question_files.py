@@ -1,0 +1,60 @@
+"""All questions of a file, or of what another program pipes in."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from qdecomp.data_structures.errors import DataError
+
+from .question_lines import QuestionLines, QuestionRow
+from .text_files import open_text
+
+__all__ = ["STANDARD_INPUT", "read_questions", "something_is_piped_in"]
+
+STANDARD_INPUT = Path("-")
+_TABLES = frozenset({".csv", ".tsv"})
+_COMPRESSED = ".gz"
+
+
+def read_questions(path: Path, column: str | None = None) -> list[QuestionRow]:
+    """All questions of a file, or of standard input where the path is ``-``; a file without any is an error."""
+    name = "standard input" if path == STANDARD_INPUT else str(path)
+    ending = path.with_suffix("").suffix if path.suffix == _COMPRESSED else path.suffix
+    lines = QuestionLines(column, table=ending.lower() in _TABLES)
+    with _standard_input() if path == STANDARD_INPUT else open_text(path) as stream:
+        try:
+            rows = [row for line in stream for row in lines.add(line)]
+            rows.extend(lines.end())
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+    if not rows:
+        raise DataError(f"{name}: there is no question in it")
+    return rows
+
+
+def something_is_piped_in() -> bool:
+    """Whether standard input is a pipe or a file, and not a terminal or nothing at all."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
+
+
+@contextmanager
+def _standard_input() -> Iterator[TextIO]:
+    stream = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
+    try:
+        yield stream
+    except UnicodeDecodeError as error:
+        raise DataError(f"standard input: not UTF-8 text ({error.reason} at byte {error.start})") from None
+    finally:
+        # Closing it here would close the program's own standard input.
+        stream.detach()
