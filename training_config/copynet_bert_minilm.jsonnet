@@ -6,11 +6,13 @@ copynet_bert({
   encoder_lr: 3e-4,
   lr: 1e-3,
   batch_size: 32,
-  epochs: 11,
+  epochs: 9,
   freeze_embeddings: true,
   source_weights: import 'lib/source_weights.libsonnet',
 
+  half_precision: true,
   copy_inflections: true,
+  order_by_level: true,
   dropout: 0.1,
   decoder: {
     hidden_dim: 384,

@@ -8,7 +8,7 @@ from typing import Any
 from allennlp.data import DatasetReader
 from allennlp.data.fields import Field
 
-from qdecomp.data_structures.conversion.target_tokens import to_target_tokens
+from qdecomp.data_structures.conversion.target_tokens import by_level, to_target_tokens
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.qdmr import parse_qdmr
@@ -24,12 +24,15 @@ __all__ = ["BreakSeq2SeqReader"]
 class BreakSeq2SeqReader(BreakReader):
     """Adds ``copy``, a :class:`~qdecomp.data.copy_field.CopyField` of the words and, with gold, the tokens to write.
 
-    ``copy_inflections`` is that of :func:`~qdecomp.data_structures.conversion.target_tokens.to_target_tokens`.
+    ``copy_inflections`` is that of :func:`~qdecomp.data_structures.conversion.target_tokens.to_target_tokens`;
+    ``order_by_level`` teaches to write the steps in the order of
+    :func:`~qdecomp.data_structures.conversion.target_tokens.by_level`.
     """
 
-    def __init__(self, copy_inflections: bool = False, **kwargs: Any) -> None:
+    def __init__(self, copy_inflections: bool = False, order_by_level: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._copy_inflections = copy_inflections
+        self._order_by_level = order_by_level
 
     def input_fields(self, words: Sequence[str]) -> dict[str, Field[Any]]:
         """The words that can be copied."""
@@ -40,7 +43,10 @@ class BreakSeq2SeqReader(BreakReader):
     ) -> dict[str, Field[Any]]:
         """The words with the tokens to write; of a gold text that is no decomposition, its words as they are."""
         try:
-            target = to_target_tokens(parse_qdmr(decomposition), question, copy_inflections=self._copy_inflections)
+            qdmr = parse_qdmr(decomposition)
+            if self._order_by_level:
+                qdmr = by_level(qdmr)
+            target = to_target_tokens(qdmr, question, copy_inflections=self._copy_inflections)
         except QDecompError:
             target = tokenize(decomposition.lower())
         return {"copy": CopyField(_source(words), target)}

@@ -52,7 +52,9 @@ class WordEncoder(torch.nn.Module, FromParams):
 
     ``mix_layers`` gives a learned mean of all layers instead of the last; ``freeze_embeddings`` keeps the input
     embeddings as they are; ``pos_tag_dim`` above 0 appends an embedding of the tag of each word.
-    ``transformer_dropout`` replaces the transformer's own dropout rates.
+    ``transformer_dropout`` replaces the transformer's own dropout rates. ``half_precision`` trains the transformer's
+    products of matrices in bfloat16, which takes half of their time on processors that have instructions for it;
+    weights and gradients stay in full precision, and so does all that runs outside of training.
     """
 
     def __init__(
@@ -66,9 +68,11 @@ class WordEncoder(torch.nn.Module, FromParams):
         freeze_embeddings: bool = False,
         pos_tag_dim: int = 0,
         transformer_dropout: float | None = None,
+        half_precision: bool = False,
     ) -> None:
         super().__init__()
         self.transformer = _load_transformer(encoder, transformer_dropout)
+        self._half_precision = half_precision
         config: Any = self.transformer.config
         if freeze_embeddings:
             self.transformer.embeddings.requires_grad_(False)
@@ -106,10 +110,13 @@ class WordEncoder(torch.nn.Module, FromParams):
 
     def _transform(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
         kinds = {"token_type_ids": types} if getattr(self.transformer.config, "type_vocab_size", 0) > 1 else {}
-        output = self.transformer(ids, attention_mask=mask, output_hidden_states=self.layer_mix is not None, **kinds)
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self._half_precision and self.training):
+            output = self.transformer(
+                ids, attention_mask=mask, output_hidden_states=self.layer_mix is not None, **kinds
+            )
         if self.layer_mix is None:
-            return output.last_hidden_state
-        return self.layer_mix(output.hidden_states)
+            return output.last_hidden_state.float()
+        return self.layer_mix([states.float() for states in output.hidden_states])
 
     def _embed_tags(self, question: TextFieldTensors, states: torch.Tensor) -> torch.Tensor:
         """The embedded tags of words; special tokens have none, so zeros stand there."""

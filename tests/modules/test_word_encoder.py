@@ -97,3 +97,21 @@ def test_special_tokens_that_nobody_encodes_are_noticed(tiny_encoder: Path) -> N
     batch.index_instances(Vocabulary())
     with pytest.raises(DataError, match="do not agree"):
         WordEncoder(Vocabulary(), str(tiny_encoder))(batch.as_tensor_dict()["question"])
+
+
+def test_half_precision_is_for_training_alone(tiny_encoder: Path) -> None:
+    _, full = _encode(str(tiny_encoder), inside=False)
+    encoder, half = _encode(str(tiny_encoder), inside=False, half_precision=True)
+    assert torch.equal(full.states, half.states)
+    pieces = (torch.tensor([[3, 4, 5]]), torch.ones(1, 3, dtype=torch.bool), torch.zeros(1, 3, dtype=torch.long))
+    in_full = encoder._transform(*pieces)
+    encoder.train()
+    for module in encoder.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    in_half = encoder._transform(*pieces)
+    assert in_half.dtype == torch.float32
+    assert not torch.equal(in_half, in_full)
+    torch.testing.assert_close(in_half, in_full, atol=0.05, rtol=0.05)
+    in_half.sum().backward()
+    assert all(weight.grad.dtype == torch.float32 for weight in encoder.parameters() if weight.grad is not None)

@@ -26,6 +26,7 @@ function(settings) {
     mix_layers: std.get(run, 'mix_layers', false),
     freeze_embeddings: std.get(run, 'freeze_embeddings', false),
     pos_tag_dim: std.get(run, 'pos_tag_dim', 0),
+    half_precision: std.get(run, 'half_precision', false),
   },
 
   random_seed: run.seed,

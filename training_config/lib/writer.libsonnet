@@ -1,7 +1,10 @@
 // What parsers that write decompositions add to parser.libsonnet: how targets look, their vocabulary, the decoder.
 function(run) {
   decoder:: std.get(run, 'decoder', {}),
-  dataset_reader+: { copy_inflections: std.get(run, 'copy_inflections', false) },
+  dataset_reader+: {
+    copy_inflections: std.get(run, 'copy_inflections', false),
+    order_by_level: std.get(run, 'order_by_level', false),
+  },
   // Both the question's pieces and the tokens to write are padded, and both cost time.
   data_loader+: {
     batch_sampler: {

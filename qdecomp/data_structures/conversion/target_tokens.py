@@ -15,10 +15,10 @@ from itertools import pairwise
 from ..lexicon import property_phrases, stop_words
 from ..lexicon.inflections import variants
 from ..operators import OPERATORS
-from ..qdmr import Qdmr, is_reference
+from ..qdmr import Qdmr, Step, is_reference, order_by_references, reference_number, reference_to
 from ..tokenization import tokenize
 
-__all__ = ["STEP_SEPARATOR", "copied_ids", "from_target_tokens", "to_target_tokens"]
+__all__ = ["STEP_SEPARATOR", "by_level", "copied_ids", "from_target_tokens", "to_target_tokens"]
 
 STEP_SEPARATOR = ";"
 
@@ -93,6 +93,32 @@ def copied_ids(words: Sequence[str], known: Mapping[str, int], first: int) -> li
     for position, word in enumerate(words):
         own.setdefault(word, known.get(word, first + position))
     return [own[word] for word in words]
+
+
+def by_level(qdmr: Qdmr) -> Qdmr:
+    """The same decomposition with its steps in one order: what needs no other step first, then what needs only those.
+
+    Annotators order independent steps as they like, which says nothing and is hard to learn. Steps of one level stay
+    in the order in which they are, and the last step stays the last.
+
+    >>> from qdecomp.data_structures.qdmr import parse_qdmr
+    >>> str(by_level(parse_qdmr("return cubes ;return number of #1 ;return balls ;return #2 , #3")))
+    'return cubes ;return balls ;return number of #1 ;return #3 , #2'
+    """
+    references = {number: step.references for number, step in enumerate(qdmr.steps, start=1)}
+    levels: dict[int, int] = {}
+    for number in order_by_references(references):
+        levels[number] = 1 + max((levels[target] for target in references[number]), default=0)
+    order = sorted(levels, key=lambda number: (levels[number], number))
+    if order[-1] != len(qdmr.steps):
+        return qdmr
+    places = {number: place for place, number in enumerate(order, start=1)}
+    return Qdmr(tuple(_renumbered(qdmr.steps[number - 1], places) for number in order))
+
+
+def _renumbered(step: Step, places: Mapping[int, int]) -> Step:
+    numbers = ((token, reference_number(token)) for token in step.tokens)
+    return Step(tuple(token if number is None else reference_to(places[number]) for token, number in numbers))
 
 
 def _tokens_with_commas(source: Sequence[str]) -> dict[str, tuple[str, ...]]:

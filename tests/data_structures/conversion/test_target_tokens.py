@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdecomp.data_structures.conversion.target_tokens import from_target_tokens, to_target_tokens
+from qdecomp.data_structures.conversion.target_tokens import by_level, from_target_tokens, to_target_tokens
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.qdmr import parse_qdmr
@@ -116,3 +116,30 @@ def test_lf_em_hardly_sees_a_difference_on_break(shared_path: Path, copy_inflect
         same += lf_em(example.question, from_target_tokens(tokens, example.question), gold).verdict
         total += 1
     assert same >= 0.999 * total
+
+
+@pytest.mark.parametrize(
+    ("decomposition", "expected"),
+    [
+        (
+            "return cubes ;return number of #1 ;return balls ;return number of #3 ;return difference of #4 and #2",
+            "return cubes ;return balls ;return number of #1 ;return number of #2 ;return difference of #4 and #3",
+        ),
+        ("return cubes ;return red #1 ;return number of #2", "return cubes ;return red #1 ;return number of #2"),
+        # What is asked for is the last step, also where another step needs more steps.
+        ("return cubes ;return red #1 ;return balls", "return cubes ;return red #1 ;return balls"),
+    ],
+)
+def test_steps_by_level(decomposition: str, expected: str) -> None:
+    assert str(by_level(parse_qdmr(decomposition))) == expected
+
+
+def test_the_order_of_steps_has_no_meaning(project_root: Path) -> None:
+    changed = 0
+    for example in read_break_csv(project_root / "data" / "train.csv"):
+        qdmr = parse_qdmr(example.decomposition or "")
+        ordered = by_level(qdmr)
+        assert by_level(ordered) == ordered
+        assert lf_em(example.question, ordered, qdmr).verdict
+        changed += ordered != qdmr
+    assert changed
