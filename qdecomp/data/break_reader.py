@@ -13,7 +13,7 @@ from allennlp.data.fields import Field, MetadataField, TextField
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import ConversionError, DataError, QDecompError
-from qdecomp.data_structures.tokenization import check_words, tokenize
+from qdecomp.data_structures.tokenization import question_words
 from qdecomp.files import BreakExample, open_text, read_break_csv, try_json_lines
 
 from .graph_cache import GraphCache
@@ -102,7 +102,7 @@ class BreakReader(DatasetReader):
         graph: DependencyGraph | None = None,
     ) -> Instance:
         """One instance; without a decomposition it has no targets. A question that cannot be used is a DataError."""
-        words = tokenize(question)
+        words = question_words(question)
         self._check(words)
         fields: dict[str, Field[Any]] = {"question": TextField(self._tokens(words)), **self.input_fields(words)}
         if decomposition is not None:
@@ -120,7 +120,6 @@ class BreakReader(DatasetReader):
         instance.fields["question"].token_indexers = self._token_indexers  # type: ignore[attr-defined]
 
     def _check(self, words: Sequence[str]) -> None:
-        check_words(words)
         for indexer in self._token_indexers.values():
             if isinstance(indexer, WordPieceIndexer) and indexer.is_too_long(list(words)):
                 raise DataError("the question is too long for the encoder")

@@ -13,6 +13,7 @@ from typing import Any
 
 from .edge_tags import join_tags
 from .errors import GraphError
+from .limits import MOST_EDGES, MOST_TOKENS, above
 from .special_tokens import check_tokens, question_length, words_end
 
 __all__ = ["DependencyGraph", "Edge", "dependency_graph_from_json", "dependency_graph_to_json"]
@@ -46,6 +47,8 @@ class DependencyGraph:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", tuple(self.tokens))
+        if reason := above(MOST_TOKENS, len(self.tokens), "tokens") or above(MOST_EDGES, len(self.edges), "edges"):
+            raise GraphError(_STAGE, reason)
         check_tokens(self.tokens, _STAGE)
         for edge in self.edges:
             if not (0 <= edge.head < len(self.tokens) and 0 <= edge.dependent < len(self.tokens)):

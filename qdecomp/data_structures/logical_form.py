@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import LogicalFormSyntaxError, QdmrSyntaxError
+from .limits import LONGEST_STEP, MOST_STEP_WORDS, MOST_STEPS, above
 from .operators import ARGUMENT_NAMES, OPERATORS, Operator
 from .qdmr import check_references, is_reference, references_of
 
@@ -69,6 +70,10 @@ class LogicalStep:
     """The numbers of the steps that this one refers to, argument by argument."""
 
     def __post_init__(self) -> None:
+        words = sum(len(argument.tokens) for argument in self.arguments)
+        length = sum(len(argument.text) for argument in self.arguments)
+        if reason := above(MOST_STEP_WORDS, words, "words") or above(LONGEST_STEP, length, "characters"):
+            raise LogicalFormSyntaxError(reason)
         signature = OPERATORS[self.operator]
         for name in self.properties:
             if name not in signature.properties:
@@ -98,6 +103,8 @@ class LogicalForm:
     def __post_init__(self) -> None:
         if not self.steps:
             raise LogicalFormSyntaxError("there is no step")
+        if reason := above(MOST_STEPS, len(self.steps), "steps"):
+            raise LogicalFormSyntaxError(reason)
         try:
             check_references([step.references for step in self.steps])
         except QdmrSyntaxError as error:

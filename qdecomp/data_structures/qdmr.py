@@ -14,6 +14,7 @@ from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
 from .errors import QdmrSyntaxError
+from .limits import LONGEST_DECOMPOSITION, LONGEST_STEP, MOST_STEP_WORDS, MOST_STEPS, above
 
 __all__ = [
     "Qdmr",
@@ -79,7 +80,10 @@ class Step:
         object.__setattr__(self, "references", references_of(self.tokens))
         if not self.tokens:
             raise QdmrSyntaxError("a step without words")
-        if ";" in (text := self.text) or tuple(_TOKEN.findall(text)) != self.tokens:
+        text = self.text
+        if reason := above(MOST_STEP_WORDS, len(self.tokens), "words") or above(LONGEST_STEP, len(text), "characters"):
+            raise QdmrSyntaxError(reason)
+        if ";" in text or tuple(_TOKEN.findall(text)) != self.tokens:
             raise QdmrSyntaxError(f"not the tokens of one step: {self.tokens!r}")
 
     @property
@@ -97,6 +101,8 @@ class Qdmr:
     def __post_init__(self) -> None:
         if not self.steps:
             raise QdmrSyntaxError("there is no step")
+        if reason := above(MOST_STEPS, len(self.steps), "steps"):
+            raise QdmrSyntaxError(reason)
         check_references([step.references for step in self.steps])
 
     def __str__(self) -> str:
@@ -142,8 +148,10 @@ def parse_qdmr(text: str) -> Qdmr:
     >>> qdmr.steps[1].references
     (1,)
     """
+    if reason := above(LONGEST_DECOMPOSITION, len(text), "characters"):
+        raise QdmrSyntaxError(reason)
     parts = [part for part in _without_outer_quotes(text).split(";") if part.strip()]
-    return Qdmr(tuple(_without_empty_steps([_parse_step(part) for part in parts])))
+    return Qdmr(tuple(_without_empty_steps([_step_of(number, part) for number, part in enumerate(parts, start=1)])))
 
 
 def format_qdmr(qdmr: Qdmr) -> str:
@@ -174,6 +182,13 @@ def _without_empty_steps(steps: list[Step | None]) -> Iterator[Step]:
     renumbered = {old: reference_to(new) for new, old in enumerate(kept, start=1)}
     for step in kept.values():
         yield Step(tuple(renumbered.get(reference_number(token) or 0, token) for token in step.tokens))
+
+
+def _step_of(number: int, part: str) -> Step | None:
+    try:
+        return _parse_step(part)
+    except QdmrSyntaxError as error:
+        raise QdmrSyntaxError(error.reason, number) from None
 
 
 @lru_cache(maxsize=65536)

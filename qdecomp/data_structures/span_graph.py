@@ -13,6 +13,7 @@ from typing import Any
 
 from .edge_tags import EdgeTag, format_tag, parse_tag
 from .errors import GraphError
+from .limits import MOST_EDGES, MOST_STEPS, MOST_TOKENS, above
 from .operators import Operator
 from .special_tokens import SEPARATOR, check_tokens, question_length, words_end
 
@@ -43,6 +44,12 @@ class SpanGraph:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", tuple(self.tokens))
+        if reason := (
+            above(MOST_TOKENS, len(self.tokens), "tokens")
+            or above(MOST_STEPS, len(self.nodes), "nodes")
+            or above(MOST_EDGES, len(self.edges), "edges")
+        ):
+            raise GraphError(_STAGE, reason)
         check_tokens(self.tokens, _STAGE)
         if words_end(self.tokens) < len(self.tokens):
             raise GraphError(_STAGE, "a span graph has no placeholders")

@@ -11,8 +11,9 @@ import re
 from collections.abc import Sequence
 
 from .errors import DataError
+from .limits import LONGEST_QUESTION, MOST_WORDS, above
 
-__all__ = ["check_words", "tokenize"]
+__all__ = ["check_length", "check_words", "question_words", "tokenize"]
 
 _ENDINGS = "s|re|ve|ll|d|m"
 # Letters that went wrong in a file, such as "Ã±", stay in their word; signs of money do not.
@@ -41,9 +42,25 @@ def tokenize(question: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(question))
 
 
+def question_words(question: str) -> tuple[str, ...]:
+    """The words of a question to parse or convert; one that is empty or too long is a :class:`DataError`."""
+    check_length(question)
+    words = tokenize(question)
+    check_words(words)
+    return words
+
+
+def check_length(question: str) -> None:
+    """Raise where a question has too many characters."""
+    if reason := above(LONGEST_QUESTION, len(question), "characters"):
+        raise DataError(f"the question is too long: {reason}")
+
+
 def check_words(words: Sequence[str]) -> None:
     """Raise unless these may be the words of a question."""
     if not words:
         raise DataError("the question is empty")
+    if reason := above(MOST_WORDS, len(words), "words"):
+        raise DataError(f"the question is too long: {reason}")
     if not any(character.isalnum() for word in words for character in word):
         raise DataError("the question has no word in it")

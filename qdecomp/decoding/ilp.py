@@ -31,6 +31,8 @@ DEFAULT_TIME_LIMIT = 1.0
 _FIRST_BOUND = 3.0
 _HIGHEST_COST = 50.0
 _LARGEST_PROGRAM = 2000
+# So many of the cheapest choices are tried alone; where none of them is a graph, none of the others is likely to be.
+_MOST_ALONE = 20_000
 # Choices of equal cost may differ by rounding.
 _ROUNDING = 1e-6
 
@@ -104,7 +106,7 @@ def _repaired(scores: Scores) -> tuple[Choice, ...]:
     """The best choice of each pair, as far as they go together; or else the cheapest one that stands alone."""
     best = scores.candidates(_ROUNDING, limit=4 * len(scores.tokens))
     kept = without_blame(scores.tokens, best.choices)
-    for limit in (200, scores.choice_count):
+    for limit in (200, _MOST_ALONE):
         if not kept:
             cheapest = scores.candidates(float("inf"), limit)
             in_order = sorted(zip(cheapest.costs, cheapest.choices, strict=True), key=lambda pair: pair[0])

@@ -168,10 +168,12 @@ def _lowest(ranks: Array, below: float, limit: int) -> tuple[list[int], list[int
     """Where the ranks are lower than a bound, row by row; the bound is lowered if there are too many."""
     rows, columns = np.nonzero(ranks < below)
     if len(rows) > limit:
-        order = np.argsort(ranks[rows, columns], kind="stable")
-        below = float(ranks[rows[order[limit]], columns[order[limit]]])
-        kept = np.sort(order[:limit])
-        rows, columns = rows[kept], columns[kept]
+        found = ranks[rows, columns]
+        below = float(np.partition(found, limit)[limit])
+        # Of those that are equal to the bound, the first ones.
+        lower = found < below
+        lower[np.flatnonzero(found == below)[: limit - np.count_nonzero(lower)]] = True
+        rows, columns = rows[lower], columns[lower]
     return rows.tolist(), columns.tolist(), below
 
 

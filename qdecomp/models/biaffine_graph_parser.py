@@ -17,7 +17,7 @@ from qdecomp.data.edges_field import EDGE_LABELS, NO_EDGE, from_model_order, to_
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import split_tags
 from qdecomp.data_structures.errors import DataError, GraphError
-from qdecomp.data_structures.prediction import Prediction, prediction_of_graph
+from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_graph
 from qdecomp.decoding import Decoded, DecoderSettings, make_decoder
 from qdecomp.decoding.greedy import GreedyDecoder
 from qdecomp.decoding.validity import is_valid
@@ -163,7 +163,10 @@ class BiaffineGraphParser(Model):
             rows[question].append((first, second, self.labels[number], probability))
         predictions = []
         for question, (entry, score) in enumerate(zip(metadata, scores.tolist(), strict=True)):
-            greedy = prediction_of_graph(self._graph(entry["tokens"], rows[question]), score)
+            try:
+                greedy = prediction_of_graph(self._graph(entry["tokens"], rows[question]), score)
+            except GraphError as error:  # an untrained model may find edges everywhere
+                greedy = failed_prediction(error)
             predictions.append(self._better(greedy, scored, question, entry["tokens"]))
         if graph is not None:
             self._measure(predictions, (batch, head, dependent, label), metadata, graph, scored)

@@ -6,7 +6,7 @@ graphs: the words of the question come first, the special tokens behind them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,18 +121,16 @@ class GraphNetwork:
         """How many labels an edge may have."""
         return self._label_weight.shape[1]
 
-    def encode(self, questions: Sequence[PieceIds]) -> list[EncodedQuestion]:
-        """All questions at once."""
+    def encode(self, questions: Sequence[PieceIds]) -> Iterator[EncodedQuestion]:
+        """All questions at once; what is worked out for the pairs of one is not kept when the next is asked for."""
         word_counts = [question.word_count for question in questions]
         states = self._token_states(questions, word_counts)
         results = {name: net(states) for name, net in self._nets.items()}
         half = _with_one(results["edge_from"]) @ self._edge_weight
         edge_to = _with_one(results["edge_to"])
-        encoded = []
         for rows in rows_of([count + self.special_count for count in word_counts]):
             labels = PairLabels(results["label_from"][rows], results["label_to"][rows], self._label_weight)
-            encoded.append(EncodedQuestion(sigmoid(np.matmul(half[rows], edge_to[rows].T)), labels))
-        return encoded
+            yield EncodedQuestion(sigmoid(np.matmul(half[rows], edge_to[rows].T)), labels)
 
     def _token_states(self, questions: Sequence[PieceIds], word_counts: Sequence[int]) -> Array:
         """The states of each question's words and special tokens, below each other."""

@@ -37,7 +37,7 @@ class GraphParser:
     def __call__(self, questions: Sequence[str]) -> list[Prediction]:
         """A prediction for each question, in one batch; one that cannot be parsed has an error."""
         ready = make_ready(questions, self._word_pieces)
-        encoded = self._network.encode(ready.pieces) if ready.pieces else []
+        encoded = self._network.encode(ready.pieces) if ready.pieces else iter(())
         answers = [
             self._decode((*words, *self._special), each)
             for words, each in zip(ready.words.values(), encoded, strict=True)

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction
-from qdecomp.data_structures.tokenization import check_words, tokenize
+from qdecomp.data_structures.tokenization import question_words
 
 from .word_pieces import PieceIds, WordPieces
 
 __all__ = ["ReadyQuestions", "make_ready"]
-
-# No question has so many characters; a file without line ends would be cut into millions of words for nothing.
-_LONGEST_QUESTION = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +33,7 @@ def make_ready(questions: Sequence[str], word_pieces: WordPieces) -> ReadyQuesti
     ready = ReadyQuestions()
     for number, question in enumerate(questions):
         try:
-            if len(question) > _LONGEST_QUESTION:
-                raise DataError("the question is too long for the encoder")
-            words = tokenize(question)
-            check_words(words)
+            words = question_words(question)
             pieces = word_pieces(words)
         except QDecompError as error:
             ready.failed[number] = failed_prediction(error)

@@ -15,6 +15,8 @@ from itertools import accumulate, count, pairwise
 from operator import add
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
+from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.limits import MOST_EDGES_DRAWN, above
 from qdecomp.data_structures.special_tokens import question_length
 
 __all__ = ["ArcLayout", "Metrics", "PlacedArc", "PlacedToken", "lay_out_arcs"]
@@ -103,7 +105,12 @@ class _Link:
 def lay_out_arcs(
     graph: DependencyGraph, metrics: Metrics, label_of: Callable[[Edge], str] = lambda edge: edge.tag
 ) -> ArcLayout:
-    """Place the question's tokens, the special tokens that have an edge, and all edges."""
+    """Place the question's tokens, the special tokens that have an edge, and all edges.
+
+    A graph with more edges than a picture can show is a :class:`~qdecomp.data_structures.errors.GraphError`.
+    """
+    if reason := above(MOST_EDGES_DRAWN, len(graph.edges), "edges to draw"):
+        raise GraphError("picture", reason)
     special = question_length(graph.tokens)
     linked = {position for edge in graph.edges for position in (edge.head, edge.dependent)}
     shown = [*range(special), *sorted(position for position in linked if position >= special)]

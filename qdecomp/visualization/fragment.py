@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.prediction import Prediction
 
 from .graph_svg import graph_svg
@@ -89,14 +90,20 @@ def _figure_of_steps(side: Side) -> str:
     if form is None:
         return ""
     texts = step_texts(form, side.prediction.decomposition)
-    return _figure(steps_svg(form, texts=texts, with_style=False), "Steps", side)
+    return _figure(lambda: steps_svg(form, texts=texts, with_style=False), "Steps", side)
 
 
 def _figure_of_graph(side: Side) -> str:
     graph = side.prediction.graph
-    return "" if graph is None else _figure(graph_svg(graph, with_style=False), "Dependency graph", side)
+    if graph is None:
+        return ""
+    return _figure(lambda: graph_svg(graph, with_style=False), "Dependency graph", side)
 
 
-def _figure(picture: str, caption: str, side: Side) -> str:
+def _figure(draw: Callable[[], str], caption: str, side: Side) -> str:
+    try:
+        picture = draw()
+    except GraphError as error:  # too much to draw
+        picture = f'<p class="qd-error">{escape(str(error))}</p>'
     whole = f"{caption}: {side.title.lower()}" if side.title else caption
     return f'<figure><figcaption>{escape(whole)}</figcaption><div class="qd-scroll">{picture}</div></figure>'

@@ -58,6 +58,9 @@ def _lines(graph: DependencyGraph, width: int) -> list[list[_Piece]]:
 
     graph = DependencyGraph(tuple(map(printable, graph.tokens)), graph.edges)
     cells = Metrics(cell_len, _label_width, token_gap=1, special_gap=4, end_gap=1, label_margin=2)
+    # Each arc takes two cells at its ends, so that more of them cannot fit.
+    if 2 * len(graph.edges) > width:
+        return _table(graph)
     layout = lay_out_arcs(graph, cells, lambda edge: printable(edge.tag))
     return _drawing(layout) if layout.width <= width else _table(graph)
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from statistics import fmean
 
+from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.limits import MOST_EDGES_DRAWN, above
 from qdecomp.data_structures.qdmr import order_by_references
 
 __all__ = ["BoxSize", "PlacedBox", "PlacedReference", "StepLayout", "lay_out_steps"]
@@ -77,8 +79,13 @@ class _Nodes:
 
 
 def lay_out_steps(sizes: Sequence[BoxSize], references: Sequence[Iterable[int]]) -> StepLayout:
-    """Place the boxes of steps with these references to one another (steps count from 1; there is no circle)."""
+    """Place the boxes of steps with these references to one another (steps count from 1; there is no circle).
+
+    More references than a picture can show are a :class:`~qdecomp.data_structures.errors.GraphError`.
+    """
     targets = {step: tuple(dict.fromkeys(numbers)) for step, numbers in enumerate(references, start=1)}
+    if reason := above(MOST_EDGES_DRAWN, sum(map(len, targets.values())), "references to draw"):
+        raise GraphError("picture", reason)
     layer_of = _layers(targets)
     ways = [_way(step, target, layer_of) for step in targets for target in targets[step]]
     nodes = _uncrossed(_nodes(layer_of, ways, sizes))

@@ -214,7 +214,7 @@ def test_a_hundred_megabytes_without_a_line_end_are_one_record(tmp_path: Path) -
     assert run("--input", str(path), "--output", str(output)) == 0
     with output.open(encoding="utf-8") as stream:
         (record,) = map(json.loads, stream)
-    assert record["error"] == "the question is too long for the encoder"
+    assert record["error"].startswith("the question is too long: 105,")
 
 
 def parse_in_a_process(text: bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:

@@ -21,7 +21,7 @@ BAD = {
     " \t ": "the question is empty",
     "?!... ;;": "the question has no word in it",
     "\N{GRINNING FACE}": "the question has no word in it",
-    "cube " * 5000: "the question is too long for the encoder",
+    "cube " * 5000: "the question is too long: 25,000 characters; at most 2,000 are allowed",
 }
 ODD = ["\N{GRINNING FACE} red cubes", "a", "\u200b red \x07 cubes", "[DUP] #1 ; return [RSC]", "x" * 10_000]
 

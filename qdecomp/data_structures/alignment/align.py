@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from ..errors import AlignmentError
+from ..limits import MOST_ALIGNMENT_CHOICES, above
 from ..logical_form import LogicalForm
 from ..operators import Operator
 from .problem import AlignmentProblem, make_problem
@@ -110,12 +111,14 @@ class Costs:
         for left, right in problem.neighbours:
             self.neighbours.setdefault(left, []).append(right)
             self.neighbours.setdefault(right, []).append(left)
-        self._related = {
-            (step, other)
-            for number, candidates in enumerate(problem.steps)
-            for target in candidates.references
-            for step, other in ((number, target), (target, number))
-        }
+        related: list[set[int]] = [{number} for number in range(len(problem.steps))]
+        for number, candidates in enumerate(problem.steps):
+            for target in candidates.references:
+                related[number].add(target)
+                related[target].add(number)
+        self.relatives = tuple(tuple(sorted(steps)) for steps in related)
+        """For each step, the steps that gain by tokens beside its own: itself, and those that one refers to."""
+        self._related = tuple(related)
 
     def alone(self, choice: Choice, is_anchor: bool = False) -> int:
         """What a choice costs by itself."""
@@ -132,7 +135,7 @@ class Costs:
         """What two steps gain by neighbouring tokens."""
         if first == second:
             return self.weights.sequence
-        return self.weights.reference if (first, second) in self._related else 0
+        return self.weights.reference if second in self._related[first] else 0
 
     def beside(self, choice: Choice, chosen: Chosen, is_anchor: bool = False) -> int:
         """What a choice costs when those that are chosen stand: by itself, by sharing and by its neighbours."""
@@ -176,6 +179,9 @@ def solve(problem: AlignmentProblem, weights: Weights = WEIGHTS) -> tuple[frozen
             continue
         from .program import solve_component
 
+        choices = sum(len(group.options) for group in component)
+        if reason := above(MOST_ALIGNMENT_CHOICES, choices, "ways to align words"):
+            raise AlignmentError(f"{reason}; are the same words in the question or in the steps again and again?")
         best, proven = solve_component(component, costs, chosen)
         chosen.add(best)
         optimal = optimal and proven
@@ -206,17 +212,19 @@ def _components(groups: Sequence[Group], costs: Costs) -> list[list[Group]]:
             leader[number] = number = leader[leader[number]]
         return number
 
-    at: dict[int, list[int]] = {}
+    # One group stands for all at a position, and for all of a step there, since these belong together.
+    at: dict[int, int] = {}
+    of_step_at: dict[Choice, int] = {}
+    for number, group in enumerate(groups):
+        for choice in group.choices:
+            leader[find(at.setdefault(choice[1], number))] = find(number)
+            of_step_at.setdefault(choice, number)
     for number, group in enumerate(groups):
         for position in group.options:
-            at.setdefault(position, []).append(number)
-    for number, group in enumerate(groups):
-        for position in group.options:
-            for other in at[position]:
-                leader[find(other)] = find(number)
             for neighbour in costs.neighbours.get(position, ()):
-                for other in at.get(neighbour, ()):
-                    if costs.together(group.step, groups[other].step):
+                for step in costs.relatives[group.step]:
+                    other = of_step_at.get((step, neighbour))
+                    if other is not None:
                         leader[find(other)] = find(number)
     found: dict[int, list[Group]] = {}
     for number, group in enumerate(groups):

@@ -75,13 +75,13 @@ class _Program:
         """Pairs of choices that gain by standing side by side."""
         for left, right in self.costs.problem.neighbours:
             for first in self.at.get(left, ()):
-                for second in self.at.get(right, ()):
-                    gain = self.costs.together(first[0], second[0])
-                    if gain:
+                for step in self.costs.relatives[first[0]]:
+                    second = self.variables.get((step, right))
+                    if second is not None:
                         both = self.model.new_bool_var("")
                         self.model.add_implication(both, self.variables[first])
-                        self.model.add_implication(both, self.variables[second])
-                        self._pay(both, gain)
+                        self.model.add_implication(both, second)
+                        self._pay(both, self.costs.together(first[0], step))
 
     def _pay(self, variable: cp_model.IntVar, cost: int) -> None:
         self.terms.append(variable)

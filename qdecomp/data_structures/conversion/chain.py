@@ -25,7 +25,7 @@ from ..logical_form import LogicalForm
 from ..qdmr import Qdmr, parse_qdmr
 from ..span_graph import SpanGraph
 from ..special_tokens import PRESETS, SpecialTokens
-from ..tokenization import tokenize
+from ..tokenization import check_length, tokenize
 from .graph_repair import repair
 from .lf_to_sdg import logical_form_of, span_graph_of
 from .qdmr_to_lf import to_logical_form, to_qdmr
@@ -69,6 +69,7 @@ def convert(
     converted is a :class:`~qdecomp.data_structures.errors.QDecompError` that says at which stage and why.
     """
     form = _form(decomposition)
+    check_length(question)
     words = (*(tokenize(question) if tokens is None else tokens), *special.words)
     alignment = align(form, words)
     span_graph = span_graph_of(form, alignment, words)

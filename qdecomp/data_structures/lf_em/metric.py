@@ -12,6 +12,7 @@ from ..errors import DataError, QDecompError, StepError
 from ..logical_form import LogicalForm
 from ..qdmr import Qdmr
 from ..reading import read_decomposition
+from ..tokenization import check_length
 from .normalization import normalize
 
 __all__ = ["METRIC_VERSION", "Decomposition", "LfEmResult", "WrittenDecomposition", "lf_em", "normalized_text"]
@@ -91,6 +92,7 @@ def normalized_text(question: str, decomposition: Decomposition, *, strict: bool
     >>> normalized_text("How many red cubes are there?", "return red cubes ;return number of #1")
     'SELECT[](){cube,red}; AGGREGATE[count](arg=#1){}'
     """
+    check_length(question)
     form = _logical_form(decomposition)
     if not strict:
         for number, step in enumerate(form.steps, start=1):

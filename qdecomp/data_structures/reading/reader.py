@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import QdmrSyntaxError
+from ..limits import LONGEST_DECOMPOSITION, above
 from ..qdmr import Qdmr, format_qdmr
 from .forms import BREAK, FORMS, Form
 from .markup import plain, unwrap
@@ -48,6 +49,8 @@ def read_decomposition(written: str | Sequence[Any] | Mapping[str, Any] | Qdmr) 
 
 
 def _read_text(text: str) -> Reading:
+    if reason := above(LONGEST_DECOMPOSITION, len(text), "characters"):
+        raise QdmrSyntaxError(reason)
     if BREAK.shown_by.search(text) and BREAK.split(text):
         return _kept(text, ())
     inside, wrappings = unwrap(text)

@@ -1,0 +1,63 @@
+"""How large an input may be, in one place.
+
+Everything that grows has a limit, several times above what people write, so that no input takes a machine's time or
+memory. What is above a limit is refused with a line that names it; below, the work grows about as the input does.
+In Break, the longest question has 289 characters and 49 words, the longest decomposition 591 characters and 21 steps,
+and the longest step 30 words.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "LONGEST_DECOMPOSITION",
+    "LONGEST_QUESTION",
+    "LONGEST_STEP",
+    "MOST_ALIGNMENT_CHOICES",
+    "MOST_EDGES",
+    "MOST_EDGES_DRAWN",
+    "MOST_STEPS",
+    "MOST_STEP_WORDS",
+    "MOST_TOKENS",
+    "MOST_WORDS",
+    "above",
+]
+
+LONGEST_QUESTION = 2_000
+"""Characters of a question."""
+
+MOST_WORDS = 200
+"""Words of a question, punctuation marks included."""
+
+LONGEST_DECOMPOSITION = 10_000
+"""Characters of a decomposition."""
+
+MOST_STEPS = 100
+"""Steps of a decomposition or of a logical form."""
+
+LONGEST_STEP = 2_000
+"""Characters of a step."""
+
+MOST_STEP_WORDS = 200
+"""Words and references of a step."""
+
+MOST_TOKENS = 500
+"""Tokens of a graph, special ones included."""
+
+MOST_EDGES = 10_000
+"""Edges of a graph."""
+
+MOST_EDGES_DRAWN = 200
+"""Edges of a graph, or references between steps, that are drawn; nobody could read a picture with more."""
+
+MOST_ALIGNMENT_CHOICES = 1_000
+"""Ways to align a word of a step with a word of the question that bear on each other."""
+
+
+def above(limit: int, count: int, what: str) -> str | None:
+    """Why so many are refused, or None where they are not.
+
+    >>> above(100, 300, "steps")
+    '300 steps; at most 100 are allowed'
+    >>> above(100, 100, "steps")
+    """
+    return f"{count:,} {what}; at most {limit:,} are allowed" if count > limit else None

@@ -1,0 +1,88 @@
+"""What is above a limit is refused with one line of ours that names the limit; what is at the limit is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from qdecomp import lf_em, parse_qdmr
+from qdecomp.data_structures import limits
+from qdecomp.data_structures.conversion.chain import convert
+from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
+from qdecomp.data_structures.edge_tags import parse_tag
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.logical_form import parse_logical_form
+from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
+from qdecomp.data_structures.tokenization import question_words
+
+
+def chained(steps: int) -> str:
+    return "return cubes" + "".join(f" ;return #{number} that are red" for number in range(1, steps))
+
+
+def chained_form(steps: int) -> list[str]:
+    return ["SELECT[](sub=cubes)", *(f"AGGREGATE[count](arg=#{number})" for number in range(1, steps))]
+
+
+def crowded(edges: int) -> DependencyGraph:
+    size = limits.MOST_TOKENS
+    pairs = ((number % size, number // size) for number in range(edges))
+    return DependencyGraph(("cube",) * size, tuple(Edge(head, dependent, "span") for head, dependent in pairs))
+
+
+def spans(nodes: int) -> SpanGraph:
+    tag = parse_tag("filter-sub")
+    return SpanGraph(("cubes",), ((0,),) * nodes, tuple(SpanEdge(node, node - 1, tag) for node in range(1, nodes)))
+
+
+ALLOWED_AND_NAMED: list[tuple[Callable[[int], object], int, str]] = [
+    (lambda count: question_words("x" * count), limits.LONGEST_QUESTION, "characters"),
+    (lambda count: question_words("x " * count), limits.MOST_WORDS, "words"),
+    (lambda count: parse_qdmr("return cubes".ljust(count)), limits.LONGEST_DECOMPOSITION, "characters"),
+    (lambda count: parse_qdmr(chained(count)), limits.MOST_STEPS, "steps"),
+    (lambda count: parse_qdmr("return " + "a " * count), limits.MOST_STEP_WORDS, "words"),
+    (lambda count: parse_qdmr("return " + "a" * count), limits.LONGEST_STEP, "characters"),
+    (lambda count: parse_logical_form(chained_form(count)), limits.MOST_STEPS, "steps"),
+    (lambda count: parse_logical_form(f"SELECT[](sub={'a ' * count})"), limits.MOST_STEP_WORDS, "words"),
+    (lambda count: parse_logical_form(f"SELECT[](sub={'a' * count})"), limits.LONGEST_STEP, "characters"),
+    (lambda count: DependencyGraph(("cube",) * count), limits.MOST_TOKENS, "tokens"),
+    (crowded, limits.MOST_EDGES, "edges"),
+    (spans, limits.MOST_STEPS, "nodes"),
+]
+
+
+@pytest.mark.parametrize(("build", "limit", "what"), ALLOWED_AND_NAMED)
+def test_a_limit_is_allowed_and_one_more_is_refused(build: Callable[[int], object], limit: int, what: str) -> None:
+    assert build(limit)
+    with pytest.raises(QDecompError) as refused:
+        build(limit + 1)
+    assert f"{limit + 1:,} {what}; at most {limit:,} are allowed" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_long_question_has_no_verdict() -> None:
+    result = lf_em("cube " * 1000, "return cubes", "return cubes")
+    assert not result
+    assert "5,000 characters; at most 2,000" in str(result.error)
+
+
+@pytest.mark.parametrize("step", ["#{} that are red", "both #{} and #1", "number of #{}"])
+def test_three_hundred_steps_are_refused_before_any_work(step: str) -> None:
+    decomposition = "return cubes" + "".join(f" ;return {step.format(number)}" for number in range(1, 300))
+    with pytest.raises(QDecompError, match="300 steps; at most 100 are allowed"):
+        convert("how many cubes are red ?", decomposition)
+
+
+def test_words_that_repeat_everywhere_are_refused_before_the_solver_sees_them() -> None:
+    steps = "".join(f" ;return cube #{number} ball" for number in range(1, 60))
+    with pytest.raises(QDecompError, match="ways to align words; at most 1,000 are allowed"):
+        convert("cube ball " * 80, f"return cube{steps}")
+
+
+def test_the_limits_are_far_above_break() -> None:
+    characters_and_words_of_questions, characters_and_steps = (289, 49), (591, 21)
+    assert min(limits.LONGEST_QUESTION / 289, limits.MOST_WORDS / characters_and_words_of_questions[1]) > 4
+    assert min(limits.LONGEST_DECOMPOSITION / characters_and_steps[0], limits.MOST_STEPS / 21) > 4
+    # The most edges of a graph of Break's, and the most words of a step.
+    assert min(limits.MOST_EDGES_DRAWN / 37, limits.MOST_STEP_WORDS / 30) > 4
