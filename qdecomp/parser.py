@@ -157,13 +157,19 @@ def _predict_each(predict: Predict, batch: Sequence[str]) -> Sequence[Prediction
     return [prediction for question in batch for prediction in _predict_each(predict, [question])]
 
 
-def load(source: str | Path = BUNDLED_NAME, *, decoder: str | None = None, **options: Any) -> Parser:
+def load(
+    source: str | Path = BUNDLED_NAME, *, decoder: str | None = None, candidates: int = 0, **options: Any
+) -> Parser:
     """Load a parser: the bundled one, or that of a folder or an AllenNLP archive (``model.tar.gz``).
 
     ``decoder`` is ``greedy`` or ``ilp`` (only valid graphs; the bundled parser's default), with its options, such as
-    ``time_limit`` in seconds.
+    ``time_limit`` in seconds. With ``candidates``, every prediction has so many of the best decompositions with their
+    scores.
     """
     from qdecomp.runtime.bundle import BUNDLED
+
+    if candidates:
+        options["candidates"] = candidates
 
     path = BUNDLED if source == BUNDLED_NAME else Path(source).expanduser()
     if not path.exists():

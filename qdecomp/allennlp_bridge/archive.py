@@ -25,7 +25,10 @@ def load_archived_parser(
 ) -> Callable[[Sequence[str]], list[Prediction]]:
     """A function from a batch of questions to predictions; what is no archive of a parser is a :class:`DataError`."""
     register_components()
-    extra = {"decoder": {"type": decoder, **(options or {})}} if decoder else {}
+    given = dict(options or {})
+    extra: dict[str, Any] = {"candidates": given.pop("candidates", 0)}
+    if decoder:
+        extra["decoder"] = {"type": decoder, **given}
     try:
         predictor = Predictor.from_archive(load_archive(path), extra_args=extra)
     except (OSError, ValueError, KeyError, RuntimeError, TarError, ConfigurationError) as error:

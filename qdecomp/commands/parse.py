@@ -59,6 +59,12 @@ _QUESTIONS_FOR_PROCESSES = 200
     help="The bundled parser, the folder of another one, or AllenNLP's model.tar.gz.",
 )
 @click.option("--decoder", type=click.Choice(["greedy", "ilp"]), help="How graphs are found.  [default: the parser's]")
+@click.option(
+    "--candidates",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Give so many of the best decompositions in each record.",
+)
 @click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True, help="Questions at a time.")
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use for a file.  [default: all]")
 @click.option("--overwrite", is_flag=True, help="Start anew instead of going on with what the output file has.")
@@ -72,6 +78,7 @@ def command(
     with_graph: bool,
     source: str,
     decoder: str | None,
+    candidates: int,
     batch_size: int,
     processes: int | None,
     overwrite: bool,
@@ -97,11 +104,12 @@ def command(
         if format_name not in (None, "json"):
             raise click.UsageError("the questions of a file are written as json; qdecomp render makes a page of them")
         rows = read_questions(input_path, column)
-        run = _FileRun(load(source, decoder=decoder), batch_size, processes, json.dumps([VERSION, source, decoder]))
+        settings = json.dumps([VERSION, source, decoder, *([candidates] if candidates else [])])
+        run = _FileRun(load(source, decoder=decoder, candidates=candidates), batch_size, processes, settings)
         failed = run.print(rows) if output_path is None else run.write(rows, output_path, overwrite)
         mistakes = run.mistakes
     else:
-        parser = load(source, decoder=decoder)
+        parser = load(source, decoder=decoder, candidates=candidates)
         decompositions = list(parser.pipe(_whole_questions(questions), batch_size=batch_size))
         if format_name in (None, "text") and output_path is None:
             show(decompositions, with_graph=with_graph)

@@ -1,5 +1,13 @@
 """From the probabilities of edges and labels to a dependency graph: greedily, or the most probable valid one."""
 
-from .decoder import DECODERS, Decoded, Decoder, DecoderSettings, make_decoder
+from .decoder import DECODERS, Decoded, Decoder, DecoderSettings, make_decoder, prediction_of_decoded, with_candidates
 
-__all__ = ["DECODERS", "Decoded", "Decoder", "DecoderSettings", "make_decoder"]
+__all__ = [
+    "DECODERS",
+    "Decoded",
+    "Decoder",
+    "DecoderSettings",
+    "make_decoder",
+    "prediction_of_decoded",
+    "with_candidates",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import import_module
 from inspect import signature
 from types import MappingProxyType
@@ -13,10 +13,19 @@ import numpy.typing as npt
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_of_graph
 
 from .scores import LabelProbabilities
 
-__all__ = ["DECODERS", "Decoded", "Decoder", "DecoderSettings", "make_decoder"]
+__all__ = [
+    "DECODERS",
+    "Decoded",
+    "Decoder",
+    "DecoderSettings",
+    "make_decoder",
+    "prediction_of_decoded",
+    "with_candidates",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,8 @@ class Decoded:
     method: str
     optimal: bool = True
     broken: tuple[str, ...] = ()
+    others: tuple[tuple[DependencyGraph, float], ...] = ()
+    """The next most probable valid graphs with their scores, if the decoder was asked for them."""
 
 
 class Decoder(Protocol):
@@ -66,9 +77,9 @@ def make_decoder(settings: DecoderSettings, **options: Any) -> Decoder:
     """The decoder of these settings, with further options.
 
     >>> make_decoder("ilp", time_limit=2.0)
-    IlpDecoder(time_limit=2.0)
+    IlpDecoder(time_limit=2.0, candidates=0)
     >>> make_decoder({"type": "ilp", "time_limit": 0.5})
-    IlpDecoder(time_limit=0.5)
+    IlpDecoder(time_limit=0.5, candidates=0)
     """
     given: dict[str, Any] = dict(settings) if isinstance(settings, Mapping) else {"type": settings}
     name = given.pop("type", None)
@@ -82,3 +93,24 @@ def make_decoder(settings: DecoderSettings, **options: Any) -> Decoder:
         if option not in known:
             raise DataError(f"decoder {name!r}: there is no option {option!r}; it has {', '.join(known) or 'none'}")
     return make(**given)
+
+
+def with_candidates(decoder: Decoder, count: int) -> Decoder:
+    """The same decoder, which gives so many graphs; one that has only one to give is a :class:`DataError`."""
+    if not is_dataclass(decoder) or "candidates" not in {each.name for each in fields(decoder)}:
+        raise DataError("greedy decoding has one graph to give; candidates need the decoder 'ilp'")
+    changed: Decoder = replace(decoder, candidates=count)
+    return changed
+
+
+def prediction_of_decoded(decoded: Decoded) -> Prediction:
+    """What the graph says; where other graphs were asked for, too, with a candidate for each text that they say."""
+    prediction = prediction_of_graph(decoded.graph, decoded.score)
+    if not decoded.others or prediction.decomposition is None:
+        return prediction
+    candidates = [Candidate(prediction.decomposition, decoded.score)]
+    for graph, score in decoded.others:
+        text = prediction_of_graph(graph).decomposition
+        if text is not None and all(text != each.decomposition for each in candidates):
+            candidates.append(Candidate(text, score))
+    return replace(prediction, candidates=tuple(candidates))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy.typing as npt
@@ -44,11 +44,17 @@ class IlpDecoder:
     They are counted by the solver's own clock, so that two runs give the same graphs. Where they do not suffice for
     any graph, the answer is the greedy one without the edges that break constraints. A trained parser's questions
     take milliseconds, those of one that knows nothing yet take all the time there is: validate it greedily.
+
+    With ``candidates`` above 1, so many graphs are looked for, each the best of those that are left, and each for as
+    long.
     """
 
     time_limit: float = DEFAULT_TIME_LIMIT
+    candidates: int = 0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.candidates, int) or self.candidates < 0:
+            raise DataError(f"decoder 'ilp': candidates is {self.candidates!r}; give a whole number from 0 up")
         if not isinstance(self.time_limit, (int, float)) or not self.time_limit >= 0:
             raise DataError(f"decoder 'ilp': the time limit is {self.time_limit!r}; give seconds from 0 up")
 
@@ -64,9 +70,21 @@ class IlpDecoder:
         greedy = scores.graph_of(scores.greedy())
         broken = broken_constraints(greedy)
         if not broken:
-            return Decoded(greedy, scores.log_score(greedy), "greedy")
-        graph, method, optimal = self._mend(scores)
-        return Decoded(graph, scores.log_score(graph), method, optimal, broken)
+            graph, method, optimal = greedy, "greedy", True
+        else:
+            graph, method, optimal = self._mend(scores)
+        others = tuple((other, scores.log_score(other)) for other in self._others(scores, graph))
+        return Decoded(graph, scores.log_score(graph), method, optimal, broken, others)
+
+    def _others(self, scores: Scores, best: DependencyGraph) -> Iterator[DependencyGraph]:
+        """The best graphs but this one, as far as they are found in time."""
+        found = [frozenset(Choice(*pair, label) for pair, label in best.labels().items())]
+        for _ in range(self.candidates - 1):
+            choices, _ = _cheapest(scores, found[0], self.time_limit, excluded=found)
+            if not choices:
+                break
+            found.append(frozenset(choices))
+            yield scores.graph_of(choices)
 
     def _mend(self, scores: Scores) -> tuple[DependencyGraph, str, bool]:
         repaired = _repaired(scores)
@@ -81,7 +99,12 @@ class IlpDecoder:
         return scores.graph_of(repaired), "repair", False
 
 
-def _cheapest(scores: Scores, hint: Collection[Choice], time_limit: float) -> tuple[tuple[Choice, ...], bool]:
+def _cheapest(
+    scores: Scores,
+    hint: Collection[Choice],
+    time_limit: float,
+    excluded: Sequence[Collection[Choice]] = (),
+) -> tuple[tuple[Choice, ...], bool]:
     """The choices of the cheapest valid graph that was found in time, and whether no other is cheaper."""
     found: tuple[Choice, ...] = ()
     cost, bound, optimal = math.inf, _FIRST_BOUND, False
@@ -89,7 +112,7 @@ def _cheapest(scores: Scores, hint: Collection[Choice], time_limit: float) -> tu
         from .program import solve  # the solver is loaded by the first graph that needs it
 
         candidates = scores.candidates(bound, _LARGEST_PROGRAM, also=hint)
-        solution = solve(scores.tokens, candidates, found or hint, time_limit)
+        solution = solve(scores.tokens, candidates, found or hint, time_limit, excluded)
         if solution.cost < cost:
             found, cost = solution.choices, solution.cost
         optimal = solution.proven and solution.cost <= candidates.complete_below

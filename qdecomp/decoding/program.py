@@ -35,13 +35,26 @@ class Solution:
     seconds: float
 
 
-def solve(tokens: Sequence[str], candidates: Candidates, hint: Collection[Choice], time_limit: float) -> Solution:
-    """Look for the cheapest valid graph of the candidates, starting from the choices ``hint``."""
+def solve(
+    tokens: Sequence[str],
+    candidates: Candidates,
+    hint: Collection[Choice],
+    time_limit: float,
+    excluded: Sequence[Collection[Choice]] = (),
+) -> Solution:
+    """Look for the cheapest valid graph of the candidates, starting from the choices ``hint``.
+
+    Graphs with exactly the choices of one of the ``excluded`` are not looked for.
+    """
     logic = _Program()
     variables = [logic.model.new_bool_var("") for _ in candidates.choices]
     arcs = Arcs(tokens, list(zip(candidates.choices, variables, strict=True)))
     for constraint in CONSTRAINTS:
         constraint.state(arcs, logic)
+    for graph in excluded:
+        if all(choice in candidates.choices for choice in graph):
+            pairs = zip(candidates.choices, variables, strict=True)
+            logic.model.add_bool_or([~variable if choice in graph else variable for choice, variable in pairs])
     coefficients = [
         round(_PRECISION * (cost - candidates.without_edge[choice.head, choice.dependent]))
         for choice, cost in zip(candidates.choices, candidates.costs, strict=True)

@@ -18,7 +18,7 @@ from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import split_tags
 from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_graph
-from qdecomp.decoding import Decoded, DecoderSettings, make_decoder
+from qdecomp.decoding import Decoded, DecoderSettings, make_decoder, prediction_of_decoded, with_candidates
 from qdecomp.decoding.greedy import GreedyDecoder
 from qdecomp.decoding.validity import is_valid
 from qdecomp.modules.biaffine import Biaffine
@@ -98,6 +98,12 @@ class BiaffineGraphParser(Model):
     def decode_graphs_with(self, decoder: DecoderSettings) -> None:
         """From now on, use this decoder."""
         self.decoder = make_decoder(decoder)
+        self._all_decoded = False
+
+    def give_candidates(self, count: int) -> None:
+        """From now on, give so many of the best decompositions with every prediction; greedy decoding gives one."""
+        self.decoder = with_candidates(self.decoder, count)
+        self._all_decoded = count > 0
 
     def forward(
         self,
@@ -174,13 +180,14 @@ class BiaffineGraphParser(Model):
 
     def _better(self, greedy: Prediction, scored: _Scored, question: int, tokens: Sequence[str]) -> Prediction:
         """What the decoder makes of a question whose greedy graph is not valid."""
-        if isinstance(self.decoder, GreedyDecoder) or (greedy.graph is not None and is_valid(greedy.graph)):
+        is_good = not self._all_decoded and greedy.graph is not None and is_valid(greedy.graph)
+        if isinstance(self.decoder, GreedyDecoder) or is_good:
             return greedy
         try:
             decoded = self._decode(scored, question, tokens)
         except GraphError as error:
             return replace(greedy, error=str(error))
-        return prediction_of_graph(decoded.graph, decoded.score)
+        return prediction_of_decoded(decoded)
 
     def _decode(self, scored: _Scored, question: int, tokens: Sequence[str]) -> Decoded:
         """Let the decoder look at all probabilities of one question, in the order of a graph."""

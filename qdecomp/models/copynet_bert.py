@@ -49,7 +49,12 @@ class CopyNetBert(Model):
         self.dropout = torch.nn.Dropout(dropout)
         self.decoder = decoder.construct(vocab=vocab, encoder_dim=word_encoder.get_output_dim())
         self._decompositions = DecompositionScores()
+        self._candidates = 0
         draw_dropout_by_byte(self)
+
+    def give_candidates(self, count: int) -> None:
+        """From now on, give so many of the best decompositions with every prediction."""
+        self._candidates = count
 
     def forward(
         self,
@@ -66,7 +71,7 @@ class CopyNetBert(Model):
         if not self.training:
             questions = [entry["question"] for entry in metadata]
             with torch.no_grad():
-                output["predictions"] = self.decoder.decompose(memory, questions)
+                output["predictions"] = self.decoder.decompose(memory, questions, self._candidates)
             if "target_ids" in copy:
                 golds = [entry["decomposition"] for entry in metadata]
                 self._decompositions(questions, output["predictions"], golds)

@@ -15,8 +15,8 @@ from torch import Tensor
 
 from qdecomp.data.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
 from qdecomp.data_structures.errors import DataError, GraphError
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_graph
-from qdecomp.decoding import DecoderSettings, make_decoder
+from qdecomp.data_structures.prediction import Prediction, failed_prediction
+from qdecomp.decoding import DecoderSettings, make_decoder, prediction_of_decoded, with_candidates
 from qdecomp.modules.byte_dropout import draw_dropout_by_byte
 from qdecomp.modules.copy_decoder import CopyDecoder
 from qdecomp.modules.graph_targets import label_matrix, pair_mask
@@ -81,6 +81,7 @@ class LatentRat(Model):
         self.graph_decoder = make_decoder(graph_decoder)
         self._graph_weight = graph_weight
         self._predict_with = predict_with
+        self._candidates = 0
         self._losses = {"decoder_loss": Average(), "graph_loss": Average()}
         self._edges = EdgeScores()
         self._decompositions = {head: DecompositionScores() for head in _HEADS}
@@ -91,6 +92,13 @@ class LatentRat(Model):
         if self._predict_with != "graph":
             raise DataError("this Latent-RAT predicts with its decoder of texts; set model.predict_with to graph")
         self.graph_decoder = make_decoder(decoder)
+
+    def give_candidates(self, count: int) -> None:
+        """From now on, give so many of the best decompositions with every prediction."""
+        if self._predict_with == "graph":
+            self.graph_decoder = with_candidates(self.graph_decoder, count)
+        else:
+            self._candidates = count
 
     def forward(
         self,
@@ -115,7 +123,7 @@ class LatentRat(Model):
             with torch.no_grad():
                 if graph is not None or self._predict_with == "decoder":
                     questions = [entry["question"] for entry in metadata]
-                    predictions["decoder"] = self.decoder.decompose(memory, questions)
+                    predictions["decoder"] = self.decoder.decompose(memory, questions, self._candidates)
                 if graph is not None or self._predict_with == "graph":
                     predictions["graph"] = self._graphs(relations[-1], encoded, metadata, graph)
             output["predictions"] = predictions[self._predict_with]
@@ -156,7 +164,7 @@ class LatentRat(Model):
             except GraphError as error:
                 predictions.append(failed_prediction(error))
                 continue
-            predictions.append(prediction_of_graph(decoded.graph, decoded.score))
+            predictions.append(prediction_of_decoded(decoded))
         return predictions
 
     def _graph_order(self, size: int, encoded: EncodedWords) -> Tensor:

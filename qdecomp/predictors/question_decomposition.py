@@ -33,16 +33,28 @@ class QuestionDecompositionPredictor(Predictor):
     question that cannot be parsed gives a record that says why.
 
     ``decoder`` replaces the model's, for a model that draws graphs: ``--predictor-args '{"decoder": "ilp"}'`` or
-    ``'{"decoder": {"type": "ilp", "time_limit": 0.5}}'``.
+    ``'{"decoder": {"type": "ilp", "time_limit": 0.5}}'``. ``candidates`` asks for so many of the best decompositions in
+    every record.
     """
 
-    def __init__(self, model: Model, dataset_reader: DatasetReader, decoder: DecoderSettings | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        dataset_reader: DatasetReader,
+        decoder: DecoderSettings | None = None,
+        candidates: int = 0,
+    ) -> None:
         super().__init__(model, dataset_reader)
         if decoder is not None:
             decode_graphs_with = getattr(model, "decode_graphs_with", None)
             if decode_graphs_with is None:
                 raise DataError(f"{type(model).__name__} draws no graphs, so it takes no decoder")
             decode_graphs_with(decoder)
+        if candidates:
+            give_candidates = getattr(model, "give_candidates", None)
+            if give_candidates is None:
+                raise DataError(f"{type(model).__name__} gives no candidates")
+            give_candidates(candidates)
         self._lines = QuestionLines()
 
     def predict(self, question: str, question_id: str = "") -> JsonDict:

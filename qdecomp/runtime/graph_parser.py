@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qdecomp.data_structures.errors import DataError, QDecompError
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_graph
-from qdecomp.decoding import Decoder
+from qdecomp.data_structures.prediction import Prediction, failed_prediction
+from qdecomp.decoding import Decoder, prediction_of_decoded
 
 from .graph_network import EncodedQuestion, GraphNetwork
 from .questions import make_ready
@@ -54,4 +54,4 @@ class GraphParser:
             decoded = self._decoder.decode(tokens, encoded.edge_probabilities, encoded.label_probabilities, self.labels)
         except QDecompError as error:
             return failed_prediction(error)
-        return prediction_of_graph(decoded.graph, decoded.score)
+        return prediction_of_decoded(decoded)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from qdecomp.data_structures.dependency_graph import (
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.prediction import (
+    Candidate,
     Prediction,
     failed_prediction,
     prediction_of_graph,
@@ -113,3 +115,14 @@ def test_a_record_needs_only_a_text_or_a_graph() -> None:
 def test_what_is_no_record_is_an_error_of_ours(record: dict[str, Any]) -> None:
     with pytest.raises(DataError):
         prediction_of_record(record)
+
+
+def test_candidates_are_in_the_record_when_there_are_some() -> None:
+    text = "return rivers ;return number of #1"
+    given = (Candidate(text, -0.5), Candidate("return rivers", -2.0))
+    record = prediction_record(replace(prediction_of_text(text, -0.5), candidates=given), "", "how many rivers?")
+    assert record["candidates"][1] == {"decomposition": "return rivers", "score": -2.0}
+    assert prediction_of_record(record).candidates == given
+    assert "candidates" not in prediction_record(prediction_of_text(text), "", "how many rivers?")
+    with pytest.raises(DataError, match="not a prediction record"):
+        prediction_of_record(record | {"candidates": [{"score": 1}]})

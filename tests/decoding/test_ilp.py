@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import numpy as np
@@ -8,9 +9,10 @@ from hypothesis import given, settings
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, GraphError
-from qdecomp.decoding import greedy, ilp, program
+from qdecomp.decoding import greedy, ilp, prediction_of_decoded, program, with_candidates
 from qdecomp.decoding.choices import Choice, is_possible, token_kinds
 from qdecomp.decoding.constraints import CONSTRAINTS
+from qdecomp.decoding.greedy import GreedyDecoder
 from qdecomp.decoding.ilp import IlpDecoder
 from qdecomp.decoding.scores import Scores
 from qdecomp.decoding.validity import broken_constraints, is_valid
@@ -243,3 +245,33 @@ def test_where_no_graph_is_valid_the_error_says_so(tokens, labels):
     found = problem(tokens=tokens, labels=labels)
     with pytest.raises(GraphError, match="no valid graph"):
         ilp.decode(*found.arguments)
+
+
+def test_candidates_are_the_next_most_probable_valid_graphs() -> None:
+    """One edge in either direction is valid; both are a circle, and none says nothing."""
+    decoded = IlpDecoder(candidates=5).decode(
+        ["red", "cubes"], [[0, 0.9], [0.8, 0]], [[[1], [1]], [[1], [1]]], ["filter-sub"]
+    )
+    assert [(edge.head, edge.dependent) for edge in decoded.graph.edges] == [(0, 1)]
+    ((other, score),) = decoded.others
+    assert [(edge.head, edge.dependent) for edge in other.edges] == [(1, 0)]
+    assert score == pytest.approx(math.log(0.1 * 0.8), abs=1e-4)
+    assert decoded.score == pytest.approx(math.log(0.9 * 0.2), abs=1e-4)
+    prediction = prediction_of_decoded(decoded)
+    assert [each.decomposition for each in prediction.candidates] == [
+        prediction.decomposition,
+        "return red ;return #1 cubes",
+    ]
+
+
+def test_a_graph_that_is_valid_at_once_has_candidates_too() -> None:
+    decoded = IlpDecoder(candidates=2).decode(
+        ["red", "cubes"], [[0, 0.9], [0.3, 0]], [[[0.9, 0.1]] * 2] * 2, ["filter-sub", "project-sub"]
+    )
+    assert decoded.method == "greedy"
+    assert [graph.edges[0].tag for graph, _ in decoded.others] == ["project-sub"]
+    with pytest.raises(DataError, match="candidates is -1"):
+        IlpDecoder(candidates=-1)
+    with pytest.raises(DataError, match="candidates need the decoder 'ilp'"):
+        with_candidates(GreedyDecoder(), 3)
+    assert with_candidates(IlpDecoder(), 3) == IlpDecoder(candidates=3)

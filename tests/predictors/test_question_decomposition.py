@@ -125,6 +125,13 @@ def test_the_decoder_can_have_a_time_limit(archive: Path) -> None:
         Predictor.from_path(archive, decoder={"type": "ilp", "limit": 0.25})
 
 
+def test_candidates_can_be_asked_for(archive: Path) -> None:
+    predictor = Predictor.from_path(archive, decoder="ilp", candidates=2)
+    assert predictor._model.decoder == IlpDecoder(candidates=2)
+    with pytest.raises(DataError, match="candidates need the decoder 'ilp'"):
+        Predictor.from_path(archive, candidates=2)
+
+
 def test_a_model_that_draws_no_graphs_takes_no_decoder(predictor: QuestionDecompositionPredictor) -> None:
     class Writer(torch.nn.Linear):
         decoder = "of texts"
