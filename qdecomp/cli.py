@@ -7,6 +7,7 @@ import sys
 import click
 
 from qdecomp.data_structures.errors import QDecompError
+from qdecomp.terminal.escapes import printable
 from qdecomp.terminal.lazy_group import LazyGroup
 from qdecomp.version import VERSION
 
@@ -39,7 +40,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         _command.main(args=arguments, prog_name="qdecomp")
     except QDecompError as error:
-        print(f"qdecomp: {error}", file=sys.stderr)
+        print(f"qdecomp: {printable(str(error))}", file=sys.stderr)
         sys.exit(2)
 
 

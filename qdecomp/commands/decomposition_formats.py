@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
+from qdecomp.terminal.escapes import printable
+
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from qdecomp.data_structures.dependency_graph import DependencyGraph
     from qdecomp.decomposition import Decomposition
 
 __all__ = ["FORMATS", "formatted", "show"]
@@ -29,13 +33,18 @@ def show(decompositions: Sequence[Decomposition], *, with_graph: bool = False) -
     for number, decomposition in enumerate(decompositions):
         if number:
             console.print()
-        console.print(Text(decomposition.question, style="bold"))
+        console.print(Text(printable(decomposition.question), style="bold"))
         console.print(_coloured_steps(decomposition))
         if (confidence := _confidence(decomposition)) is not None:
             console.print(Text(confidence, style="dim"))
         if with_graph and decomposition and decomposition.graph is not None:
             console.print()
-            console.print(graph_rich(decomposition.graph, width=console.width))
+            console.print(graph_rich(_printable_graph(decomposition.graph), width=console.width))
+
+
+def _printable_graph(graph: DependencyGraph) -> DependencyGraph:
+    """The graph with words that may be printed, as wide as they will be."""
+    return replace(graph, tokens=tuple(map(printable, graph.tokens)))
 
 
 def _coloured_steps(decomposition: Decomposition) -> Text:
@@ -45,10 +54,12 @@ def _coloured_steps(decomposition: Decomposition) -> Text:
 
     form = decomposition.logical_form
     if not decomposition or form is None:
-        return Text(str(decomposition))
+        return Text(printable(str(decomposition)))
     lines = [
         Text.assemble(
-            (f"{number}. ", "dim"), (text, COLOURS[step.operator.value].terminal), (f"  {step.operator.value}", "dim")
+            (f"{number}. ", "dim"),
+            (printable(text), COLOURS[step.operator.value].terminal),
+            (f"  {step.operator.value}", "dim"),
         )
         for number, (text, step) in enumerate(zip(decomposition.steps, form.steps, strict=True), start=1)
     ]
@@ -140,5 +151,5 @@ def _told(decompositions: Sequence[Decomposition]) -> list[Decomposition]:
     """Those that have steps; the others are told on standard error."""
     for decomposition in decompositions:
         if not decomposition:
-            click.echo(f"{decomposition.question!r}: {decomposition}", err=True)
+            click.echo(printable(f"{decomposition.question!r}: {decomposition}"), err=True)
     return [decomposition for decomposition in decompositions if decomposition]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qdecomp.data_structures.mistakes import is_mistake
+from qdecomp.terminal.escapes import echo_data, printable
 from qdecomp.version import VERSION
 
 from .decomposition_formats import FORMATS, formatted, show
@@ -147,7 +148,7 @@ class _FileRun:
         """Print a record for each row."""
         for record in self._records(rows):
             self._count(record)
-            click.echo(json.dumps(record, ensure_ascii=False))
+            echo_data(json.dumps(record, ensure_ascii=False))
         return self.failed
 
     def write(self, rows: Sequence[QuestionRow], path: Path, anew: bool) -> int:
@@ -163,7 +164,8 @@ class _FileRun:
                 self._count(record)
                 writer.write({**record, "key": keys[writer.done]})
         kept = f", {resumed:,} of them from an earlier run" if resumed else ""
-        click.echo(f"{len(rows):,} questions{kept}; {self.failed:,} without a decomposition; {path}", err=True)
+        told = f"{len(rows):,} questions{kept}; {self.failed:,} without a decomposition; {path}"
+        click.echo(printable(told), err=True)
         return self.failed
 
     def _count(self, record: Mapping[str, Any]) -> None:
@@ -191,7 +193,7 @@ def _write(text: str, output_path: Path | None) -> None:
     from qdecomp.files import write_text_atomically
 
     if output_path is None:
-        click.echo(text)
+        echo_data(text)
         return
     with write_text_atomically(output_path) as stream:
         stream.write(text + "\n")

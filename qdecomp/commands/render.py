@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.terminal.escapes import printable
 
 from .row_mistakes import tell_mistakes
 
@@ -134,7 +135,7 @@ def _tell(path: Path, problems: Sequence[RowProblem], readings: Sequence[Reading
     from qdecomp.evaluation.score_tables import problem_lines
 
     for line in (*problem_lines(path, problems), *reading_lines(path, readings)):
-        print(line, file=sys.stderr)
+        print(printable(line), file=sys.stderr)
 
 
 def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:

@@ -13,6 +13,7 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics.metric import DEFAULT_METRICS, METRICS, MetricOptions
 from qdecomp.evaluation.predictions import Gold, SystemPredictions, name_systems, read_gold, read_predictions
 from qdecomp.evaluation.scoring import Evaluation, choose_metrics, evaluate
+from qdecomp.terminal.escapes import printable
 
 __all__ = ["SCORING_PARAMETERS", "ScoringOptions"]
 
@@ -59,7 +60,7 @@ def _tell_problems(gold: Gold, systems: Sequence[SystemPredictions]) -> bool:
         problems += problem_lines(system.path, system.problems)
     notes = [line for system in systems for line in reading_lines(system.path, system.readings)]
     for line in (*problems, *notes):
-        print(line, file=sys.stderr)
+        print(printable(line), file=sys.stderr)
     return bool(problems)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from .errors import DataError
 from .limits import LONGEST_QUESTION, MOST_WORDS, above
 
-__all__ = ["check_length", "check_words", "question_words", "tokenize"]
+__all__ = ["check_length", "check_words", "has_half_character", "question_words", "tokenize"]
 
 _ENDINGS = "s|re|ve|ll|d|m"
 # Letters that went wrong in a file, such as "Ã±", stay in their word; signs of money do not.
@@ -31,6 +31,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 def tokenize(question: str) -> tuple[str, ...]:
@@ -56,11 +57,18 @@ def check_length(question: str) -> None:
         raise DataError(f"the question is too long: {reason}")
 
 
+def has_half_character(text: str) -> bool:
+    """Whether there is a lone surrogate in a text, which no encoding has: JSON's escapes can give one."""
+    return _HALF_CHARACTER.search(text) is not None
+
+
 def check_words(words: Sequence[str]) -> None:
     """Raise unless these may be the words of a question."""
     if not words:
         raise DataError("the question is empty")
     if reason := above(MOST_WORDS, len(words), "words"):
         raise DataError(f"the question is too long: {reason}")
+    if any(map(has_half_character, words)):
+        raise DataError("the question has half of a character in it (a lone surrogate)")
     if not any(character.isalnum() for word in words for character in word):
         raise DataError("the question has no word in it")

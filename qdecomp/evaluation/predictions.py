@@ -16,6 +16,7 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError, QdmrSyntaxError
 from qdecomp.data_structures.reading import Reading, read_decomposition
+from qdecomp.data_structures.tokenization import has_half_character
 from qdecomp.files import BreakExample, open_text, read_break_csv, try_json_lines
 
 __all__ = [
@@ -41,6 +42,7 @@ class ProblemKind(str, Enum):
     DUPLICATE = "duplicate"
     MALFORMED = "malformed"
     EMPTY = "empty"
+    HALF_CHARACTER = "odd"
     NO_GOLD = "no gold"
 
     def __str__(self) -> str:
@@ -297,6 +299,9 @@ def _prediction_of(row: _Row, question_id: str, problems: list[RowProblem]) -> P
         except QdmrSyntaxError as error:
             problems.append(RowProblem(ProblemKind.MALFORMED, row.number, question_id, f"{error}; counts as wrong"))
             return Prediction(None, f"prediction: {error}")
+        if has_half_character(reading.text):
+            message = "half of a character (a lone surrogate); scored, and written as an escape such as \\ud800"
+            problems.append(RowProblem(ProblemKind.HALF_CHARACTER, row.number, question_id, message))
         return Prediction(reading.text, reading=reading)
     why = f" ({row.error})" if row.error else ""
     problems.append(RowProblem(ProblemKind.EMPTY, row.number, question_id, f"no decomposition{why}; counts as wrong"))

@@ -12,6 +12,8 @@ from typing import TextIO
 
 from qdecomp.data_structures.errors import DataError
 
+from .output_stream import UNENCODABLE, text_output, writing
+
 __all__ = ["require_replaceable_folder", "write_folder_atomically", "write_text_atomically"]
 
 
@@ -21,15 +23,15 @@ def write_text_atomically(path: str | Path) -> Iterator[TextIO]:
     path = Path(path)
     temporary: str | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with text_output(handle, path) as stream:
             yield stream
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
+        with writing(path):
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, path)
         temporary = None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
@@ -49,7 +51,7 @@ def write_folder_atomically(path: str | Path, contents: Mapping[str, str]) -> No
         new, old = temporary / "new", temporary / "old"
         new.mkdir()
         for name, text in contents.items():
-            (new / name).write_text(text, encoding="utf-8", newline="")
+            (new / name).write_text(text, encoding="utf-8", errors=UNENCODABLE, newline="")
         if path.exists():
             path.rename(old)
         try:

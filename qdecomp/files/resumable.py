@@ -16,6 +16,8 @@ from typing import Any, BinaryIO
 
 from qdecomp.data_structures.errors import DataError
 
+from .output_stream import UNENCODABLE, binary_output, sync, writing
+
 __all__ = ["JsonLinesWriter", "resume_json_lines"]
 
 _SECONDS_BETWEEN_SYNCS = 1.0
@@ -24,23 +26,23 @@ _SECONDS_BETWEEN_SYNCS = 1.0
 class JsonLinesWriter:
     """Appends records to a file; what is written is on the disk a second later at the latest."""
 
-    def __init__(self, stream: BinaryIO, done: int) -> None:
+    def __init__(self, stream: BinaryIO, path: Path, done: int) -> None:
         self._stream = stream
+        self._path = path
         self._synced = time.monotonic()
         self.done = done
         """How many records the file has."""
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Append a record."""
-        self._stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+        self._stream.write(json.dumps(record, ensure_ascii=False).encode(errors=UNENCODABLE) + b"\n")
         self.done += 1
         if time.monotonic() - self._synced >= _SECONDS_BETWEEN_SYNCS:
             self.sync()
 
     def sync(self) -> None:
         """Bring everything to the disk."""
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
+        sync(self._stream, self._path)
         self._synced = time.monotonic()
 
 
@@ -57,22 +59,20 @@ def resume_json_lines(
     A last line that was cut off is removed. With ``overwrite``, the file starts anew.
     """
     path = Path(path)
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b") as stream:
-            _lock(stream, path)
-            if overwrite:
-                stream.truncate(0)
-            done, end = _check(stream, path, keys, on_record)
-            stream.truncate(end)
-            stream.seek(0, os.SEEK_END)
-            writer = JsonLinesWriter(stream, done)
-            try:
-                yield writer
-            finally:
-                writer.sync()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
+    with binary_output(path) as stream:
+        _lock(stream, path)
+        if overwrite:
+            stream.truncate(0)
+        done, end = _check(stream, path, keys, on_record)
+        stream.truncate(end)
+        stream.seek(0, os.SEEK_END)
+        writer = JsonLinesWriter(stream, path, done)
+        try:
+            yield writer
+        finally:
+            writer.sync()
 
 
 def _check(

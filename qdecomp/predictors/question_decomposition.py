@@ -13,6 +13,7 @@ from allennlp.predictors import Predictor
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_record
 from qdecomp.decoding import DecoderSettings
+from qdecomp.files.output_stream import UNENCODABLE
 from qdecomp.files.question_lines import QuestionLines, QuestionRow, question_of_json
 
 __all__ = ["QuestionDecompositionPredictor"]
@@ -71,8 +72,6 @@ class QuestionDecompositionPredictor(Predictor):
         found: dict[int, Prediction] = {}
         for number, question in enumerate(questions):
             try:
-                if not _can_be_written(question):
-                    raise DataError("the question has half of a character in it (a lone surrogate)")
                 instances[number] = self._dataset_reader.text_to_instance(question)
             except QDecompError as error:
                 found[number] = failed_prediction(error)
@@ -144,14 +143,4 @@ class QuestionDecompositionPredictor(Predictor):
 
 
 def _json_line(record: JsonDict) -> str:
-    line = json.dumps(record, ensure_ascii=False)
-    return line if _can_be_written(line) else json.dumps(record)
-
-
-def _can_be_written(text: str) -> bool:
-    """Whether UTF-8 has the text; JSON's escapes can give what it has not."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return json.dumps(record, ensure_ascii=False).encode(errors=UNENCODABLE).decode()

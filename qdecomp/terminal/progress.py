@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from .escapes import printable
+
 __all__ = ["progress"]
 
 T = TypeVar("T")
@@ -16,6 +18,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 def progress(items: Iterable[T], description: str, total: int) -> Iterator[T]:
     """Pass the items on, with a bar on a terminal and a line every few seconds elsewhere (on standard error)."""
+    description = printable(description)
     if sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import track

@@ -6,10 +6,16 @@ import csv
 import io
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TextIO
 
+from .escapes import printable
+
 __all__ = ["Table", "format_csv", "format_plain", "show_tables"]
+
+
+# Full-width signs, too: some spreadsheets take them for the plain ones.
+_FORMULA_STARTS = ("=", "+", "-", "@", "|", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +37,21 @@ class Table:
 def show_tables(tables: Iterable[Table], stream: TextIO | None = None) -> None:
     """Print tables, with an empty line between them."""
     stream = sys.stdout if stream is None else stream
-    for number, table in enumerate(tables):
+    for number, given in enumerate(tables):
         if number:
             print(file=stream)
+        table = _printable(given)
         if stream.isatty():
             _draw(table, stream)
         else:
             print(format_plain(table), file=stream)
+
+
+def _printable(table: Table) -> Table:
+    """The table with names and reasons from outside as they may be printed."""
+    columns = tuple(map(printable, table.columns))
+    rows = tuple(tuple(map(printable, row)) for row in table.rows)
+    return replace(table, columns=columns, rows=rows, note=printable(table.note))
 
 
 def format_plain(table: Table) -> str:
@@ -82,9 +96,19 @@ def _draw(table: Table, stream: TextIO) -> None:
 
 
 def format_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Columns and rows as CSV text."""
+    """Columns and rows as CSV text, in which no text is a formula for a spreadsheet.
+
+    >>> print(format_csv(["system", "difference"], [["=1+1", -0.5]]), end="")
+    system,difference
+    '=1+1,-0.5
+    """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
+    writer.writerow(map(_without_formula, columns))
+    writer.writerows(map(_without_formula, row) for row in rows)
     return stream.getvalue()
+
+
+def _without_formula(cell: object) -> object:
+    """A text that a spreadsheet would run, also behind spaces, gets a quote before it; numbers stay what they are."""
+    return f"'{cell}" if isinstance(cell, str) and str(cell).lstrip().startswith(_FORMULA_STARTS) else cell

@@ -196,3 +196,16 @@ def test_a_file_that_looks_misread_has_a_warning(files: Path, capsys: pytest.Cap
     assert "2 of 3 predictions do not look like decompositions" in warning
     assert "it was read as one step, but has several lines: 'return The question asks' …" in warning
     assert "qdecomp prompt" in warning
+
+
+def test_half_of_a_character_in_a_prediction_is_said_and_escaped(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = {"question_id": "CLEVR_dev_2", "decomposition": "return \ud800 spheres ;return number of #1"}
+    (files / "half.jsonl").write_text(json.dumps(record) + "\n")
+    given = ("--gold", files / "gold.csv", "--predictions", files / "half.jsonl")
+    assert run(*given, "--details", files / "details.jsonl", "--json", files / "scores.json") == 0
+    assert "half.jsonl: 1 odd row\n  row 1 (CLEVR_dev_2): half of a character" in capsys.readouterr().err
+    details = [json.loads(line) for line in (files / "details.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert "\ud800" in details[1]["prediction"]
+    assert json.loads((files / "scores.json").read_text(encoding="utf-8"))["systems"][0]["problem_counts"]["odd"] == 1

@@ -303,3 +303,28 @@ def test_a_column_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_a_column_needs_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(QUESTION, "--column", "text") == 2
     assert "--column names a column of the file" in capsys.readouterr().err
+
+    assert record["error"] == "the question is too long for the encoder"
+
+
+def test_a_question_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(f"how many \x1b]0;red\x07 cubes are \x9b31m there ? \u202e {QUESTION}") == 0
+    captured = capsys.readouterr()
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(captured.out + captured.err)
+    assert "\\u001b]0;red\\u0007" in captured.out
+
+
+def test_half_of_a_character_is_an_error_of_its_question_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions, output = tmp_path / "questions.jsonl", tmp_path / "out.jsonl"
+    questions.write_text(f'{{"question": "how many \\ud800 cubes ?"}}\n{{"question": "{QUESTION}"}}\n')
+    assert run("--input", str(questions), "--output", str(output)) == 0
+    first, second = records(output)
+    assert first["question"] == "how many \ud800 cubes ?"
+    assert first["error"] == "the question has half of a character in it (a lone surrogate)"
+    assert second["decomposition"] is not None
+    assert run("--input", str(questions)) == 0
+    assert "\\ud800" in capsys.readouterr().out
+    assert run("how many \udcff cubes ?") == 0
+    assert "\\udcff" in capsys.readouterr().out

@@ -45,3 +45,16 @@ def test_a_row_of_another_length_is_refused() -> None:
 def test_csv_reads_back() -> None:
     rows = [["a, b", 'say "hi"', "two\nlines"], ["1", "", "ü"]]
     assert list(csv.reader(io.StringIO(format_csv(["x", "y", "z"], rows)))) == [["x", "y", "z"], *rows]
+
+
+def test_a_text_that_a_spreadsheet_would_run_is_a_text() -> None:
+    cells = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "plain", "a=b", -1.5, None]
+    row = next(csv.reader([format_csv(["x"] * len(cells), [cells]).splitlines()[1]]))
+    assert row[:5] == ["'=cmd|' /C calc'!A0", "'+1", "'-1", "'@SUM(A1)", "'\t=1"]
+    assert row[5:] == ["plain", "a=b", "-1.5", ""]
+
+
+def test_names_from_outside_cannot_steer_the_terminal() -> None:
+    stream = io.StringIO()
+    show_tables([Table("Rows", ("file",), (("\x1b[2J",),), note="\x9b2J")], stream)
+    assert stream.getvalue() == "Rows\nfile\n\\u001b[2J\n\\u009b2J\n"
