@@ -110,7 +110,7 @@ def test_parse_gives_the_others_their_answers(
     def broken(question: str) -> tuple[str, ...]:
         return [][1] if "boom" in question else tokenize(question)
 
-    monkeypatch.setattr("qdecomp.runtime.graph_parser.tokenize", broken)
+    monkeypatch.setattr("qdecomp.runtime.questions.question_words", broken)
     questions = files / "questions.txt"
     questions.write_text("which rivers are long ?\nboom\nwhich lakes are deep ?\n")
     assert run("parse", "--input", questions, "--output", files / "out.jsonl") == 1
