@@ -19,6 +19,7 @@ _COMMANDS = {
     "parse": "Decompose a question, or all questions of a file.",
     "convert": "Turn annotated decompositions into dependency graphs, checked back.",
     "evaluate": "Score predicted decompositions against gold ones.",
+    "combine": "Make the consensus of several systems' predictions.",
     "report": "Compare systems on one page with tables, plots and examples.",
     "render": "Show predicted decompositions as a page of pictures.",
 }

@@ -22,7 +22,7 @@ from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 from qdecomp.data_structures.prediction import Prediction, failed_prediction
 from qdecomp.decomposition import Decomposition
 
-__all__ = ["BUNDLED_NAME", "Parser", "ParserSource", "load"]
+__all__ = ["BUNDLED_NAME", "Parser", "ParserSource", "load", "parser_path"]
 
 Context = TypeVar("Context")
 
@@ -47,6 +47,10 @@ class ParserSource:
         """Load the parser."""
         from qdecomp.runtime.bundle import is_bundle, read_bundle
 
+        if self.path.suffix == ".json" and self.path.is_file():
+            from qdecomp.consensus_parser import open_consensus
+
+            return open_consensus(self.path, self.decoder, dict(self.options))
         if self.path.is_dir() and is_bundle(self.path):
             return read_bundle(self.path, self.decoder, **dict(self.options))
         try:
@@ -157,22 +161,30 @@ def _predict_each(predict: Predict, batch: Sequence[str]) -> Sequence[Prediction
     return [prediction for question in batch for prediction in _predict_each(predict, [question])]
 
 
+def parser_path(source: str | Path, beside: Path | None = None) -> Path:
+    """Where a parser is, by its name or path, which may be relative to a folder; one that is nowhere is an error."""
+    from qdecomp.runtime.bundle import BUNDLED
+
+    path = BUNDLED if source == BUNDLED_NAME else (beside or Path()) / Path(source).expanduser()
+    if not path.exists():
+        raise DataError(f"there is no parser {str(source)!r}; give {BUNDLED_NAME}, a folder or a model.tar.gz")
+    return path
+
+
 def load(
     source: str | Path = BUNDLED_NAME, *, decoder: str | None = None, candidates: int = 0, **options: Any
 ) -> Parser:
-    """Load a parser: the bundled one, or that of a folder or an AllenNLP archive (``model.tar.gz``).
+    """Load a parser: the bundled one, that of a folder or an AllenNLP archive (``model.tar.gz``), or a consensus.
+
+    A consensus is a JSON file that names parsers and their weights, see :mod:`qdecomp.consensus_parser`.
 
     ``decoder`` is ``greedy`` or ``ilp`` (only valid graphs; the bundled parser's default), with its options, such as
     ``time_limit`` in seconds. With ``candidates``, every prediction has so many of the best decompositions with their
     scores.
     """
-    from qdecomp.runtime.bundle import BUNDLED
-
     if candidates:
         options["candidates"] = candidates
 
-    path = BUNDLED if source == BUNDLED_NAME else Path(source).expanduser()
-    if not path.exists():
-        raise DataError(f"there is no parser {str(source)!r}; give {BUNDLED_NAME}, a folder or a model.tar.gz")
+    path = parser_path(source)
     found = ParserSource(path, decoder, tuple(options.items()))
     return Parser(path.name, found.open(), found)

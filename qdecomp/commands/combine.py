@@ -1,0 +1,119 @@
+"""``qdecomp combine``: the consensus of several systems' predictions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from qdecomp.version import VERSION
+
+if TYPE_CHECKING:
+    from qdecomp.files.combining import JoinedQuestion
+
+__all__ = ["command"]
+
+
+@click.command("combine")
+@click.option(
+    "--predictions",
+    multiple=True,
+    required=True,
+    metavar="FILE [FILE]...",
+    type=click.Path(path_type=Path),
+    help="Prediction records of two or more systems (JSON lines, or a CSV with question_id and decomposition).",
+)
+@click.argument("more_predictions", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
+@click.option("--output", "output_path", type=click.Path(path_type=Path), help="JSON lines, one for each question.")
+@click.option("--weights", help="A number for each system, such as 1,0.5.  [default: 1 for each]")
+@click.option(
+    "--learn-weights",
+    "gold_path",
+    type=click.Path(path_type=Path),
+    help="Learn the weights on Break's CSV of questions with gold; take rows that no system was trained on.",
+)
+@click.option(
+    "--questions", "questions_path", type=click.Path(path_type=Path), help="Break's CSV with the texts of questions."
+)
+@click.option("--overwrite", is_flag=True, help="Start anew instead of going on with what the output file has.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
+def command(
+    predictions: tuple[Path, ...],
+    more_predictions: tuple[Path, ...],
+    output_path: Path | None,
+    weights: str | None,
+    gold_path: Path | None,
+    questions_path: Path | None,
+    overwrite: bool,
+    strict: bool,
+) -> None:
+    """Combine the predictions of several systems into their consensus.
+
+    Candidates are put into classes of the same normalised logical form; a class has the weighted sum of its members'
+    probabilities, and the best member of the best class is the answer. With --learn-weights, the weights that make most
+    answers right are printed; with --output, they are used as well.
+    """
+    from qdecomp.decoding.consensus import check_weights
+    from qdecomp.files import read_break_csv
+    from qdecomp.files.combining import join_predictions
+
+    paths = (*predictions, *more_predictions)
+    if len(paths) < 2:
+        raise click.UsageError("give the predictions of two or more systems")
+    if output_path is None and gold_path is None:
+        raise click.UsageError("give --output, or --learn-weights, or both")
+    if weights is not None and gold_path is not None:
+        raise click.UsageError("weights are given or learned, not both")
+    if output_path is not None and output_path.resolve() in {path.resolve() for path in paths}:
+        raise click.UsageError(f"{output_path} is one of the files to combine; give another for the output")
+    texts = {} if questions_path is None else {row.question_id: row.question for row in read_break_csv(questions_path)}
+    joined = join_predictions(paths, texts)
+    used = _learned(joined, gold_path) if gold_path is not None else _weights_of(weights, len(paths))
+    check_weights(used, len(paths))
+    failed = 0 if output_path is None else _write(joined, used, output_path, overwrite)
+    if strict and failed:
+        raise SystemExit(1)
+
+
+def _weights_of(text: str | None, systems: int) -> list[float]:
+    if text is None:
+        return [1.0] * systems
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.UsageError(f"--weights {text!r}: give numbers with commas between them, such as 1,0.5") from None
+
+
+def _learned(joined: Sequence[JoinedQuestion], gold_path: Path) -> Sequence[float]:
+    from qdecomp.decoding.consensus import learn_weights
+    from qdecomp.files import read_break_csv
+
+    golds = {row.question_id: row.decomposition for row in read_break_csv(gold_path)}
+    rows = [(each.question, gold, each.predictions) for each in joined if (gold := golds.get(each.question_id))]
+    weights = learn_weights(rows)
+    click.echo(f"weights learned on {len(rows):,} questions: {','.join(f'{weight:g}' for weight in weights)}")
+    return weights
+
+
+def _write(joined: Sequence[JoinedQuestion], weights: Sequence[float], path: Path, overwrite: bool) -> int:
+    from qdecomp.data_structures.prediction import prediction_record
+    from qdecomp.decoding.consensus import consensus
+    from qdecomp.files.resumable import resume_json_lines
+    from qdecomp.terminal.progress import progress
+
+    settings = json.dumps([VERSION, *weights])
+    keys = [f"{each.fingerprint} {settings}" for each in joined]
+    failed = 0
+    with resume_json_lines(path, keys, overwrite=overwrite) as writer:
+        resumed = writer.done
+        for each in progress(joined[resumed:], "combining", len(joined) - resumed):
+            answer = consensus(each.question, each.predictions, weights)
+            failed += answer.decomposition is None
+            record = prediction_record(answer, each.question_id, each.question)
+            writer.write({**record, "key": keys[writer.done]})
+    kept = f", {resumed:,} of them from an earlier run" if resumed else ""
+    click.echo(f"{len(joined):,} questions{kept}; {failed:,} without a decomposition; {path}", err=True)
+    return failed
