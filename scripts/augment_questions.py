@@ -8,16 +8,17 @@ is that of the original with the kind behind it, so that the source of a row is 
 
 from __future__ import annotations
 
-import csv
 import random
 import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import click
+from break_rows import COLUMNS, read_rows, write_rows
 
-_COLUMNS = ("question_id", "question_text", "decomposition", "operators", "split")
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.files import source_of
 
 # What people put in front of a request, for questions and for statements that name what they want.
 _OPENINGS = (
@@ -59,7 +60,7 @@ def opened(row: Row, _: Row, chance: random.Random) -> tuple[str, str] | None:
 
 def misspelled(row: Row, _: Row, chance: random.Random) -> tuple[str, str] | None:
     """With two letters of one long word swapped, in the question and in its decomposition, which copies it."""
-    words = sorted(set(re.findall(r"[a-z]{5,}", row["question_text"])))
+    words = sorted(set(re.findall(r"\b[a-z]{5,}\b", row["question_text"])))
     if not words:
         return None
     word = chance.choice(words)
@@ -110,16 +111,16 @@ def augment(rows: list[dict[str, str]], shares: Mapping[str, float], seed: int) 
     """The new rows of all kinds, each kind drawn with a chance of its own from the seed."""
     by_source: dict[str, list[dict[str, str]]] = {}
     for row in rows:
-        by_source.setdefault(row["question_id"].split("_")[0], []).append(row)
+        by_source.setdefault(source_of(row["question_id"]), []).append(row)
     result = []
     for kind, share in shares.items():
         chance = random.Random(f"{seed} {kind}")
         for row in chance.sample(rows, round(share * len(rows))):
-            other = chance.choice(by_source[row["question_id"].split("_")[0]])
+            other = chance.choice(by_source[source_of(row["question_id"])])
             found = AUGMENTATIONS[kind](row, other, chance)
             if found is not None:
                 values = (f"{row['question_id']}_{kind}", *found, "", row.get("split", ""))
-                result.append(dict(zip(_COLUMNS, values, strict=True)))
+                result.append(dict(zip(COLUMNS, values, strict=True)))
     return result
 
 
@@ -133,17 +134,15 @@ def augment(rows: list[dict[str, str]], shares: Mapping[str, float], seed: int) 
 @click.option("--seed", type=int, default=7, show_default=True)
 def main(source: Path, output: Path, kinds: tuple[str, ...], share: float, seed: int) -> None:
     """Read Break's CSV and write the new rows."""
-    if output.exists() and output.samefile(source):
-        raise click.UsageError(f"{output} is the input; choose another file for the output")
-    with source.open(encoding="utf-8", newline="") as stream:
-        rows: list[Any] = list(csv.DictReader(stream))
+    rows = read_rows(source)
     found = augment(rows, dict.fromkeys(kinds or AUGMENTATIONS, share), seed)
-    with output.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, _COLUMNS)
-        writer.writeheader()
-        writer.writerows(found)
+    write_rows(output, found, source)
     click.echo(f"{len(found)} new rows of {len(rows)}")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except QDecompError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(2)

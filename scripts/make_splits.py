@@ -1,0 +1,129 @@
+"""Cut Break's training rows for experiments: nested subsets, all sources but one, or rows held out of training.
+
+    python scripts/make_splits.py subsets --input train.csv --output splits/          # 1, 5, 10, 20, 50 and 100 percent
+    python scripts/make_splits.py leave-one-out --input train.csv --output splits/    # a folder for each source
+    python scripts/make_splits.py holdout --input train.csv --output splits/          # fit.csv and holdout.csv
+
+Every split depends on the rows and the seed alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from break_rows import read_rows, write_rows
+
+from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.files import source_of
+
+PERCENTAGES = (1, 5, 10, 20, 50, 100)
+SOURCES = ("ATIS", "CLEVR", "COMQA", "CWQ", "DROP", "GEO", "NLVR2", "SPIDER")
+_WORDS = re.compile(r"[a-z0-9]+")
+
+Rows = list[dict[str, str]]
+
+
+def by_source(rows: Rows) -> dict[str, Rows]:
+    """The rows of each source, in their order."""
+    found: dict[str, Rows] = {}
+    for row in rows:
+        found.setdefault(source_of(row["question_id"]), []).append(row)
+    return found
+
+
+def subsets(rows: Rows, percentages: Sequence[int], seed: int) -> dict[int, Rows]:
+    """Nested subsets in which every source keeps its share, and has at least one row; in the order of the input."""
+    shuffled: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        shuffled.setdefault(source_of(row["question_id"]), []).append(number)
+    for source, numbers in shuffled.items():
+        random.Random(f"{seed} {source}").shuffle(numbers)
+    chosen = {
+        percentage: {
+            number
+            for numbers in shuffled.values()
+            for number in numbers[: max(1, round(len(numbers) * percentage / 100))]
+        }
+        for percentage in percentages
+    }
+    return {
+        percentage: [row for number, row in enumerate(rows) if number in kept] for percentage, kept in chosen.items()
+    }
+
+
+def hold_out(rows: Rows, one_of: int) -> tuple[Rows, Rows]:
+    """Rows to train on and about one row of ``one_of`` to keep apart, chosen by the question's words.
+
+    So a question that is there twice, with other capitals or punctuation, is on one side.
+    """
+    parts: tuple[Rows, Rows] = ([], [])
+    for row in rows:
+        words = " ".join(_WORDS.findall(row["question_text"].lower()))
+        number = int(hashlib.sha256(words.encode()).hexdigest(), 16)
+        parts[number % one_of == 0].append(row)
+    return parts
+
+
+@click.group(help=__doc__)
+def main() -> None:
+    """Cut Break's training rows for experiments."""
+
+
+_input = click.option("--input", "source", type=click.Path(path_type=Path), required=True, help="Break's CSV.")
+_output = click.option("--output", type=click.Path(file_okay=False, path_type=Path), required=True, help="A folder.")
+
+
+@main.command("subsets")
+@_input
+@_output
+@click.option("--seed", type=int, default=7, show_default=True)
+def subsets_command(source: Path, output: Path, seed: int) -> None:
+    """Write nested subsets, stratified by source: train_1.csv to train_100.csv."""
+    rows = read_rows(source)
+    for percentage, subset in subsets(rows, PERCENTAGES, seed).items():
+        write_rows(output / f"train_{percentage}.csv", subset, source)
+        click.echo(f"{percentage}%: {len(subset)} of {len(rows)} rows")
+
+
+@main.command("leave-one-out")
+@_input
+@_output
+@click.option("--source", "sources", multiple=True, default=SOURCES, show_default=True, help="Leave only these out.")
+def leave_one_out_command(source: Path, output: Path, sources: tuple[str, ...]) -> None:
+    """Write a folder for each source: train.csv without its rows, left_out.csv with them."""
+    rows = read_rows(source)
+    found = by_source(rows)
+    missing = [name for name in sources if name not in found]
+    if missing:
+        raise DataError(f"{source} has no rows of {', '.join(missing)}; it has {', '.join(sorted(found))}")
+    for name in sources:
+        kept = [row for row in rows if source_of(row["question_id"]) != name]
+        write_rows(output / name / "train.csv", kept, source)
+        write_rows(output / name / "left_out.csv", found[name], source)
+        click.echo(f"without {name}: {len(kept)} of {len(rows)} rows")
+
+
+@main.command("holdout")
+@_input
+@_output
+@click.option("--one-of", type=click.IntRange(2), default=30, show_default=True, help="About one row of so many.")
+def holdout_command(source: Path, output: Path, one_of: int) -> None:
+    """Write fit.csv to train on and holdout.csv to calibrate on."""
+    fit, held_out = hold_out(read_rows(source), one_of)
+    write_rows(output / "fit.csv", fit, source)
+    write_rows(output / "holdout.csv", held_out, source)
+    click.echo(f"{len(fit)} rows to train on, {len(held_out)} held out")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except QDecompError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(2)
