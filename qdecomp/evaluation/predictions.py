@@ -149,10 +149,15 @@ def name_systems(options: Iterable[str]) -> list[tuple[str, Path]]:
     return list(named.items())
 
 
-def read_predictions(path: str | Path, gold: Gold, name: str | None = None) -> SystemPredictions:
-    """Read a prediction file of either format and match its rows with the gold questions."""
+def read_predictions(
+    path: str | Path, gold: Gold, name: str | None = None, *, column: str = "decomposition"
+) -> SystemPredictions:
+    """Read a prediction file of either format and match its rows with the gold questions.
+
+    ``column`` names the column or field that has the decompositions.
+    """
     path = Path(path)
-    rows: list[_Row | RowProblem] = list(_json_rows(path) if _holds_json(path) else _csv_rows(path))
+    rows: list[_Row | RowProblem] = list(_json_rows(path, column) if _holds_json(path) else _csv_rows(path, column))
     _require_usable(path, rows)
     by_order = not any(isinstance(row, _Row) and row.question_id is not None for row in rows)
     predictions, problems = _match_by_order(path, rows, gold) if by_order else _match_by_id(path, rows, gold)
@@ -164,46 +169,50 @@ def _holds_json(path: Path) -> bool:
         start = next((line.lstrip() for line in stream if line.strip()), "")
     if not start:
         raise DataError(f"{path}: the file is empty; there are no predictions in it")
+    if start.startswith("["):
+        raise DataError(f"{path}: this is a JSON array; write its members as JSON lines; {_HOW_RECORDS_LOOK}")
     return path.suffix.lower() in _JSON_SUFFIXES or start.startswith("{")
 
 
-def _json_rows(path: Path) -> Iterator[_Row | RowProblem]:
+def _json_rows(path: Path, column: str) -> Iterator[_Row | RowProblem]:
     for number, value in try_json_lines(path):
         if isinstance(value, DataError):
             yield RowProblem(ProblemKind.MALFORMED, number, None, "not JSON")
-        elif (wrong := _what_is_wrong(value)) is not None:
+        elif (wrong := _what_is_wrong(value, column)) is not None:
             question_id = value.get("question_id") if isinstance(value, dict) else None
             known_id = question_id if isinstance(question_id, str) else None
             yield RowProblem(ProblemKind.MALFORMED, number, known_id, wrong)
         else:
             error = value.get("error")
-            yield _Row(number, value["question_id"].strip(), value["decomposition"], error and str(error))
+            yield _Row(number, value["question_id"].strip(), value[column], error and str(error))
 
 
-def _what_is_wrong(record: Any) -> str | None:
+def _what_is_wrong(record: Any, column: str) -> str | None:
     if not isinstance(record, dict):
         return f"a JSON {type(record).__name__}, not an object"
     question_id = record.get("question_id")
     if not isinstance(question_id, str) or not question_id.strip():
         return "no question_id"
-    if "decomposition" not in record:
-        return "no decomposition"
-    if not isinstance(record["decomposition"], str | list | dict | None):
-        return f"the decomposition is a JSON {type(record['decomposition']).__name__}, not a text or a list of steps"
+    if column not in record:
+        return f"no {column}; found fields: {', '.join(record)}; --column NAME says which one has the decomposition"
+    if not isinstance(record[column], str | list | dict | None):
+        return f"the {column} is a JSON {type(record[column]).__name__}, not a text or a list of steps"
     return None
 
 
-def _csv_rows(path: Path) -> Iterator[_Row | RowProblem]:
+def _csv_rows(path: Path, column: str) -> Iterator[_Row | RowProblem]:
     with open_text(path) as stream:
         reader = csv.reader(stream)
         try:
             header = [cell.strip() for cell in next(reader)]
-            if "decomposition" not in header:
+            if column not in header:
+                found = ", ".join(cell[:40] for cell in header[:12])
                 raise DataError(
-                    f"{path}: neither prediction records nor a CSV with a column decomposition; {_HOW_RECORDS_LOOK}"
+                    f"{path}: neither prediction records nor a CSV with a column {column}; found columns: {found}; "
+                    f"--column NAME says which one has the decompositions; {_HOW_RECORDS_LOOK}"
                 )
             for number, cells in enumerate(_without_blank_lines(reader, len(header)), start=1):
-                yield _csv_row(number, header, cells)
+                yield _csv_row(number, header, cells, column)
         except csv.Error as error:
             raise DataError(f"{path}: line {reader.line_num}: {error}") from None
 
@@ -220,7 +229,7 @@ def _without_blank_lines(rows: Iterable[list[str]], width: int) -> Iterator[list
             blank += 1
 
 
-def _csv_row(number: int, header: Sequence[str], cells: Sequence[str]) -> _Row | RowProblem:
+def _csv_row(number: int, header: Sequence[str], cells: Sequence[str], column: str) -> _Row | RowProblem:
     if len(cells) != len(header):
         message = f"{len(cells)} cells, but the header has {len(header)}; text with commas must be quoted"
         return RowProblem(ProblemKind.MALFORMED, number, None, message)
@@ -228,7 +237,7 @@ def _csv_row(number: int, header: Sequence[str], cells: Sequence[str]) -> _Row |
     if "question_id" in row and not row["question_id"].strip():
         return RowProblem(ProblemKind.MALFORMED, number, None, "no question_id")
     question_id = row["question_id"].strip() if "question_id" in row else None
-    return _Row(number, question_id, row["decomposition"], row.get("error") or None)
+    return _Row(number, question_id, row[column], row.get("error") or None)
 
 
 def _require_usable(path: Path, rows: Sequence[_Row | RowProblem]) -> None:

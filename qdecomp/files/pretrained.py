@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from qdecomp.data_structures.errors import DataError
 
+from .extras import missing_extra
+
 if TYPE_CHECKING:
     from spacy.language import Language
 
@@ -66,7 +68,7 @@ def load_spacy(name: str = "en_core_web_sm", disable: tuple[str, ...] = ()) -> L
     try:
         import spacy
     except ImportError:
-        raise DataError(f"pipeline {name!r} needs spaCy: pip install 'qdecomp[norm_em]'") from None
+        raise missing_extra(f"pipeline {name!r}", "norm-em") from None
     source = _pipeline_source(name)
     try:
         return spacy.load(source, disable=list(disable))

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.files.extras import missing_extra
 
 __all__ = ["Array", "ByteRows", "from_bytes", "read_weights", "to_bytes", "write_weights"]
 
@@ -65,7 +66,7 @@ def read_weights(path: Path) -> dict[str, Array | ByteRows]:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
     except ImportError:
-        raise DataError("a bundled parser needs a package more: pip install 'qdecomp[parser]'") from None
+        raise missing_extra("a bundled parser", "parser") from None
     try:
         arrays = load_file(path)
     except (OSError, SafetensorError) as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.files.extras import missing_extra
 
 __all__ = ["PieceIds", "WordPieces"]
 
@@ -34,7 +35,7 @@ class WordPieces:
         try:
             from tokenizers import BertWordPieceTokenizer
         except ImportError:
-            raise DataError("the bundled parser needs a package more: pip install 'qdecomp[parser]'") from None
+            raise missing_extra("the bundled parser", "parser") from None
         pieces = vocabulary.read_text(encoding="utf-8").split("\n")
         self._tokenizer = BertWordPieceTokenizer(
             {piece: number for number, piece in enumerate(pieces) if piece}, lowercase=True

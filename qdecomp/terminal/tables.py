@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TextIO
 
 from .escapes import printable
 
-__all__ = ["Table", "format_csv", "format_plain", "show_tables"]
+__all__ = ["Table", "format_csv", "format_plain", "format_stacked", "show_tables"]
 
 
 # Full-width signs, too: some spreadsheets take them for the plain ones.
@@ -35,14 +38,22 @@ class Table:
 
 
 def show_tables(tables: Iterable[Table], stream: TextIO | None = None) -> None:
-    """Print tables, with an empty line between them."""
+    """Print tables, with an empty line between them.
+
+    A table that is wider than the terminal, or than ``COLUMNS`` says, has a line for each cell instead, so that no
+    figure is cut off.
+    """
     stream = sys.stdout if stream is None else stream
+    width = _width(stream)
     for number, given in enumerate(tables):
         if number:
             print(file=stream)
         table = _printable(given)
-        if stream.isatty():
-            _draw(table, stream)
+        drawn = stream.isatty()
+        if width is not None and _natural_width(table, drawn) > width:
+            print(format_stacked(table, width), file=stream)
+        elif drawn:
+            _draw(table, stream, width)
         else:
             print(format_plain(table), file=stream)
 
@@ -52,6 +63,42 @@ def _printable(table: Table) -> Table:
     columns = tuple(map(printable, table.columns))
     rows = tuple(tuple(map(printable, row)) for row in table.rows)
     return replace(table, columns=columns, rows=rows, note=printable(table.note))
+
+
+def _width(stream: TextIO) -> int | None:
+    """How many cells a line may have: what ``COLUMNS`` says, else those of the terminal, else any number."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns[:9]) > 0:
+        return int(columns[:9])
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def _natural_width(table: Table, drawn: bool) -> int:
+    # A drawn column has a space on both sides, and so has the table.
+    return sum(_widths(table)) + 2 * (len(table.columns) + (1 if drawn else -1))
+
+
+def _widths(table: Table) -> list[int]:
+    lines = [table.columns, *table.rows]
+    return [max(len(line[column]) for line in lines) for column in range(len(table.columns))]
+
+
+def format_stacked(table: Table, width: int) -> str:
+    """A line for each cell, for a terminal that is too narrow for the columns.
+
+    >>> print(format_stacked(Table("Rows", ("file", "rows", "converted"), (("train", "10", "9"),)), 16))
+    Rows
+    train
+      rows: 10
+      converted: 9
+    """
+    lines = [*textwrap.wrap(table.title, width)]
+    for row in table.rows:
+        words = ", ".join(cell for cell in row[: table.text_columns] if cell)
+        lines += textwrap.wrap(words, width, subsequent_indent="  ")
+        for head, cell in zip(table.columns[table.text_columns :], row[table.text_columns :], strict=True):
+            lines += textwrap.wrap(f"{head}: {cell}", width, initial_indent="  ", subsequent_indent="    ")
+    return "\n".join([*lines, *textwrap.wrap(table.note, width)])
 
 
 def format_plain(table: Table) -> str:
@@ -64,7 +111,7 @@ def format_plain(table: Table) -> str:
     dev       7
     """
     lines = [table.columns, *table.rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(table.columns))]
+    widths = _widths(table)
     text = [table.title, *(_plain_line(line, widths, table.text_columns) for line in lines)]
     return "\n".join([*text, table.note] if table.note else text)
 
@@ -77,7 +124,7 @@ def _plain_line(cells: Sequence[str], widths: Sequence[int], text_columns: int) 
     return "  ".join(padded).rstrip()
 
 
-def _draw(table: Table, stream: TextIO) -> None:
+def _draw(table: Table, stream: TextIO, width: int | None) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -89,7 +136,7 @@ def _draw(table: Table, stream: TextIO) -> None:
         drawn.add_column(Text(head), justify="left" if column < table.text_columns else "right")
     for row in table.rows:
         drawn.add_row(*(Text(cell) for cell in row))
-    console = Console(file=stream)
+    console = Console(file=stream, width=width)
     console.print(drawn)
     if table.note:
         console.print(Text(table.note))

@@ -209,3 +209,34 @@ def test_half_of_a_character_in_a_prediction_is_said_and_escaped(
     details = [json.loads(line) for line in (files / "details.jsonl").read_text(encoding="utf-8").splitlines()]
     assert "\ud800" in details[1]["prediction"]
     assert json.loads((files / "scores.json").read_text(encoding="utf-8"))["systems"][0]["problem_counts"]["odd"] == 1
+
+
+def test_prediction_files_need_no_option(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        run("--gold", files / "gold.csv", files / "good.csv", f"second={files / 'poor.jsonl'}", "--metrics", "em") == 0
+    )
+    shown = capsys.readouterr().out
+    assert "good" in shown
+    assert "second" in shown
+    assert run("--gold", files / "gold.csv") == 2
+    assert "give at least one file of predictions" in capsys.readouterr().err
+
+
+def test_a_column_of_predictions_can_be_named(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "model.csv").write_text(GOOD.replace("decomposition", "output"))
+    records = [{"question_id": "CLEVR_dev_2", "output": ["spheres", "number of #1"]}]
+    (files / "model.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    for name, found in (("model.csv", "found columns: output"), ("model.jsonl", "found fields: question_id, output")):
+        assert run("--gold", files / "gold.csv", files / name) == 2
+        error = capsys.readouterr().err
+        assert found in error
+        assert "--column NAME" in error
+        assert error.count("\n") == 1
+        assert run("--gold", files / "gold.csv", files / name, "--column", "output", "--metrics", "lf_em") == 0
+        assert "LF-EM" in capsys.readouterr().out
+
+
+def test_a_json_array_of_predictions_is_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "model.json").write_text('[{"question_id": "CLEVR_dev_2", "decomposition": "return spheres"}]')
+    assert run("--gold", files / "gold.csv", files / "model.json") == 2
+    assert "this is a JSON array; write its members as JSON lines" in capsys.readouterr().err

@@ -139,7 +139,11 @@ class TestRecords:
             ("[1, 2]", "a JSON list, not an object"),
             ('{"decomposition": "return x"}', "no question_id"),
             ('{"question_id": 7, "decomposition": "return x"}', "no question_id"),
-            ('{"question_id": "ATIS_dev_1"}', "no decomposition"),
+            (
+                '{"question_id": "ATIS_dev_1", "output": "return x"}',
+                "no decomposition; found fields: question_id, output; "
+                "--column NAME says which one has the decomposition",
+            ),
             (
                 '{"question_id": "ATIS_dev_1", "decomposition": 3}',
                 "the decomposition is a JSON int, not a text or a list of steps",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.data_structures.operators import Operator
+from qdecomp.files.extras import missing_extra
 from qdecomp.terminal.tables import Table
 from qdecomp.version import VERSION
 
@@ -56,8 +56,8 @@ def render_page(report: Report) -> str:
         from jinja2 import Environment, StrictUndefined
 
         figures = _figures(report)
-    except ImportError as error:
-        raise DataError(f"the report needs {error.name}; install it with: pip install 'qdecomp[report]'") from None
+    except ImportError:
+        raise missing_extra("the report", "report") from None
     template = (
         resources.files("qdecomp.evaluation.report").joinpath("templates/report.html").read_text(encoding="utf-8")
     )
