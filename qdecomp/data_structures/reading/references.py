@@ -14,7 +14,7 @@ __all__ = ["NATIVE", "STYLES", "UNMISTAKABLE", "ReferenceStyle", "with_reference
 NATIVE = "#1"
 _NUMBER_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
 _NUMBER = rf"(?:\d{{1,3}}|{'|'.join(_NUMBER_WORDS)})"
-_ANY_NUMBER = re.compile(rf"(?<!\d)\d{{1,9}}(?!\d)|\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
+_ANY_NUMBER = re.compile(rf"\d+|\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 # "the answer to step 1" is step 1.
 _ANSWER_OF = (
     r"(?:the (?:answers?|results?|outputs?) (?:of|from|to|in|for|obtained (?:in|from)|returned by|found in) (?:the )?)?"
@@ -116,4 +116,7 @@ def _translate(text: str, style: ReferenceStyle, added: int) -> str:
 
 
 def _value(number: str) -> int:
-    return int(number[:9]) if number.isdecimal() else _NUMBER_WORDS[number.lower()]
+    if not number.isdecimal():
+        return _NUMBER_WORDS[number.lower()]
+    # Nine digits are more than there are steps, and converting thousands of them takes long.
+    return int(number.lstrip("0")[:9] or "0")

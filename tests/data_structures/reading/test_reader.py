@@ -102,3 +102,8 @@ def test_the_reference_texts_are_break_text(shared_path: Path) -> None:
             row = json.loads(line)
             for text in (row["prediction"], row["gold"]):
                 assert read_decomposition(text) == Reading(text, BREAK_FORM)
+
+
+@pytest.mark.parametrize(("text", "refers_to"), [("a\n#0000000001 b", "#1"), ("a\n#" + "9" * 1500, "#" + "9" * 9)])
+def test_long_numbers_of_steps_are_read_whole(text: str, refers_to: str) -> None:
+    assert refers_to in read_decomposition(text).text

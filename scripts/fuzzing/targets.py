@@ -1,0 +1,234 @@
+"""What is tried: for each name, how an input is made and what is done with it.
+
+A ``try_…`` function raises a ``QDecompError`` for what is rightly refused, an ``AssertionError`` for what does not hold
+although it should, and anything else by mistake.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from xml.etree import ElementTree
+
+from qdecomp.data_structures import graph_codecs as codecs
+from qdecomp.data_structures.conversion.chain import convert, read_graph
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
+from qdecomp.data_structures.dependency_graph import dependency_graph_from_json, dependency_graph_to_json
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.lf_em import lf_em
+from qdecomp.data_structures.logical_form import (
+    format_logical_form,
+    logical_form_from_json,
+    logical_form_to_json,
+    parse_logical_form,
+)
+from qdecomp.data_structures.mistakes import is_mistake
+from qdecomp.data_structures.prediction import prediction_of_record, prediction_record
+from qdecomp.data_structures.qdmr import parse_qdmr
+from qdecomp.data_structures.reading import read_decomposition
+from qdecomp.decomposition import Decomposition
+from qdecomp.evaluation.predictions import read_gold, read_predictions
+from qdecomp.files import read_break_csv, try_json_lines
+from qdecomp.files.question_files import read_questions
+from qdecomp.parser import Parser, load
+from qdecomp.visualization import PageItem, decomposition_html, graph_svg, graph_text, page_html, steps_svg
+
+from .inputs import Pieces
+
+__all__ = ["TARGETS", "Target"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Makes inputs and tries them; ``share`` is how much of the time it gets beside others."""
+
+    make: Callable[[Pieces], Any]
+    attempt: Callable[[Any], None]
+    share: float = 1.0
+
+
+def try_qdmr(text: str) -> None:
+    """Break's text, and what language models write."""
+    try:
+        value = parse_qdmr(text)
+        assert parse_qdmr(str(value)) == value, "not read back"
+    except QDecompError:
+        pass
+    parse_qdmr(read_decomposition(text).text)
+
+
+def try_logical_form(lines: list[str]) -> None:
+    """Text and JSON of logical forms, and the way to QDMR."""
+    form = parse_logical_form(lines)
+    assert parse_logical_form(format_logical_form(form)) == form, "text is not read back"
+    assert logical_form_from_json(json.loads(json.dumps(logical_form_to_json(form)))) == form, "JSON is not read back"
+    to_logical_form(to_qdmr(form))
+
+
+def try_lf_em(value: tuple[str, str, str]) -> None:
+    """Both variants of the metric; equal texts are equal unless they cannot be read."""
+    question, prediction, gold = value
+    for strict in (False, True):
+        result = lf_em(question, prediction, gold, strict=strict)
+        assert not is_mistake(result.error), result.error
+        same = lf_em(question, gold, gold, strict=strict)
+        assert same.verdict or same.error is not None, "gold is not equal to itself"
+
+
+def make_annotated(pieces: Pieces) -> tuple[str, str]:
+    """A question and a decomposition that may belong to it."""
+    decomposition = pieces.decomposition()
+    return pieces.question_about(decomposition), decomposition
+
+
+def try_conversion(value: tuple[str, str]) -> None:
+    """Decomposition to graph, and back."""
+    conversion = convert(*value)
+    reading = read_graph(conversion.graph)
+    assert read_graph(conversion.graph, tolerant=True).form == reading.form, "a valid graph was repaired"
+    assert parse_qdmr(str(reading.qdmr)) == reading.qdmr, "not read back"
+
+
+def make_codec_text(pieces: Pieces) -> tuple[str, str]:
+    """A text in one of the formats of graphs, whole or spoiled."""
+    try:
+        graph = dependency_graph_from_json(pieces.graph())
+        texts = {"dot": codecs.format_dot(graph), "conllu": codecs.format_conllu(graph)}
+        texts["span_dot"] = codecs.format_span_dot(read_graph(graph, tolerant=True).span_graph)
+    except QDecompError:
+        texts = {"dot": 'digraph dependency_graph {\n  0 [label="a"];\n}', "conllu": "1\ta" + "\t_" * 8}
+    name = pieces.chance.choice(sorted(texts))
+    return name, texts[name] if pieces.chance.random() < 0.3 else pieces.spoiled(texts[name])
+
+
+def try_codec(value: tuple[str, str]) -> None:
+    """The text formats of graphs, networkx and JSON."""
+    name, text = value
+    if name == "span_dot":
+        spans = codecs.parse_span_dot(text)
+        assert codecs.parse_span_dot(codecs.format_span_dot(spans)) == spans, "not read back"
+        assert codecs.span_graph_from_networkx(codecs.span_graph_to_networkx(spans)) == spans, "networkx"
+        return
+    parse, write = (
+        (codecs.parse_dot, codecs.format_dot) if name == "dot" else (codecs.parse_conllu, codecs.format_conllu)
+    )
+    graph = parse(text)
+    assert parse(write(graph)) == graph, "not read back"
+    assert dependency_graph_from_json(dependency_graph_to_json(graph)) == graph, "JSON is not read back"
+    assert codecs.dependency_graph_from_networkx(codecs.dependency_graph_to_networkx(graph)) == graph, "networkx"
+    read_graph(graph, tolerant=True)
+
+
+def try_record(record: Mapping[str, Any]) -> None:
+    """A prediction record, the decomposition it holds and its plan."""
+    prediction = prediction_of_record(record)
+    json.dumps(prediction_record(prediction, "1", "q"), allow_nan=False)
+    decomposition = Decomposition("q", prediction)
+    str(decomposition)
+    json.dumps(decomposition.to_dict(), allow_nan=False)
+    if decomposition:
+        str(decomposition.plan())
+
+
+def try_page(record: Mapping[str, Any]) -> None:
+    """Pages and pictures of a record; no word of it becomes markup."""
+    prediction = prediction_of_record(record)
+    question = str(record.get("question"))
+    for text in (
+        page_html([PageItem("1", question, prediction, prediction)]),
+        decomposition_html(question, prediction),
+    ):
+        assert "<script" not in text.lower(), "a script"
+        text.encode()
+    if prediction.form is not None:
+        ElementTree.fromstring(steps_svg(prediction.form))
+    if prediction.graph is not None:
+        graph_text(prediction.graph)
+        ElementTree.fromstring(graph_svg(prediction.graph))
+
+
+@cache
+def _parser() -> Parser:
+    return load()
+
+
+def try_parser(question: str) -> None:
+    """The bundled parser."""
+    decomposition = _parser().parse(question)
+    assert not is_mistake(decomposition.error), decomposition.error
+    assert bool(decomposition) == bool(decomposition.steps), "true without steps"
+    json.dumps(decomposition.to_dict(), allow_nan=False)
+
+
+def make_file(pieces: Pieces) -> tuple[str, bytes]:
+    """A file of questions, gold or predictions, whole or spoiled."""
+    rows = [(pieces.word(), pieces.question(), pieces.decomposition()) for _ in range(pieces.chance.randrange(6))]
+    kind = pieces.chance.choice(("csv", "jsonl", "txt"))
+    if kind == "csv":
+        stream = io.StringIO()
+        writer = csv.writer(stream)
+        writer.writerow(("question_id", "question_text", "decomposition"))
+        writer.writerows(rows)
+        text = stream.getvalue()
+    elif kind == "jsonl":
+        names = ("question_id", "question", "decomposition")
+        text = "\n".join(json.dumps(dict(zip(names, row, strict=True))) for row in rows)
+    else:
+        text = "\n".join(question for _, question, _ in rows)
+    content = (text if pieces.chance.random() < 0.5 else pieces.spoiled(text)).encode("utf-8", "surrogatepass")
+    if pieces.chance.random() < 0.1:
+        content = content[: pieces.chance.randrange(len(content) + 1)] + bytes(pieces.chance.choices(range(256), k=4))
+    return kind, content
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="qdecomp-fuzz-")
+
+
+def try_file(value: tuple[str, bytes]) -> None:
+    """Everything that reads a file of the user's."""
+    kind, content = value
+    path = Path(_folder().name) / f"file.{kind}"
+    path.write_bytes(content)
+    gold = Path(_folder().name) / "gold.csv"
+    gold.write_text("question_id,question_text,decomposition\n1,which cubes ?,return cubes\n", encoding="utf-8")
+    readers: tuple[Callable[[], object], ...] = (
+        lambda: read_questions(path),
+        lambda: read_break_csv(path),
+        lambda: list(try_json_lines(path)),
+        lambda: read_predictions(path, read_gold(gold)),
+    )
+    refused = None
+    for read in readers:
+        try:
+            read()
+        except QDecompError as error:
+            refused = error
+    if refused is not None:
+        raise refused
+
+
+TARGETS: Mapping[str, Target] = MappingProxyType(
+    {
+        "qdmr": Target(lambda pieces: pieces.decomposition(), try_qdmr, 4.0),
+        "lf": Target(lambda pieces: pieces.logical_form(), try_logical_form, 4.0),
+        "lf_em": Target(
+            lambda pieces: (pieces.question(), pieces.decomposition(), pieces.decomposition()), try_lf_em, 2.0
+        ),
+        "conversion": Target(make_annotated, try_conversion),
+        "codecs": Target(make_codec_text, try_codec),
+        "records": Target(lambda pieces: pieces.record(), try_record, 2.0),
+        "pages": Target(lambda pieces: pieces.record(), try_page),
+        "parser": Target(lambda pieces: pieces.question(), try_parser),
+        "files": Target(make_file, try_file),
+    }
+)

@@ -1,0 +1,79 @@
+"""The fuzzing program: a small run of every target finds nothing, and what it should find it tells."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TARGETS = ("qdmr", "lf", "lf_em", "conversion", "codecs", "records", "pages", "parser", "files")
+
+
+def run(project_root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    script = project_root / "scripts" / "fuzz.py"
+    return subprocess.run([sys.executable, str(script), *arguments], capture_output=True, text=True, check=False)
+
+
+def test_every_target_takes_what_nobody_would_write(project_root: Path, tmp_path: Path) -> None:
+    output = tmp_path / "fuzz.json"
+    # The parser's share of the time is the whole of it, so that the number of inputs is what ends the run.
+    result = run(project_root, "--seconds", "3600", "--inputs", "60", "--seed", "1", "--output", str(output))
+    found = json.loads(output.read_text(encoding="utf-8"))
+    assert found["findings"] == []
+    assert {name: each["inputs"] for name, each in found["targets"].items()} == dict.fromkeys(TARGETS, 60)
+    assert found["inputs"] == 60 * len(TARGETS)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_one_seed_gives_the_same_inputs(project_root: Path, tmp_path: Path) -> None:
+    refused = []
+    for name in ("a.json", "b.json"):
+        run(project_root, "qdmr", "lf", "--inputs", "200", "--seed", "7", "--output", str(tmp_path / name))
+        targets = json.loads((tmp_path / name).read_text(encoding="utf-8"))["targets"]
+        refused.append([each["refused"] for each in targets.values()])
+    assert refused[0] == refused[1]
+
+
+def test_an_unknown_target_is_refused(project_root: Path) -> None:
+    result = run(project_root, "everything")
+    assert result.returncode == 2
+    assert "everything" in result.stderr
+
+
+WRONG = """
+import os, sys, time
+sys.path.insert(0, {scripts!r})
+from fuzzing import running, targets
+from fuzzing.targets import Target
+
+def attempt(value):
+    {body}
+
+running.TARGETS = {{"wrong": Target(lambda pieces: "input", attempt)}}
+running.MOST_SECONDS = {most_seconds}
+outcome = running.run_target("wrong", 0, 60.0, 3)
+print(sorted(outcome.findings), outcome.inputs, {{each.input for each in outcome.findings.values()}})
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "most_seconds", "told"),
+    [
+        ('raise IndexError("x")', 2.0, "IndexError in <string>"),
+        ('assert value == "other", "not read back"', 2.0, "AssertionError in <string>"),
+        ("sum(range(10000))", 0.0, "over 0 s"),
+        ("os._exit(7)", 2.0, "the process died with code 7"),
+        ("os.kill(os.getpid(), 9)", 2.0, "the process died with code -9"),
+        ("bytearray(1200 * 2**20)", 60.0, "over 1024 MB"),
+    ],
+)
+def test_what_should_not_be_is_told_with_its_input(
+    project_root: Path, body: str, most_seconds: float, told: str
+) -> None:
+    program = WRONG.format(scripts=str(project_root / "scripts"), body=body, most_seconds=most_seconds)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert told in result.stdout, result.stderr
+    assert "'input'" in result.stdout
