@@ -10,8 +10,9 @@ from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.models.archival import Archive, load_archive
 from allennlp.models.model import Model
 
-from qdecomp.data.word_piece_indexer import MAX_PIECES, special_tokens_of
+from qdecomp.data.word_piece_indexer import MAX_PIECES
 from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.files.pretrained import encoder_path
 from qdecomp.models.biaffine_graph_parser import BiaffineGraphParser
 from qdecomp.models.copynet_bert import CopyNetBert

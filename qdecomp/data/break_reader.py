@@ -13,12 +13,13 @@ from allennlp.data.fields import Field, MetadataField, TextField
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import ConversionError, DataError, QDecompError
+from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.data_structures.tokenization import question_words
 from qdecomp.files import BreakExample, open_text, read_break_csv, try_json_lines
 
 from .graph_cache import GraphCache
 from .pos_tagging import pos_tags
-from .word_piece_indexer import WordPieceIndexer, special_tokens_of
+from .word_piece_indexer import WordPieceIndexer
 
 __all__ = ["BreakReader", "read_examples"]
 
@@ -59,7 +60,7 @@ class BreakReader(DatasetReader):
       ``decomposition`` (the gold text or None).
 
     A subclass adds its targets in :meth:`target_fields`. ``special_tokens`` is as in
-    :func:`~qdecomp.data.word_piece_indexer.special_tokens_of`.
+    :func:`~qdecomp.data_structures.special_tokens.special_tokens_of`.
 
     A row whose question cannot be used is left out; one whose gold has no target is kept, since its prediction can be
     scored all the same, and its target says that it is not known. Both are counted by reason and logged.

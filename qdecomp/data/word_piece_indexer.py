@@ -11,10 +11,10 @@ from allennlp.data.tokenizers import Token
 from allennlp.data.vocabulary import Vocabulary
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
+from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.files.pretrained import encoder_path
 
-__all__ = ["MAX_PIECES", "NO_WORD", "WordPieceIndexer", "special_tokens_of"]
+__all__ = ["MAX_PIECES", "NO_WORD", "WordPieceIndexer"]
 
 NO_WORD = -1
 """The word of a piece that belongs to none, such as ``[CLS]``."""
@@ -23,30 +23,13 @@ MAX_PIECES = 512
 """How many pieces BERT and its like have positions for."""
 
 
-def special_tokens_of(setting: str | dict[str, Any] | None) -> SpecialTokens | None:
-    """The special tokens that a config names, or spells out as ``resources``, ``duplicates`` and ``dummies``.
-
-    None stands for none at all. A model that was trained with a preset that has changed since is loaded by spelling
-    the preset out in its config.
-    """
-    if setting is None:
-        return None
-    if not isinstance(setting, str):
-        try:
-            return SpecialTokens(**{**setting, "resources": tuple(setting["resources"])})
-        except (KeyError, TypeError):
-            raise DataError(f"special tokens have resources, duplicates and dummies, not {setting!r}") from None
-    if setting not in PRESETS:
-        raise DataError(f"there are no special tokens called {setting!r}; known are {', '.join(PRESETS)}")
-    return PRESETS[setting]
-
-
 @TokenIndexer.register("word_pieces")
 class WordPieceIndexer(TokenIndexer):
     """Pieces of each word, in the order ``[CLS]`` question ``[SEP]`` special tokens ``[SEP]``.
 
-    ``encoder`` is a name for :func:`qdecomp.files.pretrained.encoder_path`. With ``special_tokens`` (see
-    :func:`special_tokens_of`), these go through the encoder with every question; without, only the question does.
+    ``encoder`` is a name for :func:`qdecomp.files.pretrained.encoder_path`. ``special_tokens`` are named as for
+    :func:`~qdecomp.data_structures.special_tokens.special_tokens_of`. They go through the encoder with every
+    question; without them, only the question does.
 
     The tensors are, for each piece: ``ids``, ``types`` (1 for special tokens), ``mask``, and ``words``, the number of
     the word in *model order*: the special tokens come first, then the words of the question. So what is appended has

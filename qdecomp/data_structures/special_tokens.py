@@ -29,8 +29,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
-from .errors import GraphError
+from .errors import DataError, GraphError
 
 __all__ = [
     "DUMMY",
@@ -40,6 +41,7 @@ __all__ = [
     "SpecialTokens",
     "check_tokens",
     "question_length",
+    "special_tokens_of",
     "words_end",
 ]
 
@@ -117,3 +119,21 @@ PRESETS: Mapping[str, SpecialTokens] = MappingProxyType(
         ),
     }
 )
+
+
+def special_tokens_of(setting: str | Mapping[str, Any] | None) -> SpecialTokens | None:
+    """The special tokens that a config names, or spells out as ``resources``, ``duplicates`` and ``dummies``.
+
+    None stands for none at all. A model that was trained with a preset that has changed since is loaded by spelling
+    the preset out in its config.
+    """
+    if setting is None:
+        return None
+    if not isinstance(setting, str):
+        try:
+            return SpecialTokens(**{**setting, "resources": tuple(setting["resources"])})
+        except (KeyError, TypeError):
+            raise DataError(f"special tokens have resources, duplicates and dummies, not {setting!r}") from None
+    if setting not in PRESETS:
+        raise DataError(f"there are no special tokens called {setting!r}; known are {', '.join(PRESETS)}")
+    return PRESETS[setting]

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, check_back, convert
+from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, convert
 from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
 from qdecomp.data_structures.errors import ConversionError, DataError, QDecompError, QdmrSyntaxError
+from qdecomp.data_structures.lf_em.round_trip import check_round_trip
 from qdecomp.data_structures.logical_form import format_step
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors, is_mistake
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
@@ -114,7 +115,7 @@ def convert_row(example: BreakExample, special: SpecialTokens = PRESETS["default
 
 def _loss(conversion: Conversion) -> tuple[str | None, str | None]:
     """Why the graph does not give the logical form back: a class of reasons and the reason; None if it does."""
-    result = check_back(conversion)
+    result = check_round_trip(conversion)
     if result.verdict:
         return None, None
     if result.error is not None and "gold:" in result.error:

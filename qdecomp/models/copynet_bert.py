@@ -16,6 +16,8 @@ from qdecomp.modules.copy_decoder import CopyDecoder
 from qdecomp.modules.word_encoder import WordEncoder
 from qdecomp.training.metrics import DecompositionScores
 
+from .written_decompositions import make_copy_decoder, written_predictions
+
 __all__ = ["CopyNetBert"]
 
 
@@ -47,7 +49,7 @@ class CopyNetBert(Model):
         super().__init__(vocab, **kwargs)
         self.word_encoder = word_encoder
         self.dropout = torch.nn.Dropout(dropout)
-        self.decoder = decoder.construct(vocab=vocab, encoder_dim=word_encoder.get_output_dim())
+        self.decoder = make_copy_decoder(decoder, vocab, word_encoder.get_output_dim())
         self._decompositions = DecompositionScores()
         self._candidates = 0
         draw_dropout_by_byte(self)
@@ -71,7 +73,9 @@ class CopyNetBert(Model):
         if not self.training:
             questions = [entry["question"] for entry in metadata]
             with torch.no_grad():
-                output["predictions"] = self.decoder.decompose(memory, questions, self._candidates)
+                output["predictions"] = written_predictions(
+                    self.decoder, self.vocab, memory, questions, self._candidates
+                )
             if "target_ids" in copy:
                 golds = [entry["decomposition"] for entry in metadata]
                 self._decompositions(questions, output["predictions"], golds)

@@ -25,6 +25,8 @@ from qdecomp.modules.relation_labels import RelationLabels
 from qdecomp.modules.word_encoder import EncodedWords, WordEncoder
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
 
+from .written_decompositions import make_copy_decoder, written_predictions
+
 __all__ = ["LatentRat"]
 
 _HEADS = ("decoder", "graph")
@@ -75,7 +77,7 @@ class LatentRat(Model):
         self.word_encoder = word_encoder
         self.dropout = torch.nn.Dropout(dropout)
         self.relation_encoder = relation_encoder.construct(dim=dim)
-        self.decoder = decoder.construct(vocab=vocab, encoder_dim=dim)
+        self.decoder = make_copy_decoder(decoder, vocab, dim)
         self.labels = tuple(vocab.get_index_to_token_vocabulary(EDGE_LABELS).values())
         self.relation_labels = RelationLabels(self.relation_encoder.relation_dim, len(self.labels))
         self.graph_decoder = make_decoder(graph_decoder)
@@ -123,7 +125,9 @@ class LatentRat(Model):
             with torch.no_grad():
                 if graph is not None or self._predict_with == "decoder":
                     questions = [entry["question"] for entry in metadata]
-                    predictions["decoder"] = self.decoder.decompose(memory, questions, self._candidates)
+                    predictions["decoder"] = written_predictions(
+                        self.decoder, self.vocab, memory, questions, self._candidates
+                    )
                 if graph is not None or self._predict_with == "graph":
                     predictions["graph"] = self._graphs(relations[-1], encoded, metadata, graph)
             output["predictions"] = predictions[self._predict_with]

@@ -11,8 +11,7 @@ Ids are those of the extended vocabulary (:class:`~qdecomp.data.copy_field.CopyF
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import torch
@@ -21,10 +20,6 @@ from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data.vocabulary import Vocabulary
 from torch import Tensor, nn
 
-from qdecomp.data.copy_field import TARGET_NAMESPACE
-from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, from_target_tokens
-from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_of_text
-from qdecomp.data_structures.tokenization import tokenize
 from qdecomp.decoding.plan_rules import PlanRules
 
 from .beam_search import Hypothesis, beam_search
@@ -119,6 +114,8 @@ class CopyDecoder(nn.Module, FromParams):
         It has the target tokens under ``namespace``.
     encoder_dim : `int`
         The size of the question's states.
+    namespace, separator : `str`
+        The vocabulary's namespace for target tokens, and the token that ends a step. The model gives both.
     hidden_dim, embedding_dim : `int`
         The sizes of the LSTM's state and of the embeddings of target tokens.
     num_layers : `int`
@@ -138,6 +135,8 @@ class CopyDecoder(nn.Module, FromParams):
         self,
         vocab: Vocabulary,
         encoder_dim: int,
+        namespace: str,
+        separator: str,
         hidden_dim: int = 768,
         embedding_dim: int = 256,
         num_layers: int = 1,
@@ -145,18 +144,16 @@ class CopyDecoder(nn.Module, FromParams):
         beam_size: int = 5,
         max_steps: int = 150,
         plan_rules: bool | list[str] = True,
-        namespace: str = TARGET_NAMESPACE,
     ) -> None:
         super().__init__()
         self.vocabulary_size = vocab.get_vocab_size(namespace)
-        self._vocab, self._namespace = vocab, namespace
         self._start = vocab.get_token_index(START_SYMBOL, namespace)
         self._end = vocab.get_token_index(END_SYMBOL, namespace)
         self._unknown = vocab.get_token_index(vocab._oov_token, namespace)
         self.beam_size, self.max_steps, self.plan_rules = beam_size, max_steps, plan_rules
         tokens = vocab.get_index_to_token_vocabulary(namespace)
         self.tokens = tuple(tokens[index] for index in range(self.vocabulary_size))
-        self._rules = PlanRules(self.tokens, STEP_SEPARATOR, END_SYMBOL, plan_rules)
+        self._rules = PlanRules(self.tokens, separator, END_SYMBOL, plan_rules)
         never = torch.zeros(self.vocabulary_size)
         never[[0, self._start]] = -torch.inf
         self.register_buffer("_never", never, persistent=False)
@@ -210,27 +207,6 @@ class CopyDecoder(nn.Module, FromParams):
             device=memory.states.device,
             wanted=wanted,
         )
-
-    def decompose(self, memory: Memory, questions: Sequence[str], candidates: int = 0) -> list[Prediction]:
-        """The most probable decompositions as texts, in the spelling of the questions, with further candidates."""
-        predictions = []
-        for found, question in zip(self.search(memory, max(1, candidates)), questions, strict=True):
-            texts = [from_target_tokens(self.words(each.tokens, question), question) for each in found]
-            pairs = list(zip(texts, found, strict=True))
-            kept = [pairs[0], *(pair for pair in pairs[1:] if pair[1].finished)] if candidates else []
-            given = tuple(Candidate(text, each.score) for text, each in kept)
-            predictions.append(replace(prediction_of_text(texts[0], found[0].score), candidates=given))
-        return predictions
-
-    def words(self, ids: Sequence[int], question: str) -> list[str]:
-        """The tokens with these ids; those beyond the vocabulary are words of the question."""
-        source = tokenize(question)
-        return [
-            self._vocab.get_token_from_index(index, self._namespace)
-            if index < self.vocabulary_size
-            else source[index - self.vocabulary_size].lower()
-            for index in ids
-        ]
 
     def extended_log_probabilities(self, generated: Tensor, copied: Tensor, source_ids: Tensor) -> Tensor:
         """From the scores of generating and copying to log probabilities of the ids of the extended vocabulary.

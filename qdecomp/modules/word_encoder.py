@@ -9,8 +9,8 @@ from allennlp.common import FromParams
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.modules.scalar_mix import ScalarMix
 
-from qdecomp.data.word_piece_indexer import special_tokens_of
 from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.files.pretrained import encoder_path
 
 __all__ = ["PIECES", "POS_TAGS", "EncodedWords", "SpecialTokenStates", "WordEncoder", "average_pieces"]

@@ -10,7 +10,7 @@ from qdecomp.data_structures.prediction import Prediction
 
 from .graph_svg import graph_svg
 from .steps_svg import step_texts, steps_svg
-from .styles import style
+from .style_sheets import style
 from .texts import escape
 
 __all__ = ["Side", "decomposition_html", "picture_html", "pictures_html", "steps_html"]

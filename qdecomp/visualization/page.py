@@ -12,7 +12,7 @@ from qdecomp.data_structures.prediction import Prediction
 from qdecomp.version import VERSION
 
 from .fragment import Side, pictures_html, steps_html
-from .styles import style
+from .style_sheets import style
 from .texts import escape
 
 __all__ = ["PageItem", "page_html", "page_parts"]

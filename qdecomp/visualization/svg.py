@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from math import hypot
 
-from .styles import style
+from .style_sheets import style
 from .texts import escape
 
 __all__ = ["arrow_head", "centred_text", "frame", "number", "stacked_svg"]

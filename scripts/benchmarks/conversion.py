@@ -69,12 +69,13 @@ def command(
 def measure_stages(paths: tuple[Path, ...], questions: int, special_tokens: str) -> dict[str, Any]:
     """The processor's time for each stage, over questions that are evenly spread over the files."""
     from qdecomp.data_structures.alignment import align
-    from qdecomp.data_structures.conversion.chain import check_back, convert
+    from qdecomp.data_structures.conversion.chain import convert
     from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_of, span_graph_of
     from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
     from qdecomp.data_structures.conversion.sdg_to_dg import to_dependency_graph, to_span_graph
     from qdecomp.data_structures.errors import QDecompError
     from qdecomp.data_structures.lf_em import lf_em
+    from qdecomp.data_structures.lf_em.round_trip import check_round_trip
     from qdecomp.data_structures.qdmr import parse_qdmr
     from qdecomp.data_structures.special_tokens import PRESETS
     from qdecomp.data_structures.tokenization import tokenize
@@ -83,7 +84,7 @@ def measure_stages(paths: tuple[Path, ...], questions: int, special_tokens: str)
     special = PRESETS[special_tokens]
     examples = [example for path in paths for example in read_break_csv(path)]
     examples = examples[:: max(1, len(examples) // questions)]
-    check_back(convert(*_WARM_UP, special=special))
+    check_round_trip(convert(*_WARM_UP, special=special))
     times: dict[str, list[float]] = {name: [] for name in _STAGES}
 
     def timed(stage: str, function: Callable[[], T]) -> T:

@@ -17,12 +17,13 @@ from shared_data import from_shared_data
 
 from benchmarks.measuring import write_results
 from qdecomp.data_structures.alignment.problem import make_problem
-from qdecomp.data_structures.conversion.chain import check_back, convert
+from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.conversion.sdg_to_dg import placeholders_needed
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lexicon import stop_words
 from qdecomp.data_structures.lexicon.equivalence import representatives
+from qdecomp.data_structures.lf_em.round_trip import check_round_trip
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.special_tokens import SpecialTokens
 from qdecomp.data_structures.tokenization import tokenize
@@ -79,7 +80,7 @@ def _outcome(example: BreakExample, words: Sequence[str]) -> Outcome:
         conversion = convert(
             example.question, example.decomposition or "", special=SpecialTokens(tuple(words), _PLENTY, _PLENTY)
         )
-        return Outcome(True, bool(check_back(conversion)), *placeholders_needed(conversion.span_graph))
+        return Outcome(True, bool(check_round_trip(conversion)), *placeholders_needed(conversion.span_graph))
     except QDecompError:
         return Outcome(False, False)
 

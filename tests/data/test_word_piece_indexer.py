@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from allennlp.data import Token, Vocabulary
 
-from qdecomp.data.word_piece_indexer import NO_WORD, WordPieceIndexer, special_tokens_of
+from qdecomp.data.word_piece_indexer import NO_WORD, WordPieceIndexer
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.special_tokens import PRESETS
+from qdecomp.data_structures.special_tokens import PRESETS, special_tokens_of
 
 SPECIAL = PRESETS["paper"].appended
 

@@ -7,7 +7,7 @@ from allennlp.data import Vocabulary
 from torch import Tensor
 
 from qdecomp.data.copy_field import TARGET_NAMESPACE
-from qdecomp.data_structures.conversion.target_tokens import from_target_tokens
+from qdecomp.models.written_decompositions import target_words
 from qdecomp.modules.copy_decoder import CopyDecoder, Memory
 
 DIM = 6
@@ -27,7 +27,9 @@ def vocab() -> Vocabulary:
 @pytest.fixture(params=[1, 2], ids=["one layer", "two layers"])
 def decoder(vocab: Vocabulary, request: pytest.FixtureRequest) -> CopyDecoder:
     torch.manual_seed(0)
-    return CopyDecoder(vocab, DIM, hidden_dim=8, embedding_dim=5, num_layers=request.param, max_steps=20).eval()
+    return CopyDecoder(
+        vocab, DIM, TARGET_NAMESPACE, ";", hidden_dim=8, embedding_dim=5, num_layers=request.param, max_steps=20
+    ).eval()
 
 
 def memory_of(decoder: CopyDecoder, extra_positions: int = 1) -> Memory:
@@ -102,12 +104,14 @@ def test_the_unknown_token_is_learned_and_never_written(decoder: CopyDecoder) ->
         assert all(1 not in found.tokens for (found,) in decoder.search(memory))
 
 
-def test_what_the_search_finds_has_no_empty_step_and_no_reference_to_a_later_one(decoder: CopyDecoder) -> None:
+def test_what_the_search_finds_has_no_empty_step_and_no_reference_to_a_later_one(
+    decoder: CopyDecoder, vocab: Vocabulary
+) -> None:
     with torch.no_grad():
         for favourite in (SEPARATOR, REF_1, REF_2, END):
             decoder._generate.bias[favourite] += 5.0
             for (found,) in decoder.search(memory_of(decoder)):
-                steps = " ".join(decoder.words(found.tokens, "a b c d")).split(";")
+                steps = " ".join(target_words(vocab, found.tokens, "a b c d")).split(";")
                 assert all(step.strip() for step in steps[:-1] if found.finished)
                 for number, step in enumerate(steps, start=1):
                     assert all(int(word[1:]) < number for word in step.split() if word[0] == "#")
@@ -115,7 +119,7 @@ def test_what_the_search_finds_has_no_empty_step_and_no_reference_to_a_later_one
 
 def test_it_learns_to_copy_and_to_generate(vocab: Vocabulary) -> None:
     torch.manual_seed(0)
-    decoder = CopyDecoder(vocab, DIM, hidden_dim=16, embedding_dim=8, dropout=0.0)
+    decoder = CopyDecoder(vocab, DIM, TARGET_NAMESPACE, ";", hidden_dim=16, embedding_dim=8, dropout=0.0)
     states, mask = torch.randn(2, 4, DIM), SOURCE != 0
     optimizer = torch.optim.Adam(decoder.parameters(), lr=0.02)
     for _ in range(150):
@@ -131,45 +135,19 @@ def test_it_learns_to_copy_and_to_generate(vocab: Vocabulary) -> None:
         assert found[row].score == pytest.approx(-float(losses[row]), abs=1e-3)
 
 
-def test_ids_beyond_the_vocabulary_are_words_of_the_question(decoder: CopyDecoder) -> None:
-    words = decoder.words([REF_1, OF, VOCABULARY + 2], "a b Cat")
-    assert words == ["#1", "of", "cat"]
-
-
-@torch.no_grad()
-def test_decompositions_are_spelled_as_the_question(decoder: CopyDecoder) -> None:
-    memory = memory_of(decoder)
-    found = [best for (best,) in decoder.search(memory)]
-    predictions = decoder.decompose(memory, ["of Ann Bob Ann", "Cid of"])
-    assert [prediction.score for prediction in predictions] == [hypothesis.score for hypothesis in found]
-    first = from_target_tokens(decoder.words(found[0].tokens, "of Ann Bob Ann"), "of Ann Bob Ann")
-    assert predictions[0].decomposition == first
-
-
 @torch.no_grad()
 def test_every_step_but_the_last_is_used_unless_the_rules_are_turned_off(vocab: Vocabulary) -> None:
     def unused(plan_rules: bool | list[str]) -> list[bool]:
         torch.manual_seed(3)
-        decoder = CopyDecoder(vocab, DIM, hidden_dim=8, embedding_dim=5, max_steps=40, plan_rules=plan_rules).eval()
+        decoder = CopyDecoder(
+            vocab, DIM, TARGET_NAMESPACE, ";", hidden_dim=8, embedding_dim=5, max_steps=40, plan_rules=plan_rules
+        ).eval()
         decoder._generate.bias[SEPARATOR] += 2.0
         found = [each for several in decoder.search(memory_of(decoder), wanted=80) for each in several]
-        plans = [" ".join(decoder.words(each.tokens, "a b c d")) for each in found if each.finished]
+        plans = [" ".join(target_words(vocab, each.tokens, "a b c d")) for each in found if each.finished]
         assert any(";" in plan for plan in plans)
         # The vocabulary has no reference to a third step.
         return [any(f"#{number}" not in plan for number in range(1, min(plan.count(";"), 2) + 1)) for plan in plans]
 
     assert not any(unused(True))
     assert any(unused(["only_earlier_references", "no_empty_steps"]))
-
-
-@torch.no_grad()
-def test_candidates_are_the_best_first_and_begin_with_the_decomposition(decoder: CopyDecoder) -> None:
-    decoder._generate.bias[END] += 2.0
-    memory, questions = memory_of(decoder), ["of Ann Bob Ann", "Cid of"]
-    alone, several = (decoder.decompose(memory, questions, candidates=count) for count in (0, 3))
-    for one, many in zip(alone, several, strict=True):
-        assert not one.candidates
-        assert many.decomposition == one.decomposition == many.candidates[0].decomposition
-        scores = [each.score for each in many.candidates]
-        assert scores == sorted(scores, reverse=True)
-        assert len({each.decomposition for each in many.candidates}) == len(many.candidates) == 3

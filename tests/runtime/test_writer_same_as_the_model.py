@@ -12,6 +12,7 @@ from allennlp.common import Params
 
 from qdecomp.allennlp_bridge.bundling import bundle_parts
 from qdecomp.data_structures.errors import DataError
+from qdecomp.models.written_decompositions import written_predictions
 from qdecomp.parser import load
 from qdecomp.runtime.bundle import read_bundle, read_config, write_bundle
 from qdecomp.runtime.bundle_config import WriterConfig
@@ -96,7 +97,7 @@ class TestSameAsTheModel(ParserTestCase):
         with torch.no_grad():
             encoded = self.model.word_encoder(batch["question"])
             memory = self.model.decoder.memory(encoded.states, encoded.mask, batch["copy"]["source_ids"])
-            expected = self.model.decoder.decompose(memory, self.questions, candidates=3)
+            expected = written_predictions(self.model.decoder, self.model.vocab, memory, self.questions, candidates=3)
         found = read_bundle(folder, candidates=3)(self.questions)
         for ours, theirs in zip(found, expected, strict=True):
             assert len(ours.candidates) == len(theirs.candidates) == 3

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..lexicon import stop_words
+from ..lexicon import removed_words, stop_words
 from ..lexicon.anchors import anchor_words, property_anchors
 from ..lexicon.equivalence import representatives
 from ..lexicon.inflections import variants
-from ..lf_em.normalization import removed_words
 from ..logical_form import LogicalForm, LogicalStep
 from ..operators import Operator
 from ..qdmr import is_reference
@@ -44,14 +43,15 @@ class Candidates:
     """What one step may be aligned with.
 
     ``needs`` has a tuple of token positions for each class of content words, of which at least one is to be taken;
-    ``anchors`` are the positions of which a step without needs may take one, and ``telling`` are those of them that
-    show more than the operator; ``exact`` are the positions whose token is a word of the step, letter by letter;
-    ``references`` are the steps referred to, from 0; ``missing`` are the content words that no token is equivalent to.
+    ``anchors`` are the positions of which a step without needs may take one; ``shows_property`` are those of them that
+    show a property and not only the operator; ``exact`` are the positions whose token is a word of the step
+    itself; ``references`` are the steps referred to, from 0; ``missing`` are the content words that
+    no token is equivalent to.
     """
 
     needs: tuple[tuple[int, ...], ...]
     anchors: tuple[int, ...]
-    telling: frozenset[int]
+    shows_property: frozenset[int]
     exact: frozenset[int]
     references: tuple[int, ...]
     missing: tuple[str, ...]
@@ -129,10 +129,10 @@ class _Vocabulary:
         missing = [word for word in words if not needs[self._name(word)]]
         found = tuple(positions for positions in needs.values() if positions)
         own = frozenset(words).union(_words(step))
-        anchors, telling = self._anchors(step, bool(found))
+        anchors, shows_property = self._anchors(step, bool(found))
         exact = frozenset(p for positions in (*found, anchors) for p in positions if self.lower[p] in own)
         references = tuple(dict.fromkeys(number - 1 for number in step.references))
-        return Candidates(found, anchors, frozenset(telling), exact, references, tuple(missing))
+        return Candidates(found, anchors, frozenset(shows_property), exact, references, tuple(missing))
 
     def _positions(self, word: str, said: frozenset[str], auxiliary: frozenset[str]) -> tuple[int, ...]:
         """The question's tokens of a word's class, or else the resource word that fits best.
@@ -174,8 +174,8 @@ class _Vocabulary:
         """The positions of words that show a step, and those of its own words and of its property among them."""
         own = frozenset(_words(step))
         if has_content:
-            telling = self._places(_TELLING_WORDS.get(step.operator, _TELLING_WORDS[None]) & own)
-            return telling, telling
+            shows_property = self._places(_TELLING_WORDS.get(step.operator, _TELLING_WORDS[None]) & own)
+            return shows_property, shows_property
         words = property_anchors(step.operator, step.properties) | (own - _EMPTY_WORDS)
         return self._places(words | anchor_words(step.operator, step.properties)), self._places(words)
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from ortools.sat.python import cp_model
 
 from ..errors import AlignmentError
-from .align import Choice, Chosen, Costs, Group
+from .costs import Choice, Chosen, Costs, Group
 
 __all__ = ["solve_component"]
 
@@ -57,7 +57,7 @@ class _Program:
         self.at.setdefault(choice[1], []).append(choice)
         if is_anchor:
             self.anchors.add(choice)
-        self._pay(variable, self.costs.beside(choice, self.chosen, is_anchor))
+        self._pay(variable, self.costs.cost_given(choice, self.chosen, is_anchor))
 
     def add_sharing(self) -> None:
         """No other step takes an anchor's token; any other token costs for each further step that takes it."""

@@ -9,8 +9,6 @@
 SELECT[](sub=cubes)
 FILTER[](sub=#1, condition=red)
 AGGREGATE[count](arg=#2)
->>> bool(check_back(conversion))
-True
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ from dataclasses import dataclass
 
 from ..alignment import Alignment, align
 from ..dependency_graph import DependencyGraph
-from ..lf_em import LfEmResult, lf_em
 from ..logical_form import LogicalForm
 from ..qdmr import Qdmr, parse_qdmr
 from ..span_graph import SpanGraph
@@ -35,7 +32,6 @@ __all__ = [
     "CONVERSION_VERSION",
     "Conversion",
     "GraphReading",
-    "check_back",
     "convert",
     "logical_form_of_graph",
     "read_graph",
@@ -109,11 +105,6 @@ def read_graph(graph: DependencyGraph, *, tolerant: bool = False) -> GraphReadin
 def logical_form_of_graph(graph: DependencyGraph) -> LogicalForm:
     """The steps that a dependency graph says; one that means nothing is a :class:`GraphError`."""
     return read_graph(graph).form
-
-
-def check_back(conversion: Conversion) -> LfEmResult:
-    """Whether the graph gives the logical form back that it was made from, by LF-EM."""
-    return lf_em(conversion.question, logical_form_of_graph(conversion.graph), conversion.form)
 
 
 def _form(decomposition: str | Qdmr | LogicalForm) -> LogicalForm:

@@ -13,10 +13,22 @@ from importlib.resources import files
 
 from ..operators import OPERATORS, Operator
 
-__all__ = ["NUMBER_WORDS", "PropertyPhrases", "property_phrases", "property_words", "stop_words", "synonym_classes"]
+__all__ = [
+    "NUMBER_WORDS",
+    "PropertyPhrases",
+    "property_phrases",
+    "property_words",
+    "removed_words",
+    "stop_words",
+    "synonym_classes",
+]
 
 NUMBER_WORDS: tuple[tuple[str, ...], ...] = (("0", "zero"), ("1", "one"), ("2", "two"))
 """The numbers that have properties of their own, such as ``equals-1``, with the ways to write them."""
+
+_NEGATION = frozenset(("not",))
+# The published metric takes the word that begins every step out of the middle of a step, too.
+_STEP_MARK = frozenset(("return",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +81,13 @@ def property_words(operator: Operator, name: str) -> frozenset[str]:
     return frozenset(
         word for row in property_phrases(operator) if row.property == name for phrase in row.phrases for word in phrase
     )
+
+
+@cache
+def removed_words(operator: Operator, properties: tuple[str, ...], strict: bool) -> frozenset[str]:
+    """The words that do not count in a step: auxiliary ones, and those that show its properties."""
+    removed = stop_words() - _NEGATION if strict else stop_words() | _STEP_MARK
+    return removed.union(*(property_words(operator, name) for name in properties))
 
 
 def _with_numbers(name: str, phrases: list[str]) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
-from ..lexicon import property_words, stop_words
+from ..lexicon import removed_words
 from ..lexicon.equivalence import representatives
 from ..logical_form import LogicalForm, LogicalStep
 from ..operators import Operator
 from ..qdmr import order_by_references
 
-__all__ = ["MERGE_RULES", "NormalizedStep", "normalize", "normalize_steps", "removed_words"]
+__all__ = ["MERGE_RULES", "NormalizedStep", "normalize", "normalize_steps"]
 
 _SPLIT = re.compile(r"\W+")
-_NEGATION = frozenset(("not",))
-# The published metric takes the word that begins every step out of the middle of a step, too.
-_STEP_MARK = frozenset(("return",))
 
 # The published metric sees only references in the arguments of these operators, unless there are none.
 _REFERENCES_HIDE_WORDS = frozenset(
@@ -69,13 +66,6 @@ def normalize_steps(question: str, form: LogicalForm, *, strict: bool = False) -
     """The first part of :func:`normalize`: every step with its words normalised, at its own place."""
     names = representatives(question, strict)
     return tuple(_normalize_step(step, names, strict) for step in form.steps)
-
-
-@cache
-def removed_words(operator: Operator, properties: tuple[str, ...], strict: bool) -> frozenset[str]:
-    """The words that do not count in a step: auxiliary ones, and those that show its properties."""
-    removed = stop_words() - _NEGATION if strict else stop_words() | _STEP_MARK
-    return removed.union(*(property_words(operator, name) for name in properties))
 
 
 def _normalize_step(step: LogicalStep, names: Mapping[str, str], strict: bool) -> NormalizedStep:

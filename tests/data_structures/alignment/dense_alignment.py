@@ -10,7 +10,7 @@ from itertools import product
 
 from ortools.sat.python import cp_model
 
-from qdecomp.data_structures.alignment.align import WEIGHTS, Choice, Weights
+from qdecomp.data_structures.alignment.costs import WEIGHTS, Choice, Weights
 from qdecomp.data_structures.alignment.problem import AlignmentProblem
 
 
@@ -26,7 +26,7 @@ def cost_of(problem: AlignmentProblem, chosen: frozenset[Choice], weights: Weigh
         assert anchors <= set(step.anchors), "a token that is no candidate"
         assert all(i not in tokens[other] for i in anchors for other in tokens if other != k), "an anchor is shared"
         cost += weights.token * len(tokens[k] & content) + weights.anchor * len(anchors)
-        cost += weights.telling * len(anchors & step.telling)
+        cost += weights.shows_property * len(anchors & step.shows_property)
         cost += weights.exact * len(tokens[k] & step.exact)
         cost += weights.position * sum(tokens[k]) + weights.step * k * len(tokens[k])
     for i in range(problem.size):
@@ -62,8 +62,8 @@ def dense_optimum(problem: AlignmentProblem, weights: Weights = WEIGHTS) -> int:
                 model.add(anchor[k, i] == 0)
             rest = weights.position * i + weights.step * k + (weights.exact if i in step.exact else 0)
             costs.append((weights.token + rest) * content[k, i])
-            telling = weights.telling if i in step.telling else 0
-            costs.append((weights.anchor + telling + rest) * anchor[k, i])
+            shows_property = weights.shows_property if i in step.shows_property else 0
+            costs.append((weights.anchor + shows_property + rest) * anchor[k, i])
         for need in step.needs:
             model.add(sum(content[k, i] for i in need) >= 1)
         model.add(sum(anchor[k, i] for i in places) <= 1)

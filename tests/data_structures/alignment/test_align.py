@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from ortools.sat.python import cp_model
 
 from qdecomp.data_structures.alignment import program as alignment_program
-from qdecomp.data_structures.alignment.align import WEIGHTS, align, solve
+from qdecomp.data_structures.alignment.align import align, solve
+from qdecomp.data_structures.alignment.costs import WEIGHTS
 from qdecomp.data_structures.alignment.problem import AlignmentProblem, Candidates, content_words, make_problem
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import AlignmentError, QDecompError
@@ -204,7 +205,7 @@ def test_on_real_questions_the_pruned_program_has_the_optimum_of_the_dense_one(s
 
 def test_each_weight_outweighs_the_weaker_ones():
     sizes = [
-        *(abs(weight) for weight in (WEIGHTS.token, WEIGHTS.anchor, WEIGHTS.telling, WEIGHTS.sequence)),
+        *(abs(weight) for weight in (WEIGHTS.token, WEIGHTS.anchor, WEIGHTS.shows_property, WEIGHTS.sequence)),
         *(abs(weight) for weight in (WEIGHTS.reference, WEIGHTS.exact, WEIGHTS.position, WEIGHTS.step)),
     ]
     assert sizes == sorted(sizes, reverse=True)

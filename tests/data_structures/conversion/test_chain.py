@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdecomp.data_structures.conversion.chain import check_back, convert, logical_form_of_graph, read_graph
+from qdecomp.data_structures.conversion.chain import convert, logical_form_of_graph, read_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.errors import GraphError, QDecompError, QdmrSyntaxError
 from qdecomp.data_structures.lf_em import lf_em
+from qdecomp.data_structures.lf_em.round_trip import check_round_trip
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.files import read_break_csv
@@ -47,7 +48,7 @@ def test_the_paper_census_question_with_the_paper_tokens():
         "smaller comparison-arg[min] size",
         "smaller comparison-arg[min] [DUP]1",
     }
-    assert check_back(conversion)
+    assert check_round_trip(conversion)
     assert str(read_graph(conversion.graph).qdmr) == (
         "return group from the census ;return #1 Pacific islander ;return #1 African American ;"
         "return size of #2 ;return size of #3 ;return which is lowest of #4 , #5"
@@ -69,7 +70,7 @@ def test_the_paper_empty_node():
         "more comparison-arg[max] [DUM]1",
         "more comparison-arg[max] [DUM]2",
     }
-    assert check_back(conversion)
+    assert check_round_trip(conversion)
 
 
 def test_the_paper_shared_token():
@@ -81,7 +82,7 @@ def test_the_paper_shared_token():
     conversion = convert(question, steps)
     edges = edges_of(conversion)
     assert {"names project-sub oldest", "[DUP]1 duplicate names", "[DUP]1 project-sub youngest"} <= edges
-    assert check_back(conversion)
+    assert check_round_trip(conversion)
 
 
 def test_the_paper_indiana_jones():
@@ -104,20 +105,20 @@ def test_the_paper_indiana_jones():
 def test_at_least_one_comes_back_without_a_one_in_the_question():
     question = "Is there any dog on the left?"
     steps = "return dogs ;return #1 on the left ;return number of #2 ;return if #3 is at least one"
-    assert check_back(convert(question, steps))
-    assert not check_back(convert(question, steps, special=PRESETS["paper"]))
+    assert check_round_trip(convert(question, steps))
+    assert not check_round_trip(convert(question, steps, special=PRESETS["paper"]))
 
 
 def test_a_single_word_comes_back():
     conversion = convert("cubes", "return cubes")
     assert len(conversion.graph.edges) == 1
-    assert check_back(conversion)
+    assert check_round_trip(conversion)
 
 
 def test_a_step_that_nothing_uses_comes_back():
     conversion = convert("Show cubes and red balls", "return cubes ;return balls ;return #2 that are red")
     assert "red unused cubes" in edges_of(conversion)
-    assert check_back(conversion)
+    assert check_round_trip(conversion)
 
 
 def test_ready_tokens_are_taken_as_they_are():
@@ -161,7 +162,7 @@ def test_real_questions_come_back(shared_path):
         except QDecompError:
             continue
         converted += 1
-        forms += bool(check_back(conversion))
+        forms += bool(check_round_trip(conversion))
         text = str(read_graph(conversion.graph).qdmr)
         texts += bool(lf_em(example.question, text, example.decomposition))
     assert converted / rows >= 0.99
@@ -213,4 +214,4 @@ def test_return_as_a_word_of_the_question_survives(question: str, decomposition:
     read = read_graph(conversion.graph)
     assert parse_qdmr(str(read.qdmr)) == read.qdmr
     assert "return" in [token for step in read.qdmr.steps for token in step.tokens]
-    assert check_back(conversion).verdict
+    assert check_round_trip(conversion).verdict

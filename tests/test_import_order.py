@@ -1,0 +1,66 @@
+"""Who may import whom: the rooms of the package in their order, and the map of the code that is drawn from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from scripts.code_map import MAP, code_map, order, room_imports
+
+_VALUES = {"data_structures"}
+_LEXICON = {*_VALUES, "data_structures.lexicon"}
+_ALIGNMENT = {*_LEXICON, "data_structures.alignment"}
+_CONVERSION = {*_ALIGNMENT, "data_structures.conversion", "data_structures.reading"}
+_LF_EM = {*_CONVERSION, "data_structures.lf_em"}
+_DATA_STRUCTURES = {*_LF_EM, "data_structures.prediction"}
+_FILES = {*_DATA_STRUCTURES, "terminal", "files"}
+_METRICS = {"evaluation.metrics", "evaluation.metrics.norm_em"}
+_NETWORKS = {*_FILES, "data", "modules"}
+_PARSERS = {*_NETWORKS, "decoding", "training", "models", "predictors"}
+
+# A room (a folder of the package) and all rooms that it may import.
+MAY_IMPORT: dict[str, set[str]] = {
+    "data_structures": set(),
+    "data_structures.lexicon": _VALUES,
+    "data_structures.reading": _VALUES,
+    "data_structures.alignment": _LEXICON,
+    "data_structures.conversion": _ALIGNMENT | {"data_structures.reading"},
+    "data_structures.lf_em": _CONVERSION,
+    "data_structures.prediction": _LF_EM,
+    "terminal": set(),
+    "files": _DATA_STRUCTURES | {"terminal"},
+    "decoding": _DATA_STRUCTURES,
+    "runtime": _DATA_STRUCTURES | {"decoding"},
+    "visualization": _DATA_STRUCTURES,
+    "planning": _DATA_STRUCTURES | {"visualization"},
+    "evaluation.metrics": _FILES,
+    "evaluation.metrics.norm_em": _FILES | {"evaluation.metrics"},
+    "evaluation": _FILES | _METRICS,
+    "evaluation.report": _FILES | _METRICS | {"evaluation"},
+    "data": _FILES,
+    "modules": _FILES | {"data", "decoding"},
+    "training": _DATA_STRUCTURES,
+    "models": _NETWORKS | {"decoding", "training"},
+    "predictors": _FILES | {"decoding"},
+    "allennlp_bridge": _PARSERS | {"runtime"},
+    "top": _DATA_STRUCTURES | {"decoding", "runtime", "visualization", "planning", "allennlp_bridge"},
+    "commands": _FILES | _METRICS | {"evaluation", "evaluation.report", "visualization", "planning", "top", "decoding"},
+    "cli": {"data_structures", "terminal", "commands"},
+}
+
+
+def test_every_room_has_a_row() -> None:
+    assert set(room_imports()) == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("room", MAY_IMPORT)
+def test_a_room_imports_only_what_it_may(room: str) -> None:
+    forbidden = {other: who for other, who in room_imports()[room].items() if other not in MAY_IMPORT[room]}
+    assert not forbidden
+
+
+def test_no_two_rooms_import_each_other() -> None:
+    assert set(order(room_imports())) == set(MAY_IMPORT)
+
+
+def test_the_map_of_the_code_is_current() -> None:
+    assert MAP.read_text(encoding="utf-8") == code_map(), "run python scripts/code_map.py"
