@@ -61,7 +61,7 @@ class TestLatentRat(ParserTestCase):
         reader.apply_token_indexers(instance)
         batch = Batch([instance])
         batch.index_instances(self.vocab)
-        self.model.decoder.decompose = None  # nobody may ask the decoder
+        self.model.decoder.search = None  # nobody may ask the decoder
         output = self.model(**batch.as_tensor_dict())
         assert set(output) == {"predictions"}
         assert output["predictions"][0].graph.tokens[:3] == ("how", "many", "red")
