@@ -14,6 +14,7 @@ __all__ = [
     "QDecompError",
     "QdmrSyntaxError",
     "StepError",
+    "require_text",
 ]
 
 
@@ -23,6 +24,12 @@ class QDecompError(Exception):
 
 class DataError(QDecompError):
     """A file, a row or an option cannot be used; the message says which one and what to do."""
+
+
+def require_text(value: object, what: str) -> None:
+    """Raise unless a value is a text; ``what`` names it in the message."""
+    if not isinstance(value, str):
+        raise DataError(f"{what} is a text, not {type(value).__name__}")
 
 
 class StepError(QDecompError, ValueError):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .dependency_graph import DependencyGraph, Edge
 from .edge_tags import format_tag, parse_tag
-from .errors import GraphError
+from .errors import GraphError, require_text
 from .span_graph import SpanEdge, SpanGraph
 
 if TYPE_CHECKING:
@@ -32,8 +32,11 @@ __all__ = [
 ]
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
-_DOT_NODE = re.compile(rf"\s*(\d+) \[label=({_QUOTED})(?:, tokens=({_QUOTED}))?\];")
-_DOT_EDGE = re.compile(rf"\s*(\d+) -> (\d+) \[label=({_QUOTED})\];")
+# Longer numbers name no token, and Python refuses to read very long ones.
+_INDEX = "[0-9]{1,9}"
+_DOT_NODE = re.compile(rf"\s*({_INDEX}) \[label=({_QUOTED})(?:, tokens=({_QUOTED}))?\];")
+_DOT_EDGE = re.compile(rf"\s*({_INDEX}) -> ({_INDEX}) \[label=({_QUOTED})\];")
+_PLACES = re.compile(rf"\s*(?:{_INDEX}(?:\s+|\Z))*")
 _COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _NOTHING = "_"
 
@@ -85,7 +88,7 @@ def parse_span_dot(text: str) -> SpanGraph:
     """Read what :func:`format_span_dot` wrote."""
     nodes, edges = _parse_dot(text, "span_graph")
     comment = re.search(r"^\s*// (.*)$", text, re.MULTILINE)
-    if comment is None or any(places is None for _, places in nodes):
+    if comment is None or any(places is None or not _PLACES.fullmatch(places) for _, places in nodes):
         raise GraphError("dot", "a span graph has a comment with all tokens, and tokens for each node")
     positions = (tuple(map(int, (places or "").split())) for _, places in nodes)
     return SpanGraph(
@@ -101,6 +104,7 @@ def _dot(name: str, lines: Iterable[str]) -> str:
 
 
 def _parse_dot(text: str, name: str) -> tuple[list[tuple[str, str | None]], list[tuple[int, int, str]]]:
+    require_text(text, "a graph in DOT")
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) < 2 or lines[0].split() != ["digraph", name, "{"] or lines[-1].strip() != "}":
         raise GraphError("dot", f"expected 'digraph {name} {{' … '}}'")
@@ -148,6 +152,7 @@ def format_conllu(graph: DependencyGraph) -> str:
 
 def parse_conllu(text: str) -> DependencyGraph:
     """Read what :func:`format_conllu` wrote; lines that begin with ``# `` and columns that stay empty are ignored."""
+    require_text(text, "a table of a graph")
     tokens: list[str] = []
     edges: list[Edge] = []
     for number, line in enumerate(text.split("\n"), start=1):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import LogicalFormSyntaxError, QdmrSyntaxError
+from .errors import LogicalFormSyntaxError, QdmrSyntaxError, require_text
 from .limits import LONGEST_STEP, MOST_STEP_WORDS, MOST_STEPS, above
 from .operators import ARGUMENT_NAMES, OPERATORS, Operator
 from .qdmr import check_references, is_reference, references_of
@@ -133,6 +133,7 @@ def parse_step(text: str) -> LogicalStep:
     >>> parse_step("FILTER[](sub=#1, condition=from Toronto)").argument("condition")[0].tokens
     ('from', 'Toronto')
     """
+    require_text(text, "a step of a logical form")
     match = _STEP.fullmatch(text)
     if match is None:
         raise LogicalFormSyntaxError(f"expected OPERATOR[properties](argument=\u2026), got {text!r}")
@@ -151,8 +152,10 @@ def parse_logical_form(text: str | Iterable[str]) -> LogicalForm:
     >>> parse_logical_form(["SELECT[](sub=cubes)", "AGGREGATE[count](arg=#1)"]).steps[1].references
     (1,)
     """
+    if not isinstance(text, Iterable) or isinstance(text, bytes):
+        raise LogicalFormSyntaxError(f"a logical form is a text or a list of steps, not {type(text).__name__}")
     lines = text.split("\n") if isinstance(text, str) else text
-    return LogicalForm(_numbered((line for line in lines if line.strip()), parse_step))
+    return LogicalForm(_numbered((line for line in lines if not isinstance(line, str) or line.strip()), parse_step))
 
 
 def logical_form_to_json(form: LogicalForm) -> list[dict[str, Any]]:

@@ -114,6 +114,8 @@ def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
     >>> print(prediction_of_record({"decomposition": "return rivers"}).form)
     SELECT[](sub=rivers)
     """
+    if not isinstance(record, Mapping):
+        raise DataError(f"not a prediction record: an object is expected, not {type(record).__name__}")
     text, graph, steps = (record.get(name) for name in ("decomposition", "graph", "logical_form"))
     score, error = record.get("score"), record.get("error")
     try:
@@ -121,7 +123,7 @@ def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
             text = read_decomposition(text).text
         read = Prediction(
             text,
-            None if steps is None else parse_logical_form(map(str, steps)),
+            None if steps is None else parse_logical_form(steps),
             None if graph is None else dependency_graph_from_json(graph),
             None if score is None else float(score),
             None if error is None else str(error),
@@ -129,7 +131,8 @@ def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
                 Candidate(str(each["decomposition"]), float(each["score"])) for each in record.get("candidates") or ()
             ),
         )
-    except (QDecompError, TypeError, ValueError, KeyError) as reason:
+        _check_steps(read)
+    except (QDecompError, TypeError, ValueError, KeyError, OverflowError) as reason:
         raise DataError(f"not a prediction record: {reason}") from None
     if read.form is not None or read.error is not None:
         return read
@@ -138,3 +141,15 @@ def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
     if read.graph is not None:
         return replace(prediction_of_graph(read.graph, read.score), candidates=read.candidates)
     return replace(read, error="the record has neither a decomposition nor a graph")
+
+
+def _check_steps(prediction: Prediction) -> None:
+    """Raise if the logical form has other steps than the decomposition; one that cannot be read has none to compare."""
+    if prediction.form is None or prediction.decomposition is None:
+        return
+    try:
+        steps = len(parse_qdmr(prediction.decomposition))
+    except QDecompError:
+        return
+    if steps != len(prediction.form):
+        raise DataError(f"the decomposition has {steps} steps, the logical form {len(prediction.form)}")

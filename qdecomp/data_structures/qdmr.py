@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
-from .errors import QdmrSyntaxError
+from .errors import QdmrSyntaxError, require_text
 from .limits import LONGEST_DECOMPOSITION, LONGEST_STEP, MOST_STEP_WORDS, MOST_STEPS, above
 
 __all__ = [
@@ -148,6 +148,7 @@ def parse_qdmr(text: str) -> Qdmr:
     >>> qdmr.steps[1].references
     (1,)
     """
+    require_text(text, "a decomposition")
     if reason := above(LONGEST_DECOMPOSITION, len(text), "characters"):
         raise QdmrSyntaxError(reason)
     parts = [part for part in _without_outer_quotes(text).split(";") if part.strip()]

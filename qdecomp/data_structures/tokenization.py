@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .errors import DataError
+from .errors import DataError, require_text
 from .limits import LONGEST_QUESTION, MOST_WORDS, above
 
 __all__ = ["check_length", "check_words", "has_half_character", "question_words", "tokenize"]
@@ -53,6 +53,7 @@ def question_words(question: str) -> tuple[str, ...]:
 
 def check_length(question: str) -> None:
     """Raise where a question has too many characters."""
+    require_text(question, "a question")
     if reason := above(LONGEST_QUESTION, len(question), "characters"):
         raise DataError(f"the question is too long: {reason}")
 

@@ -137,6 +137,8 @@ class Plan:
 def plan_of_steps(steps: tuple[Step, ...], form: LogicalForm | None) -> Plan:
     """The plan of a decomposition's steps."""
     logical = form.steps if form is not None else (None,) * len(steps)
+    if len(logical) != len(steps):
+        raise DataError(f"there is no plan: {len(steps)} steps, but {len(logical)} in the logical form")
     levels: dict[int, int] = {}
     resolved: dict[int, str] = {}
     planned: dict[int, list[PlanStep]] = {}

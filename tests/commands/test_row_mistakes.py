@@ -118,4 +118,4 @@ def test_parse_gives_the_others_their_answers(
     assert [is_mistake(record["error"]) for record in records] == [False, True, False]
     assert [record["decomposition"] is not None for record in records] == [True, False, True]
     assert TOLD in capsys.readouterr().err
-    assert run("parse", "boom", "which lakes are deep ?") == 1
+    assert run("parse", "boom boom", "which lakes are deep ?") == 1

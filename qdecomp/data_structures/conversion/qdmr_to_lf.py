@@ -37,7 +37,7 @@ def to_logical_form(qdmr: Qdmr | str) -> LogicalForm:
     FILTER[](sub=#1, condition=that are red)
     AGGREGATE[count](arg=#2)
     """
-    if isinstance(qdmr, str):
+    if not isinstance(qdmr, Qdmr):
         qdmr = parse_qdmr(qdmr)
     return LogicalForm(tuple(to_logical_step(step) for step in qdmr.steps))
 
