@@ -21,7 +21,7 @@ setup(
         "qdecomp.data_structures": ["lexicon/*"],
         "qdecomp.evaluation.report": ["templates/*"],
         "qdecomp.runtime": ["minilm_break/*"],
-        "qdecomp.visualization": ["styles/*.css"],
+        "qdecomp.visualization": ["scripts/*.js", "styles/*.css"],
     },
     python_requires=">=3.10",
     install_requires=[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -93,8 +92,7 @@ class Decomposition:
     @property
     def confidence(self) -> float | None:
         """How probable the parser finds the whole of it, from 0 to 1."""
-        score = self.prediction.score
-        return None if score is None else math.exp(min(score, 0.0))
+        return self.prediction.confidence
 
     @property
     def error(self) -> str | None:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import html
-import json
-import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.browser import open_browser
 
 # Elements that have no end tag.
 _VOID = {"meta", "br", "link", "img", "input", "hr"}
-_FLAGS = (
-    "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --dump-dom"
-)
 
 # Lists the labels of figures that lie outside their figure or over one another, shapes that lie outside of it, and
 # says if the page is too wide.
@@ -68,7 +59,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] != "style" and data.strip():
+        if self.open and self.open[-1] not in ("style", "script") and data.strip():
             self.texts.append(" ".join(data.split()))
 
     @property
@@ -82,23 +73,12 @@ class Page(HTMLParser):
 
 def run_in_page(page: str, script: str, folder: Path, *, width: int = 1200, dark: bool = False) -> Any:
     """What the JavaScript returns in the page, shown in a window of that width; skips where there is no browser."""
-    browser = shutil.which("chromium")
-    if browser is None:
-        pytest.skip("there is no chromium to show the page in")
-    shown = f'const shown = document.createElement("pre"); shown.id = "result"; const result = (() => {{{script}}})();'
-    shown += "shown.textContent = JSON.stringify(result); document.body.append(shown);"
     path = folder / "page.html"
-    path.write_text(page.replace("</body>", f"<script>{shown}</script></body>"), encoding="utf-8")
-    options = [f"--user-data-dir={folder / 'profile'}", f"--window-size={width},2000"]
-    options += [f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
-    try:
-        command = [browser, *_FLAGS.split(), *options, path.as_uri()]
-        dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-    except subprocess.TimeoutExpired:
-        pytest.skip("chromium did not finish in time")
-    found = re.search(r'<pre id="result">(.*?)</pre>', dom, re.DOTALL)
-    assert found, "the script did not come to its end"
-    return json.loads(html.unescape(found[1]))
+    path.write_text(page, encoding="utf-8")
+    with open_browser(folder / "profile") as browser:
+        browser.look(width=width, height=2000, dark=dark)
+        browser.open(path)
+        return browser.run_body(script)
 
 
 def figure_faults(page: str, folder: Path, *, width: int = 1200, dark: bool = False) -> tuple[int, list[str]]:

@@ -154,7 +154,42 @@ def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
         except OurMistakeError as mistake:
             gold_side = Prediction(example.decomposition, error=str(mistake))
         gold_side = _with_graph(question, gold_side)
-    return PageItem(record.question_id, question or record.question_id, prediction, gold_side)
+    item = PageItem(record.question_id, question or record.question_id, prediction, gold_side, _source(record))
+    return _compared(item)
+
+
+def _source(record: _Record) -> str:
+    """The source that Break's ids begin with; ids of other data say nothing of the kind."""
+    from qdecomp.files import source_of
+
+    return source_of(record.question_id) if "_" in record.question_id else ""
+
+
+def _compared(item: PageItem) -> PageItem:
+    """The item with its nearness to gold and, where it is different, with the differences of its steps."""
+    from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+    from qdecomp.evaluation.differences import compare_steps
+    from qdecomp.evaluation.metrics.metric import MetricOptions, get_metric
+
+    gold, written = item.gold, item.prediction.decomposition
+    if gold is None or gold.decomposition is None or written is None:
+        return item
+    metric = get_metric("sari")
+    try:
+        with as_row_errors():
+            value = metric.load(MetricOptions())(item.question, written, gold.decomposition).value
+            steps = None if item.comparison() else compare_steps(item.question, written, gold.decomposition)
+    except OurMistakeError:
+        return item
+    scores = {} if value is None else {metric.title: value}
+    if steps is None:
+        return replace(item, scores=scores)
+    return replace(
+        item,
+        scores=scores,
+        prediction_remarks=tuple(step.remarks for step in steps.predicted),
+        gold_remarks=tuple(step.remarks for step in steps.gold),
+    )
 
 
 def _with_graph(question: str, prediction: Prediction) -> Prediction:

@@ -53,6 +53,11 @@ class Prediction:
         """Whether the prediction has a meaning: a logical form."""
         return self.form is not None
 
+    @property
+    def confidence(self) -> float | None:
+        """How probable the parser finds the whole of it, from 0 to 1."""
+        return None if self.score is None else math.exp(min(self.score, 0.0))
+
 
 def prediction_of_graph(graph: DependencyGraph, score: float | None = None) -> Prediction:
     """Read a predicted graph; one that means nothing gives a prediction without decomposition, and the reason.

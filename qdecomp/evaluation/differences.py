@@ -22,7 +22,16 @@ from qdecomp.data_structures.qdmr import parse_qdmr
 from .scoring import QuestionScores
 from .step_alignment import CONTENT_OPERATORS, Alignment, StepDifference, align, all_words, step_differences
 
-__all__ = ["Analysis", "DifferenceKind", "StepRemark", "analyse", "difference_kinds", "operator_confusion"]
+__all__ = [
+    "Analysis",
+    "ComparedSteps",
+    "DifferenceKind",
+    "StepRemark",
+    "analyse",
+    "compare_steps",
+    "difference_kinds",
+    "operator_confusion",
+]
 
 
 class DifferenceKind(str, Enum):
@@ -101,15 +110,31 @@ def analyse(question: QuestionScores) -> Analysis:
 
 def _analyse(question: QuestionScores) -> Analysis:
     result = question.results["lf_em"]
-    unread = frozenset((DifferenceKind.NO_LOGICAL_FORM,)) if result.error else frozenset()
-    gold = _Side.of(question.example.question, question.example.decomposition)
-    predicted = _Side.of(question.example.question, question.prediction.text)
-    if gold.steps is None or predicted.steps is None:
-        return Analysis(question, unread, gold.remarked({}), predicted.remarked({}), None)
-    alignment = align(gold.steps, predicted.steps)
-    kinds = frozenset() if result.value else unread or difference_kinds(alignment)
+    example = question.example
+    compared = compare_steps(example.question, question.prediction.text, example.decomposition)
+    kinds = frozenset((DifferenceKind.NO_LOGICAL_FORM,)) if result.error else frozenset()
+    if compared.alignment is not None:
+        kinds = frozenset() if result.value else kinds or difference_kinds(compared.alignment)
+    return Analysis(question, kinds, compared.gold, compared.predicted, compared.alignment)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSteps:
+    """The steps of both sides with their differences; without an alignment where a side has no logical form."""
+
+    gold: tuple[StepRemark, ...]
+    predicted: tuple[StepRemark, ...]
+    alignment: Alignment | None
+
+
+def compare_steps(question: str, prediction: str | None, gold: str | None) -> ComparedSteps:
+    """Pair the steps of two decompositions and say how the two of each pair differ."""
+    gold_side, predicted_side = _Side.of(question, gold), _Side.of(question, prediction)
+    if gold_side.steps is None or predicted_side.steps is None:
+        return ComparedSteps(gold_side.remarked({}), predicted_side.remarked({}), None)
+    alignment = align(gold_side.steps, predicted_side.steps)
     gold_remarks, predicted_remarks = _remarks(alignment)
-    return Analysis(question, kinds, gold.remarked(gold_remarks), predicted.remarked(predicted_remarks), alignment)
+    return ComparedSteps(gold_side.remarked(gold_remarks), predicted_side.remarked(predicted_remarks), alignment)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from qdecomp.visualization.styles import style
+from qdecomp.visualization.style_sheets import style
 from qdecomp.visualization.texts import escape
 
 from .values import as_text

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.prediction import Prediction
@@ -12,8 +14,13 @@ from .graph_svg import graph_svg
 from .steps_svg import step_texts, steps_svg
 from .style_sheets import style
 from .texts import escape
+from .tools import remarks_html
 
 __all__ = ["Side", "decomposition_html", "picture_html", "pictures_html", "steps_html"]
+
+# Pictures that are not wider are never made smaller, not even on a phone.
+_FITS_EVERYWHERE = 340
+_WIDTH = re.compile(r"--qd-width:([0-9.]+)px")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +29,8 @@ class Side:
 
     title: str
     prediction: Prediction
+    remarks: tuple[tuple[str, ...], ...] = ()
+    """For each step, how it differs from its counterpart on the other side."""
 
 
 def decomposition_html(question: str, prediction: Prediction) -> str:
@@ -59,20 +68,23 @@ def pictures_html(sides: Sequence[Side]) -> str:
 
 
 def _steps(side: Side) -> str:
-    return f"<section>{_title(side)}{''.join(_steps_or_error(side.prediction))}</section>"
+    return f"<section>{_title(side)}{''.join(_steps_or_error(side))}</section>"
 
 
 def _title(side: Side) -> str:
     return f'<h3 class="qd-side-title">{escape(side.title)}</h3>' if side.title else ""
 
 
-def _steps_or_error(prediction: Prediction) -> Iterator[str]:
+def _steps_or_error(side: Side) -> Iterator[str]:
+    prediction = side.prediction
     if prediction.form is not None:
         texts = step_texts(prediction.form, prediction.decomposition)
         items = (
             f'<li><span dir="auto">{escape(text)}</span> <span class="qd-operator-name qd-{step.operator.value}">'
-            f"{escape(' '.join((step.operator.value, *step.properties)))}</span></li>"
-            for text, step in zip(texts, prediction.form.steps, strict=True)
+            f"{escape(' '.join((step.operator.value, *step.properties)))}</span>{remarks_html(remarks)}</li>"
+            for text, step, remarks in zip_longest(
+                texts, prediction.form.steps, side.remarks[: len(texts)], fillvalue=()
+            )
         )
         yield f"<ol>{''.join(items)}</ol>"
     elif prediction.decomposition:
@@ -106,4 +118,7 @@ def _figure(draw: Callable[[], str], caption: str, side: Side) -> str:
     except GraphError as error:  # too much to draw
         picture = f'<p class="qd-error">{escape(str(error))}</p>'
     whole = f"{caption}: {side.title.lower()}" if side.title else caption
-    return f'<figure><figcaption>{escape(whole)}</figcaption><div class="qd-scroll">{picture}</div></figure>'
+    width = _WIDTH.search(picture)
+    is_wide = width is not None and float(width[1]) > _FITS_EVERYWHERE
+    full = '<label><input type="checkbox" class="qd-full">full size</label>' if is_wide else ""
+    return f'<figure><figcaption>{escape(whole)}{full}</figcaption><div class="qd-scroll">{picture}</div></figure>'

@@ -1,10 +1,13 @@
-"""Decompositions as one HTML page that needs nothing else: no network, no scripts, pictures as inline SVG."""
+"""Decompositions as one HTML page that needs nothing else: no network, its one script inlined, pictures as inline SVG.
+
+Everything can be read without the script, which adds search, filters, sorting and copying.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from qdecomp.data_structures.lf_em import LfEmResult, lf_em
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
@@ -12,14 +15,28 @@ from qdecomp.data_structures.prediction import Prediction
 from qdecomp.version import VERSION
 
 from .fragment import Side, pictures_html, steps_html
+from .page_scripts import content_policy, page_script
 from .style_sheets import style
 from .texts import escape
+from .tools import Filter, legend_html, tools_html
 
-__all__ = ["PageItem", "page_html", "page_parts"]
+__all__ = ["Evidence", "PageItem", "Remarks", "page_html", "page_parts"]
 
 # More questions than this are shown with their pictures folded, so that the page opens quickly.
 _UNFOLDED = 60
 _CHOICES = {"equal": "equal to gold", "different": "different from gold", "failed": "without a logical form"}
+
+
+Remarks = tuple[tuple[str, ...], ...]
+"""For each step, how it differs from its counterpart in the other decomposition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a metric's verdict on a record rests on, in lines to read."""
+
+    title: str
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +47,13 @@ class PageItem:
     question: str
     prediction: Prediction
     gold: Prediction | None = None
+    source: str = ""
+    """The part of the data that the question is from."""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    """Other scores to show and to sort by: their titles and values."""
+    prediction_remarks: Remarks = ()
+    gold_remarks: Remarks = ()
+    evidence: tuple[Evidence, ...] = ()
 
     def comparison(self) -> LfEmResult | None:
         """What LF-EM says; None without gold. What has no decomposition is wrong."""
@@ -60,11 +84,45 @@ def page_parts(items: Sequence[PageItem], *, title: str = "Decompositions") -> I
     counts = Counter(kind for item in items for kind in item.kinds())
     header = f"<header><h1>{escape(title)}</h1><p>{escape(_summary(items, counts))}</p></header>"
     kinds = ["all", *(kind for kind in _CHOICES if counts[kind])]
-    yield f"{_head(title, kinds)}{header}{_choices(kinds, len(items), counts)}<main>\n"
+    above = f"{header}{legend_html(with_remarks=bool(counts['different']))}{_choices(kinds, len(items), counts)}"
+    yield f'{_head(title, kinds)}{above}{_tools(items, counts)}<main class="qd-records">\n'
     unfolded = len(items) <= _UNFOLDED
     for place, item in enumerate(items, start=1):
         yield _record(place, item, unfolded)
-    yield "</main></body></html>\n"
+    yield f"</main>{page_script()}</body></html>\n"
+
+
+def _tools(items: Sequence[PageItem], counts: Counter[str]) -> str:
+    if len(items) == 1:
+        return ""
+    sources = Counter(item.source for item in items if item.source)
+    steps = Counter(_number_of_steps(item) for item in items)
+    filters = (
+        Filter("source", "Source", [(name, f"{name} ({sources[name]:,})") for name in sorted(sources)]),
+        Filter("steps", "Steps", [(str(number), f"{number} ({steps[number]:,})") for number in sorted(steps)]),
+    )
+    orders = {"place": "as in the file"}
+    if len(sources) > 1:
+        orders["source"] = "source"
+    if counts["different"]:
+        orders |= {"verdict": "different from gold first", "-verdict": "equal to gold first"}
+    orders |= {"steps": "fewest steps first", "-steps": "most steps first"}
+    if any(item.prediction.score is not None for item in items):
+        orders |= {"confidence": "least confident first", "-confidence": "most confident first"}
+    for title in dict.fromkeys(title for item in items for title in item.scores):
+        orders |= {_attribute(title): f"lowest {title} first", f"-{_attribute(title)}": f"highest {title} first"}
+    return tools_html(filters, orders, with_pictures=any(item.prediction.is_valid for item in items))
+
+
+def _attribute(title: str) -> str:
+    """A score's name as an attribute of records."""
+    return "score" + "".join(character for character in title.lower() if character.isascii() and character.isalnum())
+
+
+def _number_of_steps(item: PageItem) -> int:
+    """How many steps gold has, or else the prediction."""
+    shown = item.gold if item.gold is not None and item.gold.form is not None else item.prediction
+    return len(shown.form) if shown.form is not None else 0
 
 
 def _choices(kinds: Sequence[str], total: int, counts: Counter[str]) -> str:
@@ -72,7 +130,8 @@ def _choices(kinds: Sequence[str], total: int, counts: Counter[str]) -> str:
     if len(kinds) == 1:
         return ""
     buttons = "".join(
-        f'<input class="qd-choice" type="radio" name="qd-show" id="qd-show-{kind}"{" checked" * (kind == "all")}>'
+        f'<input class="qd-choice" type="radio" name="qd-show" value="{kind}" id="qd-show-{kind}"'
+        f"{' checked' * (kind == 'all')}>"
         for kind in kinds
     )
     names = {"all": f"all {total:,}", **{kind: f"{counts[kind]:,} {name}" for kind, name in _CHOICES.items()}}
@@ -89,7 +148,7 @@ def _head(title: str, kinds: Sequence[str]) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title>{style('picture', 'fragment', 'page')}"
+        f"{content_policy()}<title>{escape(title)}</title>{style('picture', 'fragment', 'tools', 'page')}"
         f"<style>{hidden}{marked}{{border-color:var(--qd-ink);font-weight:600}}{focused}{{outline:2px solid}}</style>"
         '</head><body class="qdecomp">'
     )
@@ -104,21 +163,63 @@ def _summary(items: Sequence[PageItem], counts: Counter[str]) -> str:
 
 
 def _record(place: int, item: PageItem, unfolded: bool) -> str:
-    sides = [Side("Prediction" if item.gold is not None else "", item.prediction)]
+    sides = [Side("Prediction" if item.gold is not None else "", item.prediction, item.prediction_remarks)]
     if item.gold is not None:
-        sides.append(Side("Gold", item.gold))
+        sides.append(Side("Gold", item.gold, item.gold_remarks))
     try:
         with as_row_errors():
             steps, pictures = steps_html(sides), pictures_html(sides)
     except OurMistakeError as error:
         steps, pictures = f'<p class="qd-error">{escape(str(error))}</p>', ""
-    folded = f"<details{' open' if unfolded else ''}><summary>Pictures</summary>{pictures}</details>"
     classes = " ".join(["qd-record", "qd-decomposition", *(f"qd-{kind}" for kind in item.kinds())])
+    attributes = "".join(f' data-{name}="{escape(value)}"' for name, value in _attributes(place, item).items())
+    decomposition = item.prediction.decomposition
+    copied = "" if decomposition is None else _copy_button("copy decomposition", decomposition)
     return (
-        f'<article class="{classes}" id="q{place}"><h2 class="qd-question" dir="auto">{escape(item.question)}</h2>'
-        f'<p class="qd-note">{_verdict(item)}{escape(item.question_id)}</p>'
-        f"{steps}{folded if pictures else ''}</article>\n"
+        f'<article class="{classes}" id="q{place}"{attributes}><div class="qd-words">'
+        f'<h2 class="qd-question" dir="auto">'
+        f'<a class="qd-link" href="#q{place}" aria-label="Link to this question">{place}</a>'
+        f"<span>{escape(item.question)}</span>{_copy_button('copy', '')}</h2>"
+        f'<p class="qd-note">{_verdict(item)}{escape(item.question_id)}{_scores(item)}{copied}</p>{steps}'
+        f"{''.join(map(_evidence, item.evidence))}</div>{_folded(pictures, unfolded)}</article>\n"
     )
+
+
+def _copy_button(label: str, text: str) -> str:
+    """A button that copies a text; the empty one stands for the question."""
+    return f'<button type="button" class="qd-copy" data-copies="{escape(text)}">{label}</button>'
+
+
+def _attributes(place: int, item: PageItem) -> dict[str, str]:
+    """What the script filters and sorts by."""
+    found = {"place": str(place), "source": item.source, "steps": str(_number_of_steps(item))}
+    comparison = item.comparison()
+    if comparison is not None:
+        found["verdict"] = str(int(bool(comparison)))
+    if item.prediction.confidence is not None:
+        found["confidence"] = f"{item.prediction.confidence:.6g}"
+    return found | {_attribute(title): f"{value:.6g}" for title, value in item.scores.items()}
+
+
+def _scores(item: PageItem) -> str:
+    scores = [f"{title} {value:.2f}" for title, value in item.scores.items()]
+    if item.prediction.confidence is not None:
+        scores.insert(0, f"confidence {item.prediction.confidence:.2f}")
+    return "".join(f" · {escape(score)}" for score in scores)
+
+
+def _evidence(evidence: Evidence) -> str:
+    lines = "".join(f"<li>{escape(line)}</li>" for line in evidence.lines)
+    return f'<details class="qd-evidence"><summary>{escape(evidence.title)}</summary><ul>{lines}</ul></details>'
+
+
+def _folded(pictures: str, unfolded: bool) -> str:
+    """The pictures in a fold; a closed one holds them as text until the script opens it, or there is no script."""
+    if not pictures:
+        return ""
+    content = pictures if unfolded else f"<noscript>{pictures}</noscript>"
+    opened = " open" if unfolded else ""
+    return f'<details class="qd-pictures"{opened}><summary>Pictures</summary>{content}</details>'
 
 
 def _verdict(item: PageItem) -> str:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +11,12 @@ import pytest
 
 from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_text
 from qdecomp.files import read_break_csv
-from qdecomp.visualization import PageItem, page_html, page_parts
+from qdecomp.visualization import Evidence, PageItem, page_html, page_parts
 from qdecomp.visualization.colours import SURFACES
+from qdecomp.visualization.page_scripts import content_policy, page_script
 from tests.pages import Page, figure_faults, run_in_page
 from tests.visualization.examples import GRAPHS, HOSTILE
 
@@ -37,7 +42,9 @@ def records(page: Page) -> list[str]:
 
 def test_the_page_is_well_formed_and_needs_nothing_from_elsewhere(page: Page) -> None:
     assert page.open == []
-    assert not {"script", "link", "img", "iframe", "a"} & {tag for tag, _ in page.tags}
+    assert not {"link", "img", "iframe"} & {tag for tag, _ in page.tags}
+    assert page.count("script") == 1
+    assert all((attributes["href"] or "").startswith("#q") for tag, attributes in page.tags if tag == "a")
     assert not re.search(r"url\((?!#)|@import", page_html(ITEMS))
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -61,26 +68,80 @@ def test_gold_stands_beside_the_prediction(page: Page) -> None:
 
 def test_the_counts_stand_above_and_choose_what_is_shown(page: Page) -> None:
     assert "5 questions · 1 of 4 equal to gold by LF-EM (25.0%)" in page.text
-    labels = [attributes["for"] for tag, attributes in page.tags if tag == "label"]
-    inputs = [attributes["id"] for tag, attributes in page.tags if tag == "input"]
+    labels = [attributes["for"] for tag, attributes in page.tags if tag == "label" and "for" in attributes]
+    inputs = [attributes["id"] for tag, attributes in page.tags if tag == "input" and attributes["type"] == "radio"]
     assert labels == inputs == ["qd-show-all", "qd-show-equal", "qd-show-different", "qd-show-failed"]
 
 
 def test_without_gold_there_is_nothing_to_choose() -> None:
     page = Page(page_html([WITHOUT_GOLD]))
-    assert page.count("input") == 0
+    assert not [attributes for tag, attributes in page.tags if tag == "input" and attributes["type"] == "radio"]
     assert "Gold" not in page.texts
 
 
 def test_whatever_comes_from_data_is_escaped(page: Page) -> None:
-    assert "<script" not in page_html(ITEMS, title=HOSTILE)
+    html = page_html(ITEMS, title=HOSTILE)
+    assert html.count("<script") == 1
+    assert f"<script>{page_script().removeprefix('<script>')}" in html
     assert HOSTILE in page.texts
 
 
 def test_pictures_are_folded_where_there_are_many() -> None:
     few, many = Page(page_html([EQUAL] * 3)), Page(page_html([EQUAL] * 100))
-    assert {"open" in attributes for tag, attributes in few.tags if tag == "details"} == {True}
-    assert {"open" in attributes for tag, attributes in many.tags if tag == "details"} == {False}
+    assert {"open" in attributes for tag, attributes in few.tags if attributes.get("class") == "qd-pictures"} == {True}
+    assert {"open" in attributes for tag, attributes in many.tags if attributes.get("class") == "qd-pictures"} == {
+        False
+    }
+
+
+def test_the_page_allows_its_own_script_only() -> None:
+    source = page_script().removeprefix("<script>").removesuffix("</script>")
+    digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+    assert f"default-src 'none'; script-src 'sha256-{digest}';" in content_policy()
+    html = page_html(ITEMS)
+    assert html.index(content_policy()) < html.index("<style") < html.index(page_script())
+    # What ends a script element early would make the rest of it text.
+    assert "</" not in source
+
+
+def test_the_tools_know_sources_steps_and_scores() -> None:
+    scored = [
+        replace(EQUAL, source="CLEVR", scores={"SARI": 0.91}, prediction=replace(EQUAL.prediction, score=-0.5)),
+        replace(DIFFERENT, source="GEO", scores={"SARI": 0.12}),
+    ]
+    page = Page(page_html(scored))
+    values = [attributes.get("value") for tag, attributes in page.tags if tag == "option"]
+    assert values == [
+        *("", "CLEVR", "GEO", "place", "source", "verdict", "-verdict", "steps", "-steps", "confidence", "-confidence"),
+        *("scoresari", "-scoresari"),
+    ]
+    first = next(attributes for tag, attributes in page.tags if tag == "article")
+    assert first["data-confidence"] == "0.606531"
+    assert first["data-scoresari"] == "0.91"
+    assert (first["data-verdict"], first["data-steps"], first["data-source"]) == ("1", "3", "CLEVR")
+    assert "confidence 0.61 · SARI 0.91" in page.text
+
+
+def test_differences_are_marked_and_evidence_has_a_place() -> None:
+    item = replace(
+        DIFFERENT,
+        prediction_remarks=((),),
+        gold_remarks=((), ("missing",), ("missing",)),
+        evidence=(Evidence("Why <b>", ("because of <i>",)),),
+    )
+    html = page_html([item])
+    page = Page(html)
+    marks = [attributes for _, attributes in page.tags if "qd-remark-missing" in (attributes.get("class") or "")]
+    # Two in the record, one in the legend.
+    assert len(marks) == 3
+    assert "Why <b>" in page.texts
+    assert "because of <i>" in page.texts
+    assert "<b>" not in html
+
+
+def test_the_legend_names_every_operator_and_special_token(page: Page) -> None:
+    legend = page.texts[page.texts.index("Legend") :]
+    assert {*(operator.value for operator in Operator), "span", "duplicate", "[DUP]", "[DUM]"} <= set(legend)
 
 
 def test_the_page_comes_in_pieces_with_one_style() -> None:

@@ -1,0 +1,168 @@
+"""The tools of a page, used in a real browser as a reader would."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from qdecomp.commands.render import command as render
+from qdecomp.data_structures.prediction import prediction_of_text
+from qdecomp.visualization import PageItem, page_html
+from tests.browser import Browser, open_browser
+from tests.visualization.examples import HOSTILE
+
+SHOWN = "[...document.querySelectorAll('article')].filter((a) => a.checkVisibility()).map((a) => a.id)"
+GOLD = "return cubes ;return #1 that are red ;return number of #2"
+COUNT = 70
+
+
+def item(number: int) -> PageItem:
+    text = GOLD if number % 2 else "return cubes ;return number of #1"
+    return PageItem(
+        question_id=f"id-{number}",
+        question=f"How many red cubes are in box {number}? {HOSTILE if number == 5 else ''}",
+        prediction=prediction_of_text(text, score=-number / 100),
+        gold=prediction_of_text(GOLD),
+        source="EVEN" if number % 2 == 0 else "ODD",
+        scores={"SARI": (number * 37 % 100) / 100},
+    )
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with open_browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    path.write_text(page_html([item(number) for number in range(1, COUNT + 1)]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def opened(browser: Browser, page: Path) -> Browser:
+    browser.look()
+    browser.open(page)
+    return browser
+
+
+def choose(browser: Browser, selector: str, value: str) -> None:
+    browser.run_body(
+        f"const field = document.querySelector('{selector}'); field.value = '{value}';"
+        "for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, { bubbles: true }));"
+    )
+
+
+def test_search_finds_words_and_ids(opened: Browser) -> None:
+    choose(opened, "[name=search]", "CUBES box 17?")
+    assert opened.run(SHOWN) == ["q17"]
+    assert opened.run("document.querySelector('output').textContent") == f"1 of {COUNT} shown"
+    choose(opened, "[name=search]", "id-33")
+    assert opened.run(SHOWN) == ["q33"]
+    choose(opened, "[name=search]", "")
+    assert len(opened.run(SHOWN)) == COUNT
+
+
+def test_filters_work_together(opened: Browser) -> None:
+    choose(opened, "[data-filter=source]", "EVEN")
+    assert len(opened.run(SHOWN)) == COUNT // 2
+    choose(opened, "[name=search]", "id-2")
+    assert opened.run(SHOWN) == ["q2", "q20", "q22", "q24", "q26", "q28"]
+    opened.run("document.getElementById('qd-show-equal').click()")
+    assert opened.run(SHOWN) == []
+
+
+def test_sorting_by_confidence_score_and_verdict(opened: Browser) -> None:
+    choose(opened, "[name=sort]", "confidence")
+    assert opened.run(SHOWN)[:2] == [f"q{COUNT}", f"q{COUNT - 1}"]
+    choose(opened, "[name=sort]", "-scoresari")
+    assert opened.run(SHOWN)[0] == "q27"
+    choose(opened, "[name=sort]", "verdict")
+    assert opened.run(SHOWN)[:3] == ["q2", "q4", "q6"]
+    choose(opened, "[name=sort]", "source")
+    assert opened.run(SHOWN)[-1] == "q69"
+    choose(opened, "[name=sort]", "place")
+    assert opened.run(SHOWN)[:3] == ["q1", "q2", "q3"]
+
+
+def test_pictures_unfold_one_by_one_and_all_at_once(opened: Browser) -> None:
+    seen = "document.querySelectorAll('article svg').length"
+    frames = "new Promise((done) => setTimeout(done, 300))"
+    assert opened.run(seen) == 0
+    opened.run("document.querySelector('#q1 .qd-pictures summary').click()")
+    opened.run(frames)
+    assert opened.run("document.querySelectorAll('#q1 svg').length") == 2
+    opened.run("document.querySelector('.qd-fold').click()")
+    opened.run(frames)
+    assert opened.run("document.querySelectorAll('details.qd-pictures[open]').length") == COUNT
+    # Only what is near the window is drawn.
+    assert 2 < opened.run(seen) < 2 * COUNT
+    opened.run("document.querySelector('.qd-fold').click()")
+    assert opened.run("document.querySelectorAll('details.qd-pictures[open]').length") == 0
+
+
+def test_question_and_decomposition_are_copied(opened: Browser) -> None:
+    opened.run("window.copied = []; navigator.clipboard.writeText = async (text) => { copied.push(text); }")
+    opened.run("document.querySelectorAll('#q5 [data-copies]').forEach((button) => button.click())")
+    assert opened.run("copied") == [item(5).question, GOLD]
+
+
+def test_a_link_shows_its_record_even_when_it_is_filtered_away(opened: Browser) -> None:
+    choose(opened, "[data-filter=source]", "EVEN")
+    opened.run("location.hash = '#q3'")
+    opened.run("new Promise((done) => setTimeout(done, 100))")
+    assert "q3" in opened.run(SHOWN)
+
+
+def test_without_scripts_everything_is_there(browser: Browser, page: Path) -> None:
+    browser.look(scripts=False)
+    browser.open(page)
+    assert not browser.run("document.querySelector('.qd-tools').checkVisibility()")
+    assert not browser.run("document.querySelector('.qd-copy').checkVisibility()")
+    browser.run("document.querySelector('#q2 .qd-pictures').open = true")
+    assert browser.run("document.querySelectorAll('#q2 svg').length") == 2
+    assert browser.run("document.querySelector('#q2 svg').checkVisibility()")
+    browser.look()
+
+
+def test_nothing_from_the_data_runs(browser: Browser, tmp_path: Path) -> None:
+    attack = "<script>window.hit = 1</script><img src=x onerror='window.hit = 1'></noscript><svg onload='window.hit=1'>"
+    attacked = PageItem(attack, attack, prediction_of_text(f"return {attack}"), prediction_of_text(GOLD), attack)
+    path = tmp_path / "page.html"
+    path.write_text(page_html([attacked] * 61, title=attack), encoding="utf-8")
+    browser.look()
+    browser.open(path)
+    browser.run("document.querySelector('.qd-fold').click()")
+    browser.run("new Promise((done) => setTimeout(done, 300))")
+    assert browser.run("document.querySelectorAll('article svg').length") > 0
+    assert browser.run("[typeof window.hit, document.querySelectorAll('img, article script').length]") == [
+        "undefined",
+        0,
+    ]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_long_question_fits_and_one_click_shows_it_in_full(
+    browser: Browser, tmp_path: Path, width: int, dark: bool
+) -> None:
+    predictions, page = tmp_path / "predictions.jsonl", tmp_path / "page.html"
+    words = " ".join(f"word{number}" for number in range(25))
+    record = {"question_id": "x", "question": f"How many {words} are there?"}
+    record["decomposition"] = f"return {words} ;return number of #1"
+    predictions.write_text(json.dumps(record))
+    render(["--input", str(predictions), "--output", str(page)], standalone_mode=False)
+    browser.look(width=width, dark=dark)
+    browser.open(page)
+    size = "document.querySelector('svg.qd-graph').getBoundingClientRect().width"
+    fitted = browser.run(size)
+    browser.run("document.querySelector('figure:has(svg.qd-graph) .qd-full').click()")
+    full = browser.run(size)
+    assert fitted < full
+    assert full >= 1500
+    assert browser.run("document.documentElement.scrollWidth") <= width
