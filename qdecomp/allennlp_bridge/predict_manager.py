@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TextIO
 
 from allennlp.commands.predict import _PredictManager
@@ -13,7 +14,7 @@ from allennlp.common.util import JsonDict
 from allennlp.predictors import Predictor
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files import open_text
+from qdecomp.files import open_text, require_other_files
 from qdecomp.predictors.question_decomposition import QuestionDecompositionPredictor
 
 __all__ = ["PredictManager"]
@@ -29,12 +30,16 @@ class PredictManager(_PredictManager):
     to the reader by itself, so that flag changes nothing. For other predictors everything is as it was.
     """
 
-    def __init__(self, predictor: Predictor, input_file: str, *arguments: Any, **options: Any) -> None:
+    def __init__(
+        self, predictor: Predictor, input_file: str, output_file: str | None, *arguments: Any, **options: Any
+    ) -> None:
+        if output_file is not None and input_file != _STANDARD_INPUT:
+            require_other_files({"--output-file": Path(output_file)}, [Path(input_file)])
         self._questions = predictor if isinstance(predictor, QuestionDecompositionPredictor) else None
         if self._questions is not None and input_file != _STANDARD_INPUT:
             # Before the file for the output is opened: a wrong name is not to empty it.
             input_file = cached_path(input_file)
-        super().__init__(predictor, input_file, *arguments, **options)
+        super().__init__(predictor, input_file, output_file, *arguments, **options)
         if self._questions is not None:
             self._dataset_reader = None
 

@@ -57,7 +57,7 @@ def command(
     answers right are printed; with --output, they are used as well.
     """
     from qdecomp.decoding.consensus import check_weights
-    from qdecomp.files import read_break_csv
+    from qdecomp.files import read_break_csv, require_other_files
     from qdecomp.files.combining import join_predictions
 
     paths = (*predictions, *more_predictions)
@@ -67,8 +67,7 @@ def command(
         raise click.UsageError("give --output, or --learn-weights, or both")
     if weights is not None and gold_path is not None:
         raise click.UsageError("weights are given or learned, not both")
-    if output_path is not None and output_path.resolve() in {path.resolve() for path in paths}:
-        raise click.UsageError(f"{output_path} is one of the files to combine; give another for the output")
+    require_other_files({"--output": output_path}, [*paths, gold_path, questions_path])
     texts = {} if questions_path is None else {row.question_id: row.question for row in read_break_csv(questions_path)}
     joined = join_predictions(paths, texts)
     used = _learned(joined, gold_path) if gold_path is not None else _weights_of(weights, len(paths))

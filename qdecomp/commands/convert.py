@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
 
-from qdecomp.files import write_text_atomically
+from qdecomp.files import require_other_files, write_text_atomically
 
 from .row_mistakes import tell_mistakes
 
 __all__ = ["command"]
+
+_BROKEN_ROWS_TOLD = 10
 
 
 @click.command("convert")
@@ -51,6 +54,8 @@ def command(
     if special_tokens not in PRESETS:
         raise DataError(f"--special-tokens: there is no {special_tokens!r}; choose of {', '.join(sorted(PRESETS))}")
 
+    require_other_files({"--output": output_path, "--json": json_path}, [input_path])
+
     def line(name: str, counts: SourceCounts) -> tuple[str, ...]:
         shares = (f"{100 * value / counts.rows:.2f}" for value in (counts.converted, counts.round_trip))
         return (name, str(counts.rows), str(counts.converted), str(counts.round_trip), *shares)
@@ -78,6 +83,10 @@ def command(
             json.dump(summary_to_json(summary), stream, ensure_ascii=False, indent=1)
             stream.write("\n")
     show_tables(tables(summary))
+    for broken in summary.broken[:_BROKEN_ROWS_TOLD]:
+        print(f"{input_path}: {broken}", file=sys.stderr)
+    if len(summary.broken) > _BROKEN_ROWS_TOLD:
+        print(f"{input_path}: {len(summary.broken):,} rows cannot be read in all", file=sys.stderr)
     tell_mistakes(summary.mistakes)
     if strict and summary.failures:
         raise SystemExit(1)

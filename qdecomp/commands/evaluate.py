@@ -37,6 +37,7 @@ def command(json_path: Path | None, details_path: Path | None, **scoring: Any) -
     from qdecomp.terminal.tables import show_tables
 
     options = ScoringOptions(**scoring)
+    options.require_other_outputs({"--json": json_path, "--details": details_path})
     evaluation = options.run()
     summary = summarize(evaluation, seed=options.seed)
     if json_path is not None:

@@ -90,6 +90,7 @@ def command(
     For a file, one record is written for every question, also where there is no decomposition. A run that was stopped
     goes on where it ended when it is started again with the same input, output and parser.
     """
+    from qdecomp.files import require_other_files
     from qdecomp.files.question_files import STANDARD_INPUT, read_questions, something_is_piped_in
     from qdecomp.parser import load
 
@@ -104,12 +105,15 @@ def command(
     if input_path is not None:
         if format_name not in (None, "json"):
             raise click.UsageError("the questions of a file are written as json; qdecomp render makes a page of them")
+        files = [] if input_path == STANDARD_INPUT else [input_path]
+        require_other_files({"--output": output_path}, [*files, Path(source)])
         rows = read_questions(input_path, column)
         settings = json.dumps([VERSION, source, decoder, *([candidates] if candidates else [])])
         run = _FileRun(load(source, decoder=decoder, candidates=candidates), batch_size, processes, settings)
         failed = run.print(rows) if output_path is None else run.write(rows, output_path, overwrite)
         mistakes = run.mistakes
     else:
+        require_other_files({"--output": output_path}, [Path(source)])
         parser = load(source, decoder=decoder, candidates=candidates)
         decompositions = list(parser.pipe(_whole_questions(questions), batch_size=batch_size))
         if format_name in (None, "text") and output_path is None:

@@ -39,15 +39,13 @@ def command(input_path: Path, gold_path: Path | None, limit: int | None, output_
     steps convert to.
     """
     from qdecomp.data_structures.mistakes import is_mistake
-    from qdecomp.files import write_text_atomically
+    from qdecomp.files import require_other_files, write_text_atomically
     from qdecomp.terminal.progress import progress
     from qdecomp.visualization import page_parts
 
     if output_path.is_dir():
         raise DataError(f"{output_path}: this is a folder; give a file such as {output_path / 'page.html'}")
-    for path in (input_path, gold_path):
-        if path is not None and path.resolve() == output_path.resolve():
-            raise DataError(f"{output_path}: this file is read; give another --output")
+    require_other_files({"--output": output_path}, [input_path, gold_path])
     records, problems = _read_records(input_path, limit)
     gold = _read_gold(gold_path, input_path, records, problems) if gold_path is not None else {}
     _tell(input_path, problems, [record.reading for record in records if record.reading is not None])
@@ -121,7 +119,10 @@ def _read_gold(
     """The gold questions by id; records that are not among them are told, and shown without gold."""
     from qdecomp.evaluation.predictions import ProblemKind, RowProblem, read_gold
 
-    examples = {example.question_id: example for example in read_gold(path).examples}
+    gold = read_gold(path).examples
+    for broken in (example for example in gold if example.error is not None):
+        print(f"{path}: row {broken.row}: {broken.error}; shown without gold", file=sys.stderr)
+    examples = {example.question_id: example for example in gold}
     extra = [record for record in records if record.question_id not in examples]
     if len(extra) == len(records):
         raise DataError(f"{input_path}: none of its questions is in {path}; are these the right files?")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics.metric import DEFAULT_METRICS, METRICS, MetricOptions
 from qdecomp.evaluation.predictions import Gold, SystemPredictions, name_systems, read_gold, read_predictions
 from qdecomp.evaluation.scoring import Evaluation, choose_metrics, evaluate
+from qdecomp.files import require_other_files
 from qdecomp.terminal.escapes import printable
 
 __all__ = ["SCORING_PARAMETERS", "ScoringOptions"]
@@ -32,6 +33,12 @@ class ScoringOptions:
     annotations: Path | None
     annotation_cache: Path | None
     ged_seconds: float
+
+    def require_other_outputs(self, outputs: Mapping[str, Path | None]) -> None:
+        """Raise if an output, by the name of its option, is a file that is read; the cache is read and written."""
+        predictions = [path for _, path in name_systems((*self.predictions, *self.more_predictions))]
+        inputs = [self.gold, *predictions, self.annotations]
+        require_other_files({"--annotation-cache": self.annotation_cache, **outputs}, inputs)
 
     def run(self, required_metrics: Sequence[str] = ()) -> Evaluation:
         """Read the files, tell the problems of their rows, and score; ends the program where ``--strict`` asks to."""

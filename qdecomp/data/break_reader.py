@@ -15,7 +15,7 @@ from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import ConversionError, DataError, QDecompError
 from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.data_structures.tokenization import question_words
-from qdecomp.files import BreakExample, open_text, read_break_csv, try_json_lines
+from qdecomp.files import BreakExample, open_text, read_break_csv, text_suffix, try_json_lines
 
 from .graph_cache import GraphCache
 from .pos_tagging import pos_tags
@@ -30,7 +30,7 @@ _JSON_SUFFIXES = frozenset((".json", ".jsonl", ".ndjson"))
 
 def read_examples(path: str | Path) -> list[BreakExample]:
     """The questions of Break's CSV, of JSON lines (``question`` or ``question_text``) or of a text, one a line."""
-    suffix = Path(path).suffix.lower()
+    suffix = text_suffix(path)
     if suffix == ".csv":
         return read_break_csv(path)
     if suffix in _JSON_SUFFIXES:
@@ -132,6 +132,9 @@ class BreakReader(DatasetReader):
 
     def _read(self, file_path: str) -> Iterable[Instance]:
         examples = read_examples(file_path)
+        for broken in (example for example in examples if example.error is not None):
+            logger.warning("%s: row %d is left out: %s", file_path, broken.row, broken.error)
+        examples = [example for example in examples if example.error is None]
         reasons: Counter[str] = Counter()
         for example, graph in self._with_graphs(examples):
             if isinstance(graph, QDecompError):

@@ -7,7 +7,6 @@ that cannot be used are told by number; a question without a usable row counts a
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -17,7 +16,8 @@ from typing import Any
 from qdecomp.data_structures.errors import DataError, QdmrSyntaxError
 from qdecomp.data_structures.reading import Reading, read_decomposition
 from qdecomp.data_structures.tokenization import has_half_character
-from qdecomp.files import BreakExample, open_text, read_break_csv, try_json_lines
+from qdecomp.files import BreakExample, open_text, read_break_csv, text_suffix, try_json_lines
+from qdecomp.files.csv_rows import CsvRow, read_table
 
 __all__ = [
     "Gold",
@@ -115,7 +115,8 @@ def read_gold(path: str | Path) -> Gold:
     first_rows: dict[str, int] = {}
     for example in examples:
         if not example.question_id:
-            raise DataError(f"{path}: row {example.row} has no question_id")
+            wrong = f": {example.error}" if example.error is not None else " has no question_id"
+            raise DataError(f"{path}: row {example.row}{wrong}")
         first = first_rows.setdefault(example.question_id, example.row)
         if first != example.row:
             raise DataError(f"{path}: row {example.row} has the question_id of row {first}: {example.question_id}")
@@ -123,7 +124,12 @@ def read_gold(path: str | Path) -> Gold:
     if len(without) == len(examples):
         raise DataError(f"{path}: no row has a decomposition; give a file with gold in the column decomposition")
     problems = tuple(
-        RowProblem(ProblemKind.NO_GOLD, example.row, example.question_id, "no gold decomposition; counts as wrong")
+        RowProblem(
+            ProblemKind.NO_GOLD,
+            example.row,
+            example.question_id,
+            f"{example.error or 'no gold decomposition'}; counts as wrong",
+        )
         for example in without
     )
     return Gold(Path(path), examples, problems)
@@ -171,7 +177,7 @@ def _holds_json(path: Path) -> bool:
         raise DataError(f"{path}: the file is empty; there are no predictions in it")
     if start.startswith("["):
         raise DataError(f"{path}: this is a JSON array; write its members as JSON lines; {_HOW_RECORDS_LOOK}")
-    return path.suffix.lower() in _JSON_SUFFIXES or start.startswith("{")
+    return text_suffix(path) in _JSON_SUFFIXES or start.startswith("{")
 
 
 def _json_rows(path: Path, column: str) -> Iterator[_Row | RowProblem]:
@@ -201,39 +207,38 @@ def _what_is_wrong(record: Any, column: str) -> str | None:
 
 
 def _csv_rows(path: Path, column: str) -> Iterator[_Row | RowProblem]:
-    with open_text(path) as stream:
-        reader = csv.reader(stream)
-        try:
-            header = [cell.strip() for cell in next(reader)]
-            if column not in header:
-                found = ", ".join(cell[:40] for cell in header[:12])
-                raise DataError(
-                    f"{path}: neither prediction records nor a CSV with a column {column}; found columns: {found}; "
-                    f"--column NAME says which one has the decompositions; {_HOW_RECORDS_LOOK}"
-                )
-            for number, cells in enumerate(_without_blank_lines(reader, len(header)), start=1):
-                yield _csv_row(number, header, cells, column)
-        except csv.Error as error:
-            raise DataError(f"{path}: line {reader.line_num}: {error}") from None
+    header, rows = read_table(path)
+    if column not in header:
+        found = ", ".join(cell[:40] for cell in header[:12])
+        raise DataError(
+            f"{path}: neither prediction records nor a CSV with a column {column}; found columns: {found}; "
+            f"--column NAME says which one has the decompositions; {_HOW_RECORDS_LOOK}"
+        )
+    for number, row in enumerate(_without_blank_lines(rows, len(header)), start=1):
+        yield _csv_row(number, header, row, column)
 
 
-def _without_blank_lines(rows: Iterable[list[str]], width: int) -> Iterator[list[str]]:
+def _without_blank_lines(rows: Iterable[CsvRow], width: int) -> Iterator[CsvRow]:
     """Leave out blank lines; in a file of one column a blank line before others is an empty prediction."""
-    blank = 0
-    for cells in rows:
-        if cells:
-            yield from ([""] for _ in range(blank))
-            yield cells
-            blank = 0
+    blank: list[CsvRow] = []
+    for row in rows:
+        if row.cells:
+            yield from (empty._replace(cells=[""]) for empty in blank)
+            yield row
+            blank = []
         elif width == 1:
-            blank += 1
+            blank.append(row)
 
 
-def _csv_row(number: int, header: Sequence[str], cells: Sequence[str], column: str) -> _Row | RowProblem:
-    if len(cells) != len(header):
-        message = f"{len(cells)} cells, but the header has {len(header)}; text with commas must be quoted"
+def _csv_row(number: int, columns: Sequence[str], csv_row: CsvRow, column: str) -> _Row | RowProblem:
+    cells = csv_row.cells
+    if csv_row.error is not None:
+        known_id = dict(zip(columns, cells, strict=False)).get("question_id", "").strip() or None
+        return RowProblem(ProblemKind.MALFORMED, number, known_id, f"line {csv_row.line}: {csv_row.error}")
+    if len(cells) != len(columns):
+        message = f"{len(cells)} cells, but the header has {len(columns)}; text with commas must be quoted"
         return RowProblem(ProblemKind.MALFORMED, number, None, message)
-    row = dict(zip(header, cells, strict=True))
+    row = dict(zip(columns, cells, strict=True))
     if "question_id" in row and not row["question_id"].strip():
         return RowProblem(ProblemKind.MALFORMED, number, None, "no question_id")
     question_id = row["question_id"].strip() if "question_id" in row else None

@@ -2,15 +2,18 @@
 
 from .atomic import require_replaceable_folder, write_folder_atomically, write_text_atomically
 from .break_csv import BreakExample, read_break_csv, source_of
-from .text_files import open_text, read_json_lines, try_json_lines
+from .other_files import require_other_files
+from .text_files import open_text, read_json_lines, text_suffix, try_json_lines
 
 __all__ = [
     "BreakExample",
     "open_text",
     "read_break_csv",
     "read_json_lines",
+    "require_other_files",
     "require_replaceable_folder",
     "source_of",
+    "text_suffix",
     "try_json_lines",
     "write_folder_atomically",
     "write_text_atomically",

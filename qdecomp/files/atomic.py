@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
 from qdecomp.data_structures.errors import DataError
 
+from .exchange import exchange
 from .output_stream import UNENCODABLE, text_output, writing
 
 __all__ = ["require_replaceable_folder", "write_folder_atomically", "write_text_atomically"]
@@ -40,7 +41,9 @@ def write_text_atomically(path: str | Path) -> Iterator[TextIO]:
 def write_folder_atomically(path: str | Path, contents: Mapping[str, str]) -> None:
     """Write text files as a folder that appears only when it is complete.
 
-    It takes the place of an older folder with files of the same names; one that holds anything else is left alone.
+    It takes the place of an older folder with files of the same names; one that holds anything else is left alone. At
+    every moment, a kill included, there is a folder under that name. Where the system cannot exchange two folders, the
+    files are replaced one by one, the first one of ``contents`` last.
     """
     path = Path(path).resolve()
     require_replaceable_folder(path, contents)
@@ -48,23 +51,24 @@ def write_folder_atomically(path: str | Path, contents: Mapping[str, str]) -> No
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-        new, old = temporary / "new", temporary / "old"
+        new = temporary / "new"
         new.mkdir()
         for name, text in contents.items():
             (new / name).write_text(text, encoding="utf-8", errors=UNENCODABLE, newline="")
-        if path.exists():
-            path.rename(old)
-        try:
+        if not path.exists():
             new.rename(path)
-        except OSError:
-            if old.exists():
-                old.rename(path)
-            raise
+        elif not exchange(new, path):
+            _replace_files(new, path, contents)
     except OSError as error:
         raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
     finally:
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _replace_files(new: Path, path: Path, names: Iterable[str]) -> None:
+    for name in reversed(list(names)):
+        os.replace(new / name, path / name)
 
 
 def require_replaceable_folder(path: str | Path, names: Collection[str]) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 
 from qdecomp.data_structures.errors import DataError
 
-from .text_files import open_text
+from .csv_rows import CsvRow, read_table
 
 __all__ = ["BreakExample", "read_break_csv", "source_of"]
-
-_LARGEST_FIELD = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +22,8 @@ class BreakExample:
     decomposition: str | None
     operators: tuple[str, ...] = ()
     split: str = ""
+    error: str | None = None
+    """Why the row cannot be read, with its line in the file."""
 
     @property
     def source(self) -> str:
@@ -44,27 +43,27 @@ def source_of(question_id: str) -> str:
 def read_break_csv(path: str | Path) -> list[BreakExample]:
     """Read Break's columns ``question_id, question_text, decomposition, operators, split``.
 
-    Only ``question_id`` and ``question_text`` are needed; a row without a decomposition has None there.
+    Only ``question_id`` and ``question_text`` are needed; a row without a decomposition has None there. A row that
+    cannot be read as a whole, such as one whose quotes are not closed, has no decomposition and an ``error``.
     """
-    csv.field_size_limit(_LARGEST_FIELD)
-    with open_text(path) as stream:
-        reader = csv.DictReader(stream)
-        try:
-            missing = {"question_id", "question_text"} - set(reader.fieldnames or ())
-            if missing:
-                raise DataError(f"{path}: not Break's CSV: no column {', '.join(sorted(missing))}")
-            return [_example(number, row) for number, row in enumerate(reader, start=1)]
-        except csv.Error as error:
-            raise DataError(f"{path}: line {reader.line_num}: {error}") from None
+    columns, rows = read_table(path)
+    missing = {"question_id", "question_text"} - set(columns)
+    if missing:
+        raise DataError(f"{path}: not Break's CSV: no column {', '.join(sorted(missing))}")
+    filled = (row for row in rows if not row.is_blank)
+    return [_example(number, columns, row) for number, row in enumerate(filled, start=1)]
 
 
-def _example(number: int, row: dict[str, str | None]) -> BreakExample:
-    operators = (row.get("operators") or "").strip("[] ")
+def _example(number: int, columns: list[str], row: CsvRow) -> BreakExample:
+    cells = dict(zip(columns, row.cells, strict=False))
+    operators = cells.get("operators", "").strip("[] ")
+    broken = row.error is not None
     return BreakExample(
         row=number,
-        question_id=(row["question_id"] or "").strip(),
-        question=row["question_text"] or "",
-        decomposition=(row.get("decomposition") or "").strip() or None,
+        question_id=cells.get("question_id", "").strip(),
+        question=cells.get("question_text", ""),
+        decomposition=None if broken else cells.get("decomposition", "").strip() or None,
         operators=tuple(name.strip(" '\"") for name in operators.split(",") if name.strip(" '\"")),
-        split=row.get("split") or "",
+        split=cells.get("split", ""),
+        error=f"line {row.line}: {row.error}" if broken else None,
     )

@@ -47,7 +47,7 @@ class ConversionSummary:
 
     ``failures`` counts rows without a graph by reason; ``losses`` counts rows whose graph does not give the logical
     form back, by reason. ``resumed`` rows were there already when the run began. ``mistakes`` of the rows without a
-    graph have none because of a mistake in the code.
+    graph have none because of a mistake in the code. ``broken`` says which rows of the file cannot be read, and why.
     """
 
     sources: dict[str, SourceCounts] = field(default_factory=dict)
@@ -56,6 +56,7 @@ class ConversionSummary:
     resumed: int = 0
     mistakes: int = 0
     seconds: float = 0.0
+    broken: list[str] = field(default_factory=list)
 
     @property
     def total(self) -> SourceCounts:
@@ -95,6 +96,8 @@ def convert_row(example: BreakExample, special: SpecialTokens = PRESETS["default
         "error": None,
     }
     try:
+        if example.error is not None:
+            raise DataError(example.error)
         if example.decomposition is None:
             raise DataError(_NO_DECOMPOSITION)
         with as_row_errors():
@@ -158,7 +161,7 @@ def convert_file(
     """
     started = time.monotonic()
     examples = read_break_csv(input_path)
-    summary = ConversionSummary()
+    summary = ConversionSummary(broken=[f"row {each.row}: {each.error}" for each in examples if each.error is not None])
     keys = [_key(example, special) for example in examples]
     with resume_json_lines(output_path, keys, overwrite=overwrite, on_record=summary.add) as writer:
         summary.resumed = writer.done

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,8 @@ from typing import Any
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_record
 
-from .text_files import open_text, read_json_lines
+from .csv_rows import read_table
+from .text_files import read_json_lines, text_suffix
 
 __all__ = ["JoinedQuestion", "join_predictions"]
 
@@ -65,7 +65,7 @@ def _joined(
 
 def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     seen: set[str] = set()
-    for number, record in _csv_records(path) if path.suffix.lower() == ".csv" else read_json_lines(path):
+    for number, record in _csv_records(path) if text_suffix(path) == ".csv" else read_json_lines(path):
         question_id = record.get("question_id") if isinstance(record, dict) else None
         if not isinstance(question_id, str) or not question_id.strip():
             raise DataError(f"{path}: row {number} has no question_id, by which the files are put together")
@@ -76,9 +76,8 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    with open_text(path) as stream:
-        try:
-            for number, row in enumerate(csv.DictReader(stream, strict=True), start=1):
-                yield number, {name: value for name, value in row.items() if name and value}
-        except csv.Error as error:
-            raise DataError(f"{path}: {error}") from None
+    columns, rows = read_table(path)
+    for number, row in enumerate((row for row in rows if not row.is_blank), start=1):
+        if row.error is not None:
+            raise DataError(f"{path}: row {number}: line {row.line}: {row.error}")
+        yield number, {name: value for name, value in zip(columns, row.cells, strict=False) if name and value}

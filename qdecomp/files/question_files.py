@@ -14,20 +14,18 @@ from typing import TextIO
 from qdecomp.data_structures.errors import DataError
 
 from .question_lines import QuestionLines, QuestionRow
-from .text_files import open_text
+from .text_files import open_text, text_suffix
 
 __all__ = ["STANDARD_INPUT", "read_questions", "something_is_piped_in"]
 
 STANDARD_INPUT = Path("-")
 _TABLES = frozenset({".csv", ".tsv"})
-_COMPRESSED = ".gz"
 
 
 def read_questions(path: Path, column: str | None = None) -> list[QuestionRow]:
     """All questions of a file, or of standard input where the path is ``-``; a file without any is an error."""
     name = "standard input" if path == STANDARD_INPUT else str(path)
-    ending = path.with_suffix("").suffix if path.suffix == _COMPRESSED else path.suffix
-    lines = QuestionLines(column, table=ending.lower() in _TABLES)
+    lines = QuestionLines(column, table=text_suffix(path) in _TABLES)
     with _standard_input() if path == STANDARD_INPUT else open_text(path) as stream:
         try:
             rows = [row for line in stream for row in lines.add(line)]

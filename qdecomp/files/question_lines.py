@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Protocol
 
 from qdecomp.data_structures.errors import DataError
 
+from .csv_rows import CsvRow, CsvRows, header_of
+
 __all__ = ["QuestionLines", "QuestionRow", "question_of_json"]
 
 _BYTE_ORDER_MARK = "\ufeff"
@@ -18,9 +20,6 @@ _ID_NAMES = ("question_id", "id")
 _NAME = re.compile(r"[^\W\d][\w-]*\Z")
 _JSON_ARRAY = re.compile(r"\s*\[\s*(?:\Z|[\[{\"])")
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
-# A quoted field of a CSV that goes on for so many lines was never closed.
-_MAX_LINES_OF_A_ROW = 20
-_NOT_CLOSED = "a quotation mark in this row of the CSV is not closed"
 
 
 class QuestionRow(NamedTuple):
@@ -106,7 +105,7 @@ def _format_of(line: str, column: str | None, table: bool) -> _Format:
         if _question_name(value, column) is None:
             raise DataError(f"the first object has no {_wanted(column)}; {_found(list(value), 'field')}")
         return _JsonLines(column)
-    header = _header(line)
+    header = header_of(line)
     name = _question_name(dict.fromkeys(header), column)
     if name is not None:
         return _Table(name)
@@ -168,77 +167,29 @@ class _JsonLines(_Text):
 
 
 class _Table:
-    """A CSV, whose rows have several lines where a field in quotes has.
-
-    A row whose quotes are not closed, or only by those of a later row, is one of a single line with an error, so that
-    it does not take the rows below it along.
-    """
+    """A CSV; the first line that is not blank is its header."""
 
     def __init__(self, question_column: str) -> None:
         self._question_column = question_column
-        self._columns: list[str] | None = None
-        self._open: list[_Line] = []
+        self._columns: list[str] = []
+        self._rows: CsvRows | None = None
 
     def add(self, line: _Line) -> Iterator[QuestionRow]:
-        if self._columns is not None:
-            self._open.append(line)
-            yield from self._rows(self._columns, at_end=False)
+        if self._rows is not None:
+            yield from self._questions(self._rows.add(line.text))
         elif line.text.strip():
-            self._columns = _header(line.text)
+            self._columns, self._rows = header_of(line.text), CsvRows(line.number)
 
     def end(self) -> Iterator[QuestionRow]:
-        yield from self._rows(self._columns or [], at_end=True)
+        if self._rows is not None:
+            yield from self._questions(self._rows.end())
 
-    def _rows(self, columns: Sequence[str], at_end: bool) -> Iterator[QuestionRow]:
-        while self._open:
-            first = self._open[0]
-            row = _first_row([line.text for line in self._open])
-            if row.is_open and not at_end and len(self._open) < _MAX_LINES_OF_A_ROW:
-                return
-            del self._open[: row.lines]
-            if first.text.strip():
-                cells = dict(zip(columns, row.cells, strict=False))
+    def _questions(self, rows: Iterator[CsvRow]) -> Iterator[QuestionRow]:
+        for row in rows:
+            if not row.is_blank:
+                cells = dict(zip(self._columns, row.cells, strict=False))
                 given = next((cells[name] for name in _ID_NAMES if cells.get(name)), None)
-                yield QuestionRow(given or str(first.number), cells.get(self._question_column, ""), row.error)
-
-
-class _TableRow(NamedTuple):
-    cells: list[str]
-    lines: int = 1
-    error: str | None = None
-    is_open: bool = False
-    """Whether further lines may complete it."""
-
-
-def _first_row(lines: Sequence[str]) -> _TableRow:
-    """The first row of lines; it is wrong where its quotes end nowhere, or inside of a field of a later line."""
-    all_read = False
-
-    def source() -> Iterator[str]:
-        nonlocal all_read
-        yield from lines
-        all_read = True
-
-    reader = csv.reader(source(), strict=True)
-    try:
-        return _TableRow(next(reader), reader.line_num)
-    except csv.Error:
-        # A row that is a single line may be careless with quotes.
-        row = _row_of_line(lines[0])
-        if reader.line_num == 1 and not all_read:
-            return row
-        return row._replace(error=_NOT_CLOSED, is_open=all_read)
-
-
-def _row_of_line(line: str) -> _TableRow:
-    try:
-        return _TableRow(next(csv.reader([line]), []))
-    except csv.Error as error:
-        return _TableRow([], error=f"this row of the CSV cannot be read: {error}")
-
-
-def _header(line: str) -> list[str]:
-    return [cell.strip() for cell in _row_of_line(line).cells]
+                yield QuestionRow(given or str(row.line), cells.get(self._question_column, ""), row.error)
 
 
 def _json_object(text: str) -> dict[str, Any] | None:

@@ -2,35 +2,72 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from io import BufferedReader, TextIOWrapper
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 from qdecomp.data_structures.errors import DataError
 
-__all__ = ["open_text", "read_json_lines", "try_json_lines"]
+__all__ = ["open_text", "read_json_lines", "text_suffix", "try_json_lines"]
+
+
+_PACKERS: dict[bytes, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
+    b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
+    **{b"BZh%d1AY&SY" % level: bz2.BZ2File for level in range(1, 10)},
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+}
+_REFUSED = {b"PK\x03\x04": "zip", b"(\xb5/\xfd": "Zstandard", b"7z\xbc\xaf\x27\x1c": "7-Zip"}
+_PACKED_SUFFIXES = frozenset((".gz", ".gzip", ".bz2", ".xz"))
 
 
 @contextmanager
 def open_text(path: str | Path) -> Iterator[TextIO]:
-    """Open a UTF-8 file (``.gz``: compressed) for reading; a :class:`DataError` says what stands in the way."""
+    """Open a UTF-8 file, also a compressed one, for reading; a :class:`DataError` says what stands in the way."""
     path = Path(path)
     if not path.exists():
         raise DataError(f"{path}: there is no such file")
     if path.is_dir():
         raise DataError(f"{path}: this is a folder; give a file")
     try:
-        opener = gzip.open if path.suffix == ".gz" else open
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
-            yield cast(TextIO, stream)
+        with path.open("rb") as raw, _unpacked(raw, path) as content:
+            yield TextIOWrapper(cast(BinaryIO, content), encoding="utf-8-sig", newline="")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not a UTF-8 text file ({error.reason} at byte {error.start})") from None
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+
+
+def text_suffix(path: str | Path) -> str:
+    """The end of a file's name that says what text it holds, without that of its compression.
+
+    >>> text_suffix("dev.csv.gz"), text_suffix("dev.CSV")
+    ('.csv', '.csv')
+    """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    while suffixes and suffixes[-1] in _PACKED_SUFFIXES:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def _unpacked(raw: BufferedReader, path: Path) -> AbstractContextManager[Any]:
+    """The stream itself, or one that unpacks it, by its first bytes; the name may say anything."""
+    start = raw.peek(16)
+    for magic, opener in _PACKERS.items():
+        if start.startswith(magic):
+            return opener(raw)
+    for magic, name in _REFUSED.items():
+        if start.startswith(magic):
+            raise DataError(
+                f"{path}: this is a {name} file; unpack it first (gzip, bzip2 and xz files are read as they are)"
+            )
+    return nullcontext(raw)
 
 
 def read_json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:

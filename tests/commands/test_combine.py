@@ -86,7 +86,7 @@ def test_weights_are_learned_on_gold(files: list[str], tmp_path: Path, capsys: p
     [
         (lambda files: ["--predictions", files[0], "--output", "x"], "two or more systems"),
         (lambda files: ["--predictions", *files], "give --output"),
-        (lambda files: ["--predictions", *files, "--output", files[0]], "one of the files to combine"),
+        (lambda files: ["--predictions", *files, "--output", files[0]], "--output would write over"),
         (lambda files: ["--predictions", *files, "--output", "x", "--weights", "1,a,2"], "give numbers"),
         (lambda files: ["--predictions", *files, "--output", "x", "--weights", "1,2"], "3 systems and 2 weights"),
         (lambda files: ["--predictions", files[1], files[1], "--output", "x"], "no file has the text of question 0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 from pathlib import Path
@@ -16,6 +17,7 @@ from qdecomp.data.seq2seq_reader import BreakSeq2SeqReader
 from qdecomp.data.word_piece_indexer import WordPieceIndexer
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
+from tests.files.test_csv_rows import forty_rows
 
 READERS = (BreakGraphReader, BreakSeq2SeqReader, BreakMultitaskReader)
 TARGETS = {BreakGraphReader: {"graph"}, BreakSeq2SeqReader: {"copy"}, BreakMultitaskReader: {"copy", "graph"}}
@@ -115,3 +117,20 @@ def test_tags_are_those_of_spacy(tiny_encoder: Path) -> None:
 @pytest.mark.parametrize("name", ["break_graph", "break_seq2seq", "break_multitask"])
 def test_readers_are_registered(name: str) -> None:
     assert DatasetReader.by_name(name) in READERS
+
+
+def test_a_compressed_csv_is_a_csv(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(forty_rows().encode()))
+    (tmp_path / "rows.csv").write_text(forty_rows())
+    assert read_examples(tmp_path / "rows.csv.gz") == read_examples(tmp_path / "rows.csv")
+
+
+def test_a_row_whose_quotes_are_not_closed_is_left_out_and_named(
+    tiny_encoder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(forty_rows(broken=11))
+    reader = BreakSeq2SeqReader(token_indexers={"pieces": WordPieceIndexer(str(tiny_encoder))})
+    with caplog.at_level(logging.WARNING):
+        assert len(list(reader.read(path))) == 39
+    assert "row 11 is left out: line 12: a quotation mark" in caplog.text

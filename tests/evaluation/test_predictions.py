@@ -14,6 +14,8 @@ from qdecomp.evaluation.predictions import (
     read_gold,
     read_predictions,
 )
+from qdecomp.files.csv_rows import NOT_CLOSED
+from tests.files.test_csv_rows import forty_rows
 
 GOLD = """question_id,question_text,decomposition,operators,split
 ATIS_dev_1,show flights to oslo,return flights ;return #1 to oslo,,dev
@@ -63,6 +65,18 @@ class TestGold:
     def test_a_row_without_decomposition_is_a_problem(self, write: Write) -> None:
         gold = read_gold(write("gold.csv", GOLD.replace("return cubes ;return number of #1", "")))
         assert [(problem.kind, problem.row) for problem in gold.problems] == [(ProblemKind.NO_GOLD, 2)]
+
+    def test_a_quote_that_is_not_closed_costs_its_own_row_only(self, write: Write) -> None:
+        gold = read_gold(write("gold.csv", forty_rows(broken=11)))
+        assert len(gold.examples) == 40
+        assert [(problem.kind, problem.row, problem.message) for problem in gold.problems] == [
+            (ProblemKind.NO_GOLD, 11, f"line 12: {NOT_CLOSED}; counts as wrong")
+        ]
+        system = read_predictions(write("predictions.csv", forty_rows(broken=20)), gold)
+        assert [(problem.kind, problem.row) for problem in system.problems] == [
+            (ProblemKind.MALFORMED, 20),
+            (ProblemKind.MISSING, 20),
+        ]
 
     @pytest.mark.parametrize(
         ("text", "message"),

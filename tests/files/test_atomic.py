@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,3 +52,53 @@ def test_a_folder_with_other_files_and_a_file_in_its_place_are_left_alone(tmp_pa
     with pytest.raises(DataError, match="this is a file"):
         write_folder_atomically(tmp_path / "thesis.txt", {"a.txt": ""})
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def kill_at_every_change(folder: Path) -> list[str]:
+    """What the file a.txt of the folder holds after a kill before each change that writing it anew makes."""
+    program = (
+        "import os, signal, sys\n"
+        "from qdecomp.files import write_folder_atomically\n"
+        "left = int(sys.argv[2])\n"
+        "def hook(event, arguments):\n"
+        "    global left\n"
+        "    if event in {'open', 'ctypes.dlopen', 'os.rename', 'os.mkdir', 'os.remove', 'os.rmdir'}:\n"
+        "        left -= 1\n"
+        "        if left < 0: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "sys.addaudithook(hook)\n"
+        "write_folder_atomically(sys.argv[1], {'a.txt': 'new', 'b.txt': 'new'})\n"
+    )
+    seen = []
+    for count in range(100):
+        write_folder_atomically(folder, {"a.txt": "old", "b.txt": "old"})
+        code = subprocess.run([sys.executable, "-c", program, str(folder), str(count)]).returncode
+        seen.append((folder / "a.txt").read_text() + (folder / "b.txt").read_text())
+        if code == 0:
+            return seen
+        assert code == -signal.SIGKILL
+    raise AssertionError("a hundred changes were not enough")
+
+
+@pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="folders cannot be exchanged here")
+def test_a_kill_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp_path: Path) -> None:
+    seen = kill_at_every_change(tmp_path / "report")
+    assert set(seen) == {"oldold", "newnew"}
+    assert seen == sorted(seen, reverse=True)
+
+
+def test_where_folders_cannot_be_exchanged_files_are_replaced_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "report"
+    write_folder_atomically(folder, {"a.txt": "old", "b.txt": "old", "c.txt": "old"})
+    monkeypatch.setattr("qdecomp.files.atomic.exchange", lambda new, old: False)
+    with pytest.raises(DataError, match="holds other files"):
+        write_folder_atomically(folder, {"a.txt": "new", "b.txt": "new"})
+    write_folder_atomically(folder, {"a.txt": "new", "b.txt": "new", "c.txt": "", "d.txt": "new"})
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {
+        "a.txt": "new",
+        "b.txt": "new",
+        "c.txt": "",
+        "d.txt": "new",
+    }
+    assert [path.name for path in tmp_path.iterdir()] == ["report"]

@@ -17,6 +17,7 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.files import BreakExample
 from qdecomp.files.bulk_conversion import convert_file, convert_row, summary_to_json
+from tests.files.test_csv_rows import forty_rows
 
 ROWS = [
     ("ATIS_dev_1", "flights from denver to boston", "return flights ;return #1 from denver ;return #2 to boston"),
@@ -148,3 +149,14 @@ def test_no_row_is_lost_or_doubled_by_a_kill(break_csv, tmp_path):
     records = read_lines(output)
     assert [record["row"] for record in records] == list(range(1, 3001))
     assert all(record["round_trip"] for record in records)
+
+
+def test_a_quote_that_is_not_closed_is_told_and_costs_no_other_row(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(forty_rows(broken=11))
+    result = subprocess.run(_command("--input", path, "--output", tmp_path / "out"), capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert f"{path}: row 11: line 12: a quotation mark in this row of the CSV is not closed" in result.stderr
+    lines = read_lines(tmp_path / "out")
+    assert [line["question_id"] for line in lines] == [f"A_{n}" for n in range(1, 41)]
+    assert [line["row"] for line in lines if line["graph"] is None] == [11]

@@ -1,0 +1,45 @@
+"""Nothing that is read is written over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from qdecomp.data_structures.errors import DataError
+
+__all__ = ["require_other_files"]
+
+
+def require_other_files(outputs: Mapping[str, Path | None], inputs: Iterable[Path | None]) -> None:
+    """Raise if an output, given with the name of its option, is one of the inputs, in one, or another output.
+
+    Links are followed, and two names of one file are one file. An output that is a folder holds all files below it.
+    """
+    read = [path for path in inputs if path is not None]
+    written: dict[str, Path] = {}
+    for option, output in outputs.items():
+        if output is None:
+            continue
+        for path in read:
+            if _is_same(output, path) or _is_below(path, output):
+                raise DataError(f"{output}: {option} would write over {path}, which is read; give another {option}")
+        for other, path in written.items():
+            if _is_same(output, path):
+                raise DataError(f"{output}: {option} and {other} are the same file; give two")
+        written[option] = output
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    if one.exists() and other.exists():
+        # A terminal or a pipe has no content to lose.
+        return os.path.samefile(one, other) and (one.is_file() or one.is_dir())
+    return _real(one) == _real(other)
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    return folder.is_dir() and _real(folder) in _real(path).parents
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path.expanduser()))

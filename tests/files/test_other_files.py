@@ -1,0 +1,91 @@
+"""No command writes over a file that it reads."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from qdecomp.cli import main
+from qdecomp.data_structures.errors import DataError
+from qdecomp.files import require_other_files
+
+GOLD = "question_id,question_text,decomposition\nA_1,how many cubes ?,return cubes ;return number of #1\n"
+RECORD = json.dumps({"question_id": "A_1", "question": "how many cubes ?", "decomposition": "return cubes"}) + "\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "gold.csv").write_text(GOLD)
+    (tmp_path / "predictions.jsonl").write_text(RECORD)
+    (tmp_path / "link.csv").symlink_to("gold.csv")
+    (tmp_path / "page").mkdir()
+    (tmp_path / "page" / "index.html").write_text(GOLD)
+    os.link(tmp_path / "predictions.jsonl", tmp_path / "hard.jsonl")
+    return tmp_path
+
+
+SCORED = ("--gold", "gold.csv", "--predictions", "predictions.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("evaluate", *SCORED, "--json", "gold.csv"), "--json"),
+        (("evaluate", *SCORED, "--json", "link.csv"), "--json"),
+        (("evaluate", *SCORED, "--details", "predictions.jsonl"), "--details"),
+        (("evaluate", *SCORED, "--details", "hard.jsonl"), "--details"),
+        (("evaluate", *SCORED, "--details", "new", "--json", "new"), "--details"),
+        (("evaluate", *SCORED, "--annotation-cache", "gold.csv"), "--annotation-cache"),
+        (("report", "--gold", "page/index.html", *SCORED[2:], "--output", "page"), "--output"),
+        (("convert", "--input", "gold.csv", "--output", "gold.csv", "--overwrite"), "--output"),
+        (("convert", "--input", "gold.csv", "--output", "new", "--json", "./gold.csv"), "--json"),
+        (("parse", "--input", "gold.csv", "--output", "link.csv", "--overwrite"), "--output"),
+        (("render", "--input", "predictions.jsonl", "--output", "hard.jsonl"), "--output"),
+        (("render", "--input", "predictions.jsonl", "--gold", "gold.csv", "--output", "link.csv"), "--output"),
+    ],
+)
+def test_no_command_writes_over_what_it_reads(
+    files: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    option: str,
+) -> None:
+    monkeypatch.chdir(files)
+    before = {path: path.read_bytes() for path in files.rglob("*") if path.is_file()}
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    assert end.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert option in line
+    assert {path: path.read_bytes() for path in files.rglob("*") if path.is_file()} == before
+
+
+def test_a_parser_is_not_written_over(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files)
+    (files / "model.tar.gz").write_bytes(b"weights")
+    with pytest.raises(SystemExit):
+        main(["parse", "how many cubes ?", "--parser", "model.tar.gz", "--output", "model.tar.gz"])
+    assert (files / "model.tar.gz").read_bytes() == b"weights"
+
+
+@pytest.mark.parametrize("name", ["new.txt", "/dev/null"])
+def test_other_files_and_devices_are_fine(files: Path, name: str) -> None:
+    require_other_files({"--output": files / name}, [files / "gold.csv", Path("/dev/null"), None])
+
+
+def test_a_folder_holds_what_is_below_it(files: Path) -> None:
+    with pytest.raises(DataError, match=r"--output would write over .*link\.csv, which is read"):
+        require_other_files({"--output": files}, [files / "link.csv"])
+
+
+def test_allennlp_predict_does_not_either(files: Path) -> None:
+    manager: Callable[..., object] = pytest.importorskip("qdecomp.allennlp_bridge.predict_manager").PredictManager
+    path = str(files / "gold.csv")
+    with pytest.raises(DataError, match="--output-file would write over"):
+        manager(None, path, path, 1, False, False)
+    assert (files / "gold.csv").read_text() == GOLD
