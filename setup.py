@@ -26,7 +26,7 @@ setup(
     python_requires=">=3.10",
     install_requires=[
         "click>=8.1",
-        "joblib>=1.2",
+        "joblib>=1.5",
         "lemminflect>=0.2.3",
         "networkx>=3.0",
         "numpy>=1.26",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
+from codecs import lookup
+from contextlib import suppress
 
 import click
 
@@ -12,6 +16,10 @@ from qdecomp.terminal.lazy_group import LazyGroup
 from qdecomp.version import VERSION
 
 __all__ = ["main"]
+
+# As shells have it: 128 and the number of the signal.
+_INTERRUPTED = 130
+_DEVICE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 # The name of a subcommand and what it does, in the order of ``qdecomp --help``. The module of the same name
 # below qdecomp.commands holds a click command called ``command``.
@@ -38,12 +46,57 @@ def _command() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command; an error of ours is one line on standard error and exit code 2."""
+    """Run the command.
+
+    An error of ours, and output that cannot be written, are one line on standard error and exit code 2; an interrupt
+    is exit code 130.
+    """
     try:
-        _command.main(args=arguments, prog_name="qdecomp")
+        code = _command.main(args=arguments, prog_name="qdecomp", standalone_mode=False)
+        # What is still to be written may fail, and would do so where nobody can tell.
+        sys.stdout.flush()
     except QDecompError as error:
-        print(f"qdecomp: {printable(str(error))}", file=sys.stderr)
-        sys.exit(2)
+        _fail(str(error))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        _give_output_up()
+        sys.exit(_INTERRUPTED)
+    except UnicodeEncodeError as error:
+        if not _is_output(error.encoding):
+            raise
+        _give_output_up()
+        shown = ascii(error.object[error.start : error.end][:20])
+        _fail(f"standard output is {error.encoding} and has no {shown}; set PYTHONIOENCODING=utf-8, or write to a file")
+    except OSError as error:
+        if error.filename is not None or error.errno not in _DEVICE_ERRORS:
+            raise
+        _give_output_up()
+        _fail(f"output cannot be written ({error.strerror})")
+    else:
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> None:
+    print(f"qdecomp: {printable(message)}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _is_output(encoding: str) -> bool:
+    used = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return lookup(encoding) == lookup(used) != lookup("utf-8")
+
+
+def _give_output_up() -> None:
+    """Let what was not written go to nowhere, or Python would try to write it once more at its end, and complain."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
 
 
 if __name__ == "__main__":

@@ -131,13 +131,10 @@ class Parser:
     def _answers(self, batches: Iterator[list[str]], processes: int) -> Iterator[Sequence[Prediction]]:
         if processes == 1:
             return map(self._predict, batches)
-        from joblib import Parallel, delayed
+        from qdecomp.terminal.processes import in_processes
 
-        parallel = Parallel(n_jobs=processes, return_as="generator", batch_size=1, pre_dispatch="2 * n_jobs")
-        answers: Iterator[Sequence[Prediction]] = parallel(
-            delayed(_predict_elsewhere)(self._source, batch) for batch in batches
-        )
-        return answers
+        assert self._source is not None
+        return in_processes(partial(_predict_elsewhere, self._source), batches, processes)
 
 
 @lru_cache(maxsize=1)

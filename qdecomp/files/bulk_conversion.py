@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from qdecomp.data_structures.lf_em.round_trip import check_round_trip
 from qdecomp.data_structures.logical_form import format_step
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors, is_mistake
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
+from qdecomp.terminal.processes import in_processes
 from qdecomp.terminal.progress import progress
 
 from .break_csv import BreakExample, read_break_csv, source_of
@@ -176,15 +178,14 @@ def convert_file(
 def _records(
     examples: Sequence[BreakExample], special: SpecialTokens, processes: int | None
 ) -> Iterator[dict[str, Any]]:
-    from joblib import Parallel, cpu_count, delayed
+    from joblib import cpu_count
 
     workers = max(1, processes or cpu_count())
     if workers == 1 or len(examples) < _ROWS_FOR_PROCESSES:
         yield from (convert_row(example, special) for example in examples)
         return
     tasks = (examples[start : start + _ROWS_A_TASK] for start in range(0, len(examples), _ROWS_A_TASK))
-    parallel = Parallel(n_jobs=workers, return_as="generator", batch_size=1, pre_dispatch="3 * n_jobs")
-    for records in parallel(delayed(_convert_rows)(task, special) for task in tasks):
+    for records in in_processes(partial(_convert_rows, special=special), tasks, workers, ahead=3):
         yield from records
 
 

@@ -1,0 +1,76 @@
+"""Work in several processes that end with the one that started them, however it ends."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+__all__ = ["in_processes"]
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_SECONDS_BETWEEN_LOOKS = 1.0
+
+
+def in_processes(
+    function: Callable[[Task], Result], tasks: Iterable[Task], processes: int, ahead: int = 2
+) -> Iterator[Result]:
+    """The results in the order of the tasks, of which so many for each process are taken ahead.
+
+    An interrupt from the keyboard goes to all processes of a terminal; only the first one is to hear it, and to end the
+    others.
+    """
+    from joblib import Parallel, delayed
+
+    parallel = Parallel(
+        n_jobs=processes,
+        return_as="generator",
+        batch_size=1,
+        pre_dispatch=f"{ahead} * n_jobs",
+        backend="loky",
+        initializer=_end_with,
+        initargs=(os.getpid(),),
+    )
+    # The processes are started here, and inherit what is blocked.
+    with _without_interrupts():
+        results: Iterator[Result] = parallel(delayed(function)(task) for task in tasks)
+    return results
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold interrupts back until the end of the block."""
+    if not hasattr(signal, "pthread_sigmask"):  # not on this system
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with(parent: int) -> None:
+    """In a process of the pool: end as soon as the one that started it is gone, were it killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_watch, args=(parent,), name="qdecomp-parent-watch", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    try:
+        gone = os.pidfd_open(parent)
+    except (AttributeError, OSError):  # an older system, another one, or the parent is gone
+        while os.getppid() == parent:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+    else:
+        # The number may be another process's by now.
+        if os.getppid() == parent:
+            select.select([gone], [], [])
+    os._exit(1)
