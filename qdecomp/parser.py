@@ -42,6 +42,8 @@ class ParserSource:
     path: Path
     decoder: str | None = None
     options: tuple[tuple[str, Any], ...] = ()
+    trust: bool = False
+    """Whether an archive may run what it names."""
 
     def open(self) -> Predict:
         """Load the parser."""
@@ -57,7 +59,7 @@ class ParserSource:
             from qdecomp.allennlp_bridge.archive import load_archived_parser
         except ImportError as error:
             raise DataError(f"{self.path}: an archive needs AllenNLP's environment, see README ({error})") from None
-        return load_archived_parser(self.path, self.decoder, dict(self.options))
+        return load_archived_parser(self.path, self.decoder, dict(self.options), trust=self.trust)
 
 
 class Parser:
@@ -169,7 +171,12 @@ def parser_path(source: str | Path, beside: Path | None = None) -> Path:
 
 
 def load(
-    source: str | Path = BUNDLED_NAME, *, decoder: str | None = None, candidates: int = 0, **options: Any
+    source: str | Path = BUNDLED_NAME,
+    *,
+    decoder: str | None = None,
+    candidates: int = 0,
+    trust: bool = False,
+    **options: Any,
 ) -> Parser:
     """Load a parser: the bundled one, that of a folder or an AllenNLP archive (``model.tar.gz``), or a consensus.
 
@@ -177,11 +184,11 @@ def load(
 
     ``decoder`` is ``greedy`` or ``ilp`` (only valid graphs; the bundled parser's default), with its options, such as
     ``time_limit`` in seconds. With ``candidates``, every prediction has so many of the best decompositions with their
-    scores.
+    scores. An archive that names code to run is refused unless you ``trust`` it.
     """
     if candidates:
         options["candidates"] = candidates
 
     path = parser_path(source)
-    found = ParserSource(path, decoder, tuple(options.items()))
+    found = ParserSource(path, decoder, tuple(options.items()), trust)
     return Parser(path.name, found.open(), found)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
-from allennlp.models.archival import Archive, load_archive
+from allennlp.models.archival import Archive
 from allennlp.models.model import Model
 
 from qdecomp.data.word_piece_indexer import MAX_PIECES
@@ -20,6 +20,7 @@ from qdecomp.runtime.bundle_config import BundleConfig, GraphConfig, WriterConfi
 from qdecomp.runtime.weights import Array, ByteRows, to_bytes
 
 from .registration import register_components
+from .safe_loading import load_archive_safely
 
 __all__ = ["Parts", "bundle_parts", "load_bundleable"]
 
@@ -35,10 +36,7 @@ _DECODER = {"type": "ilp", "time_limit": 0.1}
 def load_bundleable(archive: Path) -> Archive:
     """An archive whose model can be bundled; any other is a :class:`DataError`."""
     register_components()
-    try:
-        loaded = load_archive(archive)
-    except OSError as error:
-        raise DataError(f"{archive}: cannot be read ({error})") from None
+    loaded = load_archive_safely(archive)
     model = loaded.model
     if not isinstance(model, BiaffineGraphParser | CopyNetBert):
         raise DataError(

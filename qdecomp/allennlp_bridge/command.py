@@ -38,6 +38,7 @@ from qdecomp.data_structures.errors import QDecompError
 from qdecomp.files import write_text_atomically
 
 from .predict_manager import PredictManager
+from .safe_loading import guard_commands
 
 __all__ = ["install"]
 
@@ -54,6 +55,7 @@ def install() -> None:
     if not hasattr(predict_module._get_predictor, "__wrapped__"):
         predict_module._get_predictor = _with_checked_options(predict_module._get_predictor)  # type: ignore[assignment]
     predict_module._PredictManager = PredictManager  # type: ignore[misc]
+    guard_commands()
     _hook_errors()
 
 

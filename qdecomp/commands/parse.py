@@ -66,6 +66,7 @@ _QUESTIONS_FOR_PROCESSES = 200
     default=0,
     help="Give so many of the best decompositions in each record.",
 )
+@click.option("--trust", is_flag=True, help="Let an archive from elsewhere run code that it names.")
 @click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True, help="Questions at a time.")
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use for a file.  [default: all]")
 @click.option("--overwrite", is_flag=True, help="Start anew instead of going on with what the output file has.")
@@ -80,6 +81,7 @@ def command(
     source: str,
     decoder: str | None,
     candidates: int,
+    trust: bool,
     batch_size: int,
     processes: int | None,
     overwrite: bool,
@@ -109,12 +111,13 @@ def command(
         require_other_files({"--output": output_path}, [*files, Path(source)])
         rows = read_questions(input_path, column)
         settings = json.dumps([VERSION, source, decoder, *([candidates] if candidates else [])])
-        run = _FileRun(load(source, decoder=decoder, candidates=candidates), batch_size, processes, settings)
+        parser = load(source, decoder=decoder, candidates=candidates, trust=trust)
+        run = _FileRun(parser, batch_size, processes, settings)
         failed = run.print(rows) if output_path is None else run.write(rows, output_path, overwrite)
         mistakes = run.mistakes
     else:
         require_other_files({"--output": output_path}, [Path(source)])
-        parser = load(source, decoder=decoder, candidates=candidates)
+        parser = load(source, decoder=decoder, candidates=candidates, trust=trust)
         decompositions = list(parser.pipe(_whole_questions(questions), batch_size=batch_size))
         if format_name in (None, "text") and output_path is None:
             show(decompositions, with_graph=with_graph)

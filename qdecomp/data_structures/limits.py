@@ -9,10 +9,13 @@ and the longest step 30 words.
 from __future__ import annotations
 
 __all__ = [
+    "LARGEST_ARCHIVE",
     "LONGEST_DECOMPOSITION",
     "LONGEST_QUESTION",
     "LONGEST_STEP",
     "MOST_ALIGNMENT_CHOICES",
+    "MOST_ARCHIVE_EXPANSION",
+    "MOST_ARCHIVE_FILES",
     "MOST_EDGES",
     "MOST_EDGES_DRAWN",
     "MOST_STEPS",
@@ -51,6 +54,15 @@ MOST_EDGES_DRAWN = 200
 
 MOST_ALIGNMENT_CHOICES = 1_000
 """Ways to align a word of a step with a word of the question that bear on each other."""
+
+LARGEST_ARCHIVE = 8_000_000_000
+"""Bytes of all files of a parser's archive."""
+
+MOST_ARCHIVE_EXPANSION = 20
+"""How many times its own size an archive of some size may unpack to; weights hardly pack at all."""
+
+MOST_ARCHIVE_FILES = 1_000
+"""Files and folders of an archive."""
 
 
 def above(limit: int, count: int, what: str) -> str | None:
