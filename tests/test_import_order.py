@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "terminal": set(),
     "files": _DATA_STRUCTURES | {"terminal"},
     "decoding": _DATA_STRUCTURES,
-    "runtime": _DATA_STRUCTURES | {"decoding"},
+    "runtime": _FILES | {"decoding"},
     "visualization": _DATA_STRUCTURES,
     "planning": _DATA_STRUCTURES | {"visualization"},
     "evaluation.metrics": _FILES,

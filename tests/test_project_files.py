@@ -1,0 +1,38 @@
+"""The files that tools outside of the project read: they are well-formed and name things that exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from qdecomp.version import VERSION
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def test_the_citation_names_the_paper_and_this_version(project_root: Path) -> None:
+    citation = read(project_root / "CITATION.cff")
+    assert citation["version"] == VERSION
+    paper = citation["preferred-citation"]
+    assert paper["title"] == "Question Decomposition with Dependency Graphs"
+    assert [author["family-names"] for author in paper["authors"]] == ["Hasson", "Berant"]
+
+
+def test_the_workflow_runs_what_the_makefile_checks(project_root: Path) -> None:
+    workflow = read(project_root / ".github" / "workflows" / "check.yml")
+    commands = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+    assert commands == ["make check"]
+    assert "\ncheck:" in (project_root / "Makefile").read_text(encoding="utf-8")
+
+
+def test_hooks_call_programs_of_the_environment_and_scripts_that_exist(project_root: Path) -> None:
+    config = read(project_root / ".pre-commit-config.yaml")
+    words = [hook["entry"].split() for repository in config["repos"] for hook in repository["hooks"]]
+    assert all(entry[0].startswith(".venv/bin/") for entry in words)
+    scripts = [word for entry in words for word in entry if word.startswith("scripts/")]
+    assert scripts
+    assert all((project_root / script).is_file() for script in scripts)
