@@ -4,7 +4,8 @@ It is a JSON file that names the others, by paths relative to it, with their wei
 
     {"kind": "consensus", "parsers": [{"parser": "minilm_break", "weight": 1}, {"parser": "copynet/model.tar.gz"}]}
 
-A parser may also have a ``decoder`` and the number of ``candidates`` that it is asked for.
+A parser may also have a ``decoder`` and the number of ``candidates`` that it is asked for, and the consensus a
+``calibration``, see :mod:`qdecomp.decoding.calibration`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Prediction
+from qdecomp.decoding.calibration import Calibration, calibration_of_json
 from qdecomp.decoding.consensus import check_weights, consensus
 from qdecomp.parser import ParserSource, Predict, parser_path
 
@@ -34,6 +36,7 @@ class ConsensusParser:
     parsers: tuple[Predict, ...]
     weights: tuple[float, ...]
     candidates: int = 0
+    calibration: Calibration | None = None
 
     def __call__(self, questions: Sequence[str]) -> list[Prediction]:
         """The consensus for each question of a batch."""
@@ -45,7 +48,9 @@ class ConsensusParser:
         return [replace(each, candidates=each.candidates[: self.candidates]) for each in found]
 
 
-def open_consensus(path: Path, decoder: str | None = None, options: Mapping[str, Any] | None = None) -> ConsensusParser:
+def open_consensus(
+    path: Path, decoder: str | None = None, options: Mapping[str, Any] | None = None, *, trust: bool = False
+) -> ConsensusParser:
     """The parser that a file names; a file that is none of these is a :class:`DataError`."""
     given = dict(options or {})
     candidates = given.pop("candidates", 0)
@@ -60,14 +65,15 @@ def open_consensus(path: Path, decoder: str | None = None, options: Mapping[str,
         raise DataError(f'{path}: not a consensus, which is {{"kind": "consensus", "parsers": [{{"parser": …}}, …]}}')
     sources, weights = [], []
     for number, entry in enumerate(entries, start=1):
-        source, weight = _member(entry, f"{path}: parser {number}", path)
+        source, weight = _member(entry, f"{path}: parser {number}", path, trust)
         sources.append(source)
         weights.append(weight)
     check_weights(weights, len(sources))
-    return ConsensusParser(tuple(source.open() for source in sources), tuple(weights), candidates)
+    calibration = calibration_of_json(value.get("calibration"))
+    return ConsensusParser(tuple(source.open_as_it_is() for source in sources), tuple(weights), candidates, calibration)
 
 
-def _member(entry: Any, where: str, path: Path) -> tuple[ParserSource, float]:
+def _member(entry: Any, where: str, path: Path, trust: bool) -> tuple[ParserSource, float]:
     if not isinstance(entry, dict) or not isinstance(entry.get("parser"), str):
         raise DataError(f"{where} is an object with the name or path of a parser called parser")
     unknown = sorted(entry.keys() - _SETTINGS)
@@ -83,4 +89,4 @@ def _member(entry: Any, where: str, path: Path) -> tuple[ParserSource, float]:
         raise DataError(f"{where} is the consensus itself")
     # Greedy decoding has one graph to give.
     options = (("candidates", asked),) if asked > 1 and decoder != "greedy" else ()
-    return ParserSource(member, decoder, options), float(weight)
+    return ParserSource(member, decoder, options, trust), float(weight)

@@ -91,7 +91,7 @@ class Decomposition:
 
     @property
     def confidence(self) -> float | None:
-        """How probable the parser finds the whole of it, from 0 to 1."""
+        """How probably all of it is right, from 0 to 1; as sure as the parser is where it has no calibration."""
         return self.prediction.confidence
 
     @property
@@ -99,9 +99,24 @@ class Decomposition:
         """Why there is no decomposition."""
         return self.prediction.error
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is odd about the steps, such as a comparison with nothing: ``PLAN_CHECKS`` has the checks."""
+        from qdecomp.data_structures.lexicon.plan_checks import plan_warnings
+
+        if not self:
+            return ()
+        try:
+            qdmr = self.qdmr
+        except QDecompError:
+            # Its error says more.
+            return ()
+        return () if qdmr is None else plan_warnings(self.question, qdmr)
+
     def to_dict(self) -> dict[str, Any]:
         """The prediction record, for ``json.dumps``."""
-        return prediction_record(self.prediction, self.question_id, self.question)
+        record = prediction_record(self.prediction, self.question_id, self.question)
+        return record | {"warnings": list(self.warnings)} if self.warnings else record
 
     def plan(self) -> Plan:
         """The steps in levels, with what their references stand for."""

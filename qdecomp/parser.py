@@ -44,15 +44,27 @@ class ParserSource:
     options: tuple[tuple[str, Any], ...] = ()
     trust: bool = False
     """Whether an archive may run what it names."""
+    min_confidence: float = 0.0
 
     def open(self) -> Predict:
-        """Load the parser."""
+        """Load the parser, with calibrated confidence if it has a calibration; it refuses what is not a question."""
+        from qdecomp.decoding.calibration import CalibratedParser
+        from qdecomp.refusals import CarefulParser
+
+        predict = self.open_as_it_is()
+        calibration = getattr(predict, "calibration", None)
+        if calibration is not None:
+            predict = CalibratedParser(predict, calibration)
+        return CarefulParser(predict, self.min_confidence)
+
+    def open_as_it_is(self) -> Predict:
+        """Load the parser alone."""
         from qdecomp.runtime.bundle import is_bundle, read_bundle
 
         if self.path.suffix == ".json" and self.path.is_file():
             from qdecomp.consensus_parser import open_consensus
 
-            return open_consensus(self.path, self.decoder, dict(self.options))
+            return open_consensus(self.path, self.decoder, dict(self.options), trust=self.trust)
         if self.path.is_dir() and is_bundle(self.path):
             return read_bundle(self.path, self.decoder, **dict(self.options))
         try:
@@ -176,6 +188,7 @@ def load(
     decoder: str | None = None,
     candidates: int = 0,
     trust: bool = False,
+    min_confidence: float = 0.0,
     **options: Any,
 ) -> Parser:
     """Load a parser: the bundled one, that of a folder or an AllenNLP archive (``model.tar.gz``), or a consensus.
@@ -185,10 +198,11 @@ def load(
     ``decoder`` is ``greedy`` or ``ilp`` (only valid graphs; the bundled parser's default), with its options, such as
     ``time_limit`` in seconds. With ``candidates``, every prediction has so many of the best decompositions with their
     scores. An archive that names code to run is refused unless you ``trust`` it.
+    scores. A plan whose confidence is below ``min_confidence`` is not given; its place says why.
     """
     if candidates:
         options["candidates"] = candidates
 
     path = parser_path(source)
-    found = ParserSource(path, decoder, tuple(options.items()), trust)
+    found = ParserSource(path, decoder, tuple(options.items()), trust, min_confidence)
     return Parser(path.name, found.open(), found)

@@ -8,7 +8,7 @@ import pytest
 from qdecomp import Decomposition
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.operators import Operator
-from qdecomp.data_structures.prediction import Prediction, failed_prediction
+from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_record
 from qdecomp.data_structures.qdmr import parse_qdmr
 
 QUESTION = "how many red cubes are left of the largest blue ball ?"
@@ -132,3 +132,20 @@ def test_what_has_no_graph_says_why() -> None:
     nothing = Decomposition("", Prediction(error="the question is empty"))
     assert nothing.graph is None
     assert nothing.graph_error == "the question is empty"
+
+
+def test_warnings_are_in_the_record_where_there_are_some() -> None:
+    odd = Decomposition.of_text("Which rivers are long?", "return rivers ;return #1 that are longer than")
+    assert odd.warnings == ("step 2: a comparison with nothing: it ends in 'than'",)
+    assert odd.to_dict()["warnings"] == list(odd.warnings)
+    fine = Decomposition.of_text("Which rivers are long?", "return rivers ;return #1 that are long")
+    assert fine.warnings == ()
+    assert "warnings" not in fine.to_dict()
+    assert Decomposition("?", failed_prediction("no")).warnings == ()
+
+
+def test_a_calibrated_confidence_is_the_same_everywhere() -> None:
+    decomposition = Decomposition("Which rivers?", Prediction("return rivers", score=-2.0, calibrated=0.75))
+    assert decomposition.confidence == 0.75
+    assert decomposition.to_dict()["confidence"] == 0.75
+    assert prediction_of_record(decomposition.to_dict()).confidence == 0.75

@@ -37,6 +37,8 @@ def show(decompositions: Sequence[Decomposition], *, with_graph: bool = False) -
         console.print(_coloured_steps(decomposition))
         if (confidence := _confidence(decomposition)) is not None:
             console.print(Text(confidence, style="dim"))
+        for warning in decomposition.warnings:
+            console.print(Text(f"warning: {printable(warning)}", style="yellow"))
         if with_graph and decomposition and decomposition.graph is not None:
             console.print()
             console.print(graph_rich(_printable_graph(decomposition.graph), width=console.width))
@@ -72,7 +74,8 @@ def _confidence(decomposition: Decomposition) -> str | None:
 
 
 def _text(decomposition: Decomposition) -> str:
-    lines = (decomposition.question, str(decomposition), _confidence(decomposition))
+    warnings = (f"warning: {warning}" for warning in decomposition.warnings)
+    lines = (decomposition.question, str(decomposition), _confidence(decomposition), *warnings)
     return "\n".join(line for line in lines if line is not None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,12 @@ _QUESTIONS_FOR_PROCESSES = 200
     help="Give so many of the best decompositions in each record.",
 )
 @click.option("--trust", is_flag=True, help="Let an archive from elsewhere run code that it names.")
+@click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Give no plan where the parser is less sure than that, from 0 to 1, and say so.",
+)
 @click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True, help="Questions at a time.")
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use for a file.  [default: all]")
 @click.option("--overwrite", is_flag=True, help="Start anew instead of going on with what the output file has.")
@@ -82,6 +88,7 @@ def command(
     decoder: str | None,
     candidates: int,
     trust: bool,
+    min_confidence: float,
     batch_size: int,
     processes: int | None,
     overwrite: bool,
@@ -110,14 +117,14 @@ def command(
         files = [] if input_path == STANDARD_INPUT else [input_path]
         require_other_files({"--output": output_path}, [*files, Path(source)])
         rows = read_questions(input_path, column)
-        settings = json.dumps([VERSION, source, decoder, *([candidates] if candidates else [])])
-        parser = load(source, decoder=decoder, candidates=candidates, trust=trust)
+        settings = json.dumps([VERSION, source, decoder, candidates, min_confidence])
+        parser = load(source, decoder=decoder, candidates=candidates, min_confidence=min_confidence, trust=trust)
         run = _FileRun(parser, batch_size, processes, settings)
         failed = run.print(rows) if output_path is None else run.write(rows, output_path, overwrite)
         mistakes = run.mistakes
     else:
         require_other_files({"--output": output_path}, [Path(source)])
-        parser = load(source, decoder=decoder, candidates=candidates, trust=trust)
+        parser = load(source, decoder=decoder, candidates=candidates, min_confidence=min_confidence, trust=trust)
         decompositions = list(parser.pipe(_whole_questions(questions), batch_size=batch_size))
         if format_name in (None, "text") and output_path is None:
             show(decompositions, with_graph=with_graph)
@@ -192,8 +199,10 @@ class _FileRun:
             ((row.question, row) for row in rows), batch_size=self.batch_size, as_tuples=True, processes=processes
         )
         for decomposition, row in answers:
-            prediction = decomposition.prediction if row.error is None else failed_prediction(row.error)
-            yield prediction_record(prediction, row.question_id, row.question)
+            if row.error is None:
+                yield replace(decomposition, question_id=row.question_id).to_dict()
+            else:
+                yield prediction_record(failed_prediction(row.error), row.question_id, row.question)
 
 
 def _write(text: str, output_path: Path | None) -> None:

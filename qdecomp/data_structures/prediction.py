@@ -38,7 +38,9 @@ class Candidate:
 class Prediction:
     """A predicted decomposition in every form that the parser has; ``error`` says why one is missing.
 
-    ``candidates`` are the best that the parser found, this one first, if it was asked for them.
+    ``candidates`` are the best that the parser found, this one first, if it was asked for them. ``calibrated`` is how
+    probably it is right, by the parser's calibration if it has one, and ``margin`` how much more probable the parser
+    finds it than the next best, in nats, if it knows.
     """
 
     decomposition: str | None = None
@@ -47,16 +49,20 @@ class Prediction:
     score: float | None = None
     error: str | None = None
     candidates: tuple[Candidate, ...] = ()
+    calibrated: float | None = None
+    margin: float | None = None
+
+    @property
+    def confidence(self) -> float | None:
+        """How probably it is right, from 0 to 1: calibrated, or else the probability that the parser gives it."""
+        if self.calibrated is not None or self.score is None:
+            return self.calibrated
+        return math.exp(min(self.score, 0.0))
 
     @property
     def is_valid(self) -> bool:
         """Whether the prediction has a meaning: a logical form."""
         return self.form is not None
-
-    @property
-    def confidence(self) -> float | None:
-        """How probable the parser finds the whole of it, from 0 to 1."""
-        return None if self.score is None else math.exp(min(self.score, 0.0))
 
 
 def prediction_of_graph(graph: DependencyGraph, score: float | None = None) -> Prediction:
@@ -107,7 +113,11 @@ def prediction_record(prediction: Prediction, question_id: str, question: str) -
         "score": score if score is not None and math.isfinite(score) else None,
         "error": prediction.error,
     }
-    return record | {"candidates": candidates} if candidates else record
+    if prediction.calibrated is not None:
+        record["confidence"] = prediction.calibrated
+    if candidates:
+        record["candidates"] = candidates
+    return record
 
 
 def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
@@ -135,6 +145,7 @@ def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
             tuple(
                 Candidate(str(each["decomposition"]), float(each["score"])) for each in record.get("candidates") or ()
             ),
+            None if record.get("confidence") is None else float(record["confidence"]),
         )
         _check_steps(read)
     except (QDecompError, TypeError, ValueError, KeyError, OverflowError) as reason:
@@ -142,9 +153,11 @@ def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
     if read.form is not None or read.error is not None:
         return read
     if text is not None:
-        return replace(prediction_of_text(text, read.score), graph=read.graph, candidates=read.candidates)
+        found = prediction_of_text(text, read.score)
+        return replace(found, graph=read.graph, candidates=read.candidates, calibrated=read.calibrated)
     if read.graph is not None:
-        return replace(prediction_of_graph(read.graph, read.score), candidates=read.candidates)
+        found = prediction_of_graph(read.graph, read.score)
+        return replace(found, candidates=read.candidates, calibrated=read.calibrated)
     return replace(read, error="the record has neither a decomposition nor a graph")
 
 

@@ -94,7 +94,8 @@ def consensus(question: str, predictions: Sequence[Prediction], weights: Sequenc
     system, text, _ = ranked[0][1].best_member(weights)
     own = predictions[system]
     answer = own if own.decomposition == text else prediction_of_text(text)
-    return replace(answer, score=candidates[0].score, candidates=tuple(candidates))
+    margin = candidates[0].score - candidates[1].score if len(candidates) > 1 else None
+    return replace(answer, score=candidates[0].score, candidates=tuple(candidates), margin=margin)
 
 
 def learn_weights(rows: Sequence[tuple[str, str, Sequence[Prediction]]]) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding import Decoder, make_decoder
+from qdecomp.decoding.calibration import calibration_of_json
 
 from .bundle_config import BundleConfig, GraphConfig, WriterConfig
 from .graph_network import GraphNetwork
@@ -25,7 +26,16 @@ from .word_pieces import WordPieces
 from .writer import SearchSettings, Writer
 from .writer_network import WriterNetwork
 
-__all__ = ["BUNDLED", "CARD", "BundledParser", "is_bundle", "read_bundle", "read_config", "write_bundle"]
+__all__ = [
+    "BUNDLED",
+    "CARD",
+    "BundledParser",
+    "is_bundle",
+    "read_bundle",
+    "read_config",
+    "write_bundle",
+    "write_config",
+]
 
 BUNDLED = Path(__file__).parent / "minilm_break"
 """The folder of the parser that comes with the package."""
@@ -55,12 +65,16 @@ def read_bundle(folder: Path, decoder: str | None = None, **options: Any) -> Bun
     config = read_config(folder)
     weights = Weights(read_weights(folder / _WEIGHTS))
     pieces = WordPieces(folder / _PIECES, config.max_pieces)
+    parser: BundledParser
     if isinstance(config, WriterConfig):
         if decoder is not None:
             raise DataError(f"{folder}: this parser writes its plans and draws no graphs, so it takes no decoder")
-        return _writer(config, weights, pieces, options)
-    assert isinstance(config, GraphConfig)
-    return _graph_parser(config, weights, pieces, make_decoder(decoder or config.decoder, **options))
+        parser = _writer(config, weights, pieces, options)
+    else:
+        assert isinstance(config, GraphConfig)
+        parser = _graph_parser(config, weights, pieces, make_decoder(decoder or config.decoder, **options))
+    parser.calibration = calibration_of_json(config.calibration)
+    return parser
 
 
 def _graph_parser(config: GraphConfig, weights: Weights, pieces: WordPieces, decoder: Decoder) -> GraphParser:
@@ -112,11 +126,18 @@ def write_bundle(
     (folder / _PIECES).write_text(pieces, encoding="utf-8", newline="")
     (folder / CARD).write_text(card, encoding="utf-8", newline="")
     write_weights(folder / _WEIGHTS, weights)
+    write_config(folder, config)
+
+
+def write_config(folder: Path, config: BundleConfig) -> None:
+    """Write the config of a folder whose other files are there, at once or not at all."""
     values = {"format": _FORMAT, "kind": config.kind} | {
         field.name: getattr(config, field.name) for field in fields(config)
     }
     values["checksums"] = {name: _checksum(folder / name) for name in (_PIECES, _WEIGHTS, CARD)}
-    (folder / _CONFIG).write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    written = folder / f"{_CONFIG}.new"
+    written.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    written.replace(folder / _CONFIG)
 
 
 def _checksum(path: Path) -> str:

@@ -28,6 +28,8 @@ class BundleConfig:
     max_pieces: int
     scores: Mapping[str, Any]
     """What was measured, as the card says it."""
+    calibration: Mapping[str, Any] | None = None
+    """How confidence is worked out, see :mod:`qdecomp.decoding.calibration`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction
 from qdecomp.decoding import Decoder, prediction_of_decoded
+from qdecomp.decoding.calibration import Calibration
 
 from .graph_network import EncodedQuestion, GraphNetwork
 from .questions import make_ready
@@ -33,6 +34,7 @@ class GraphParser:
         self.labels = tuple(labels)
         self._special = tuple(special_tokens)
         self._decoder = decoder
+        self.calibration: Calibration | None = None
 
     def __call__(self, questions: Sequence[str]) -> list[Prediction]:
         """A prediction for each question, in one batch; one that cannot be parsed has an error."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 
 from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids, from_target_tokens
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_of_text
+from qdecomp.decoding.calibration import Calibration
 from qdecomp.decoding.plan_rules import PlanRules, RuleNames
 
 from .beam_search import Found, Hypothesis, beam_search
@@ -54,6 +56,7 @@ class Writer:
         self._tokens = tuple(tokens)
         self._ids = {token: number for number, token in enumerate(tokens)}
         self._start, self._end = self._ids[start], self._ids[end]
+        self.calibration: Calibration | None = None
         self._rules = PlanRules(tokens, STEP_SEPARATOR, end, search.plan_rules)
         self._search = search
 
@@ -83,7 +86,9 @@ class Writer:
 
     def _prediction(self, found: Found, source: Sequence[str], question: str) -> Prediction:
         best, *others = found.hypotheses
-        prediction = prediction_of_text(self._text(best, source, question), best.score)
+        read = prediction_of_text(self._text(best, source, question), best.score)
+        margin = best.score - found.next_score
+        prediction = replace(read, margin=margin if isfinite(margin) else None)
         if not self._search.candidates:
             return prediction
         kept = [best, *(each for each in others if each.finished)]

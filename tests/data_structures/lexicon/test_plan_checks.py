@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import pytest
+
+from qdecomp.data_structures.lexicon.plan_checks import PLAN_CHECKS, not_a_question, plan_warnings
+from qdecomp.data_structures.qdmr import parse_qdmr
+
+MORE = "Which firms have more staff than Acme?"
+
+
+@pytest.mark.parametrize(
+    ("question", "plan", "warning"),
+    [
+        (
+            MORE,
+            "return firms ;return staff of #1 ;return #1 where #2 is more than",
+            "step 3: a comparison with nothing",
+        ),
+        (MORE, "return firms ;return #1 with at least", "step 2: a comparison with nothing"),
+        (
+            "How many cubes of each colour?",
+            "return cubes ;return number of #1 for each",
+            "step 2: 'for each' of nothing",
+        ),
+        ("Which state has rivers?", "return state state ;return #1 with rivers", "step 1: 'state' twice in a row"),
+        (
+            "Towns above 5 people?",
+            "return towns ;return people in #1 ;return #1 where #2 is less than 5",
+            "step 3: 'less' is",
+        ),
+        (
+            MORE,
+            "return firms ;return staff of #1 ;return #1 where #2 is less than Acme",
+            "step 3: 'less' is the opposite",
+        ),
+        ("Which is the smallest lake?", "return lakes ;return #1 that is largest", "step 2: 'largest' is the opposite"),
+        ("Which rivers are in Texas?", "return size of rivers ;return #1 in texas", "step 1: 'size', for which"),
+        ("Who won the cup?", "return flights ;return #1 of the cup", "step 1: 'flights', for which"),
+        (
+            "Which rivers cross Texas?",
+            "return rivers ;return Texas ;return #1 that cross texas",
+            "step 2: no other step",
+        ),
+    ],
+)
+def test_what_is_odd_is_said(question: str, plan: str, warning: str) -> None:
+    found = plan_warnings(question, parse_qdmr(plan))
+    assert any(each.startswith(warning) for each in found)
+
+
+@pytest.mark.parametrize(
+    ("question", "plan"),
+    [
+        (MORE, "return firms ;return staff of #1 ;return staff of Acme ;return #1 where #2 is more than #3"),
+        ("Which towns have at least 3 inns?", "return towns ;return #1 with at least 3 inns"),
+        ("Which towns have at least 3 inns?", "return towns ;return inns of #1 ;return #1 where #2 is more than 2"),
+        ("Which firm is not larger than Acme?", "return firms ;return #1 that is smaller than Acme"),
+        ("Which city is the biggest?", "return cities ;return size of #1 ;return #1 where #2 is highest"),
+        ("Which flight is first?", "return flights ;return date of #1 ;return #1 where #2 is lowest"),
+        ("Is it very very big?", "return it ;return if #1 is very very big"),
+        (
+            "How many cubes are there for each colour?",
+            "return cubes ;return colours of #1 ;return number of #1 for each #2",
+        ),
+    ],
+)
+def test_an_ordinary_plan_has_no_warning(question: str, plan: str) -> None:
+    assert plan_warnings(question, parse_qdmr(plan)) == ()
+
+
+def test_every_check_finds_something_in_one_bad_plan() -> None:
+    plan = "return flights flights ;return x ;return #1 where #1 is less than ;return number of #3 for each"
+    assert len(plan_warnings(MORE, parse_qdmr(plan))) == len(PLAN_CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("hello", "a single word"),
+        ("Texas?", "a single word"),
+        ("hello there", "greeting"),
+        ("Good morning, how are you today?", "greeting"),
+        ("¿Qué ciudad tiene más ríos?", "Spanish"),
+        ("Welche Stadt hat die meisten Flüsse und wie viele?", "German"),
+        ("Quelle est la plus grande ville de France ?", "French"),
+        ("какая самая длинная река в россии", "another alphabet"),
+        ("世界で一番長い川は 何ですか", "another alphabet"),
+    ],
+)
+def test_what_is_not_a_question_says_why(text: str, reason: str) -> None:
+    assert reason in (not_a_question(text) or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "red cubes",
+        "rivers in texas",
+        "list flights from los angeles to las vegas",
+        "How many people live in Los Altos or El Paso?",
+        "Which films did François Truffaut direct in Paris?",
+        "how are red cubes sorted",
+        "",
+        "?",
+    ],
+)
+def test_what_may_be_a_question_is_left_alone(text: str) -> None:
+    assert not_a_question(text) is None
