@@ -13,6 +13,7 @@ import argparse
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -77,6 +78,7 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
         yield from _nodes(node)
 
 
+@cache
 def room_imports() -> dict[str, dict[str, set[str]]]:
     """For each room, the rooms that it imports, with the modules that do so."""
     found = modules()
