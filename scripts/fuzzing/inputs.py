@@ -18,7 +18,7 @@ from qdecomp.data_structures.operators import OPERATORS, Operator
 
 __all__ = ["INPUTS_OF_A_DRAW", "Pieces", "draws", "pieces_of"]
 
-INPUTS_OF_A_DRAW = 60
+INPUTS_OF_A_DRAW = 200
 
 _WORDS = (
     *(

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -53,6 +54,8 @@ class Target:
     make: Callable[[Pieces], Any]
     attempt: Callable[[Any], None]
     share: float = 1.0
+    prepare: Callable[[], object] = lambda: None
+    """Loads what takes long, before the process that tries is started."""
 
 
 def try_qdmr(text: str) -> None:
@@ -156,7 +159,13 @@ def try_page(record: Mapping[str, Any]) -> None:
 
 
 @cache
+def _solver() -> object:
+    return import_module("qdecomp.data_structures.alignment.program")
+
+
+@cache
 def _parser() -> Parser:
+    import_module("qdecomp.decoding.program")
     return load()
 
 
@@ -224,11 +233,11 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
         "lf_em": Target(
             lambda pieces: (pieces.question(), pieces.decomposition(), pieces.decomposition()), try_lf_em, 2.0
         ),
-        "conversion": Target(make_annotated, try_conversion),
+        "conversion": Target(make_annotated, try_conversion, prepare=_solver),
         "codecs": Target(make_codec_text, try_codec),
         "records": Target(lambda pieces: pieces.record(), try_record, 2.0),
         "pages": Target(lambda pieces: pieces.record(), try_page),
-        "parser": Target(lambda pieces: pieces.question(), try_parser),
+        "parser": Target(lambda pieces: pieces.question(), try_parser, prepare=_parser),
         "files": Target(make_file, try_file),
     }
 )
