@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.mistakes import OurMistakeError
+from qdecomp.terminal.escapes import printable
 
 from .inputs import INPUTS_OF_A_DRAW, draws, pieces_of
 from .targets import TARGETS
@@ -99,7 +100,7 @@ class _Trial:
             self._found(f"a mistake: {error.reason}", value)
         except QDecompError as error:
             self.outcome.refused += 1
-            if len(str(error).splitlines()) > 1:
+            if "\n" in printable(str(error)):
                 self._found(f"an error of several lines: {type(error).__name__}", value)
         except Exception as error:
             self._found(_kind_of(error), value)
