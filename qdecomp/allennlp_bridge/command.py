@@ -18,8 +18,9 @@ import re
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -91,19 +92,23 @@ def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
         **options: Any,
     ) -> Any:
         folder = Path(serialization_dir)
+        if recover and force:
+            raise ConfigurationError("--recover goes on with a training and --force deletes it; give one of them")
         _check_trainer(params)
         keys = set(params.as_flat_dict())
         recover = recover and _prepare_recovery(params, folder)
-        new = force or not _holds_anything(folder)
-        try:
-            with _unknown_keys_named("config", keys):
-                return train_model(params, serialization_dir, recover, force, **options)
-        except _MISTAKES:
-            if new and not any(folder.glob("metrics_epoch_*.json")):
-                shutil.rmtree(folder, ignore_errors=True)
-            # AllenNLP has put its own in place.
-            _hook_errors()
-            raise
+        before = _Contents.of(folder)
+        with _noting_the_start() as training:
+            try:
+                with _unknown_keys_named("config", keys):
+                    return train_model(params, serialization_dir, recover, force, **options)
+            except _MISTAKES:
+                # Once it has begun, a training has something to lose, and an error is not the config's: AllenNLP's own
+                # hook, which is in place now, shows where it comes from.
+                if not training.has_begun:
+                    before.remove_what_is_new(folder)
+                    _hook_errors()
+                raise
 
     return careful_train_model
 
@@ -152,6 +157,51 @@ def _with_checked_options(get_predictor: Callable[[Namespace], Predictor]) -> Ca
             return get_predictor(arguments)
 
     return checked_get_predictor
+
+
+@dataclass(slots=True)
+class _Training:
+    has_begun: bool = False
+
+
+@contextmanager
+def _noting_the_start() -> Iterator[_Training]:
+    """Note when AllenNLP has read its config and its data, and begins to train."""
+    training = _Training()
+    run = train_module.TrainModel.run
+
+    def noting_run(self: train_module.TrainModel) -> dict[str, Any]:
+        training.has_begun = True
+        return run(self)
+
+    train_module.TrainModel.run = noting_run  # type: ignore[method-assign]
+    try:
+        yield training
+    finally:
+        train_module.TrainModel.run = run  # type: ignore[method-assign]
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What a folder held before a call: its entries, each with its identity; None where there was no folder."""
+
+    entries: Mapping[str, tuple[int, int]] | None
+
+    @classmethod
+    def of(cls, folder: Path) -> _Contents:
+        if not folder.is_dir():
+            return cls(None)
+        found = {path.name: path.lstat() for path in folder.iterdir()}
+        return cls({name: (status.st_ino, status.st_mtime_ns) for name, status in found.items()})
+
+    def remove_what_is_new(self, folder: Path) -> None:
+        """Remove what the call wrote; a folder with anything of before in it is left as it is."""
+        now = _Contents.of(folder).entries or {}
+        if self.entries is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        elif not self.entries.items() & now.items():
+            for path in folder.glob("*"):
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def _holds_anything(folder: Path) -> bool:

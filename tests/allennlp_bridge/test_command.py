@@ -14,6 +14,7 @@ import pytest
 from allennlp.commands import train as train_module
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import Params
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 
 from qdecomp.allennlp_bridge import command as allennlp_command
 from qdecomp.data_structures.errors import DataError
@@ -208,3 +209,61 @@ def test_a_folder_that_is_no_training_is_not_touched(
         with pytest.raises(Exception, match=r"already exists"):
             careful(Params(changed(tiny_config)), tmp_path, recover=recover)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize("name", ["runs", "runs/mine"])
+def test_recover_and_force_together_delete_nothing(
+    tmp_path: Path, tiny_config: Config, careful: Callable[..., Any], name: str
+) -> None:
+    other = tmp_path / "runs" / "other" / "model.tar.gz"
+    other.parent.mkdir(parents=True)
+    other.write_text("weeks of work", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="give one of them"):
+        careful(Params(changed(tiny_config)), tmp_path / name, recover=True, force=True)
+    assert other.read_text(encoding="utf-8") == "weeks of work"
+
+
+def test_a_mistake_with_force_leaves_what_was_not_deleted_yet(
+    tmp_path: Path, tiny_config: Config, careful: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "thesis.txt").write_text("important", encoding="utf-8")
+
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise ConfigurationError("before the folder is touched")
+
+    monkeypatch.setattr(train_module.training_util, "create_serialization_dir", refuse)
+    with pytest.raises(ConfigurationError):
+        careful(Params(changed(tiny_config)), tmp_path, force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_folder_that_was_there_and_empty_is_empty_again(
+    tmp_path: Path, tiny_config: Config, careful: Callable[..., Any]
+) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    with pytest.raises(ConfigurationError):
+        careful(Params(changed(tiny_config, model__type="nothing")), folder)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError("a cache is gone"), DataError("a mistake of ours")])
+def test_an_error_after_the_start_keeps_the_folder_and_has_a_traceback(
+    tmp_path: Path,
+    tiny_config: Config,
+    careful: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    def fail(self: Any, epoch: int) -> None:
+        raise error
+
+    monkeypatch.setattr(GradientDescentTrainer, "_train_epoch", fail)
+    monkeypatch.setattr(sys, "argv", ["allennlp"])
+    run = train_module.TrainModel.run
+    folder = tmp_path / "out"
+    with pytest.raises(type(error)):
+        careful(Params(changed(tiny_config)), folder)
+    assert {"config.json", "out.log", "vocabulary"} <= {path.name for path in folder.iterdir()}
+    assert sys.excepthook is not allennlp_command._show_mistakes_in_one_line
+    assert train_module.TrainModel.run is run
