@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .lists import BULLET, NUMBERINGS, Numbering, in_lines, in_one_line, member_texts
 from .markup import is_note, is_prose
@@ -15,15 +16,16 @@ __all__ = ["BREAK", "FORMS", "Form"]
 
 _BREAK = re.compile(r"\A[\s\"'“‘]*return(?!s\b|ed\b|ing\b)", re.IGNORECASE)
 _BREAK_INSIDE = re.compile(r"\breturn\b[^;\n]*(?:;\s*return\b[^;\n]*)+;?", re.IGNORECASE)
-_LINE_BREAK_IN_STEP = re.compile(r"(?<![;\s])\s*\n\s*(?!\s|;)")
-_NEXT_RETURN = re.compile(r"\s*[,.|]\s+(?:and |then )*(?=return\b)", re.IGNORECASE)
-_ARROW = re.compile(r"\s*(?:-+>|=+>|[→⇒➔➜➡⟶↓⬇])\ufe0f?\s*")
+# A separator takes the spaces before it, and is looked for only where they begin, so that many cost no more than few.
+_SPACES = r"(?<!\s)\s*"
+_NEXT_RETURN = re.compile(rf"{_SPACES}[,.|]\s+(?:and |then )*(?=return\b)", re.IGNORECASE)
+_ARROW = re.compile(rf"{_SPACES}(?:(?<!-)-+>|(?<!=)=+>|[→⇒➔➜➡⟶↓⬇])\ufe0f?\s*")
 _SEPARATORS = (
     ("arrows", _ARROW),
-    ("@@SEP@@", re.compile(r"\s*@@SEP@@\s*|\s*\[SEP\]\s*|\s*<sep>\s*", re.IGNORECASE)),
-    ("<br>", re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)),
-    ("pipes", re.compile(r"\s+\|\|?\s+")),
-    ("semicolons", re.compile(r"\s*;\s*")),
+    ("@@SEP@@", re.compile(rf"{_SPACES}(?:@@SEP@@|\[SEP\]|<sep>)\s*", re.IGNORECASE)),
+    ("<br>", re.compile(rf"{_SPACES}<br\s*/?>\s*", re.IGNORECASE)),
+    ("pipes", re.compile(r"(?<!\s)\s+\|\|?\s+")),
+    ("semicolons", re.compile(rf"{_SPACES};\s*")),
 )
 _TAGGED = re.compile(r"<(?P<tag>step|li|item|question|s)\b[^>]*>(?P<text>.*?)</(?P=tag)>", re.DOTALL | re.IGNORECASE)
 _CELL = re.compile(r"(?<!\\)\|")
@@ -35,6 +37,7 @@ _ORDER = re.compile(
 )
 _ESCAPED_LINE_BREAK = re.compile(r"\\n")
 _TOO_LONG_FOR_A_STEP = 60
+_EMPTY_LINES = re.compile(r"\n\n+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ class Form:
 def _break_steps(text: str) -> list[WrittenStep]:
     """Break's text: it begins with ``return``, and only semicolons end a step."""
     text = text.strip()
-    if _LINE_BREAK_IN_STEP.search(text):
+    lines = [line for line in map(str.strip, text.split("\n")) if line]
+    if any(not line.endswith(";") and not below.startswith(";") for line, below in pairwise(lines)):
         return []
     if ";" not in text and any(len(pattern.split(text)) > 1 for pattern in (_NEXT_RETURN, _ARROW)):
         return []
@@ -120,7 +124,7 @@ def _ordered(text: str) -> list[WrittenStep]:
 def _separated(separator: re.Pattern[str]) -> Callable[[str], list[WrittenStep]]:
     def split(text: str) -> list[WrittenStep]:
         lines = [line for line in text.split("\n") if not is_prose(line)]
-        paragraphs = re.split(r"\n\s*\n", "\n".join(lines).strip())
+        paragraphs = _EMPTY_LINES.split("\n".join(map(str.strip, lines)).strip())
         # The separators may stand in lines of their own; what has none below the last of them is prose.
         while len(paragraphs) > 1 and not separator.search(paragraphs[-1]):
             paragraphs.pop()
@@ -158,7 +162,7 @@ def _whole(text: str) -> list[WrittenStep]:
 
 
 _ANYTHING = re.compile(r"")
-_SEVERAL_LINES = re.compile(r"\S[ \t]*\n\s*\S")
+_SEVERAL_LINES = re.compile(r"\n")
 
 BREAK = Form("Break's text", _BREAK, _break_steps, kept=True)
 

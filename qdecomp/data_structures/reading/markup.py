@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["WRAPPINGS", "Wrapping", "is_item", "is_note", "is_prose", "plain", "unwrap"]
+__all__ = ["WRAPPINGS", "Wrapping", "is_item", "is_note", "is_prose", "plain", "unwrap", "without_thoughts"]
 
 _MOST_WRAPPINGS = 8
 
@@ -47,7 +47,7 @@ _PROSE = re.compile(
 _EMPHASIS = (
     (re.compile(r"\*\*\*(?=\S)([^*\n]+)(?<=\S)\*\*\*"), r"\1"),
     (re.compile(r"\*\*(?=\S)([^*\n]+)(?<=\S)\*\*"), r"\1"),
-    (re.compile(r"(?<!\w)__(?=\S)([^\n]+?)(?<=\S)__(?!\w)"), r"\1"),
+    (re.compile(r"(?<!\w)__(?=\S)([^_\n]+)(?<=\S)__(?!\w)"), r"\1"),
     (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])"), r"\1"),
     (re.compile(r"(?<!\w)_(?=\S)([^_\n]+)(?<=\S)_(?!\w)"), r"\1"),
     (re.compile(r"`+"), ""),
@@ -118,6 +118,11 @@ def unwrap(text: str) -> tuple[str, tuple[str, ...]]:
         else:
             break
     return text, tuple(dict.fromkeys(names))
+
+
+def without_thoughts(text: str) -> str:
+    """The text behind what a model thought aloud, which may be long."""
+    return (_after_thoughts(text) or text).strip()
 
 
 def plain(text: str) -> str:

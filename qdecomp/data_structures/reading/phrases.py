@@ -10,15 +10,14 @@ __all__ = ["COMMANDS", "QUESTIONS", "Phrasing", "without_sentences", "without_st
 
 _STOP_AFTER_REFERENCE = re.compile(r"(#\d+)[.?!]+(?=\s*(?:;|\Z))")
 _RETURN = re.compile(r"\A\s*returns?\b\s*:?\s*(?=\S)", re.IGNORECASE)
-_ENDING = re.compile(r"[\s.,;:|!]+\Z")
+_ENDING = " \t\n.,;:|!"
 _ABBREVIATION = re.compile(
     r"(?:\b[^\W\d]\.)+\Z|\b(?:inc|jr|sr|st|co|corp|ltd|mr|mrs|ms|dr|vs|no|etc|mt|ft)\.\Z", re.IGNORECASE
 )
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "`": "`"}
 # "find cubes → #1": what the answer of the step is called.
-_NAMED_AT_END = re.compile(r"\s*(?:-+>|=+>|→|⇒|\bas\b|\(|\[)\s*#?(?P<n>\d+)\s*[)\]]?\s*\Z")
+_NAMED_AT_END = re.compile(r"(?<!\s)\s*(?:-+>|=+>|→|⇒|\bas\b|\(|\[)\s*#?(?P<n>\d+)\s*[)\]]?\s*\Z")
 _KEY = re.compile(r"\A\s*(?:step|text|question|sub[-_ ]?question)\s*:\s*", re.IGNORECASE)
-_QUESTION_MARK = re.compile(r"\s*\?+[\s.?!]*\Z")
 
 _REFERENCE = r"(?P<ref>\#\d+)"
 _BE = r"(?:is|are|was|were)"
@@ -120,7 +119,7 @@ def _without_keys(texts: Sequence[str]) -> list[str]:
 
 def _without_quotes(texts: Sequence[str]) -> list[str]:
     """A writer who puts steps in quotes does so with all of them; quotes around one alone belong to it."""
-    ends = [_ENDING.sub("", text) for text in texts]
+    ends = [text.rstrip(_ENDING) for text in texts]
     quoted = all(len(text) > 2 and _QUOTES.get(text[0]) == text[-1] for text in ends)
     return [text[1:-1].strip() for text in ends] if quoted and len(texts) > 1 else list(texts)
 
@@ -132,9 +131,8 @@ def _phrase(text: str, number: int) -> str:
     if named is not None and int(named["n"][:9]) == number:
         text = text[: named.start()]
     text = _without_end(text)
-    asked = _QUESTION_MARK.search(text)
-    if asked is not None:
-        text = _said(QUESTIONS, text[: asked.start()])
+    if text.endswith("?"):
+        text = _said(QUESTIONS, text.rstrip(_ENDING + "?"))
     elif text[:1].isupper():
         text = _said(COMMANDS, text)
     # Break's text has no way to write a semicolon.
@@ -142,7 +140,7 @@ def _phrase(text: str, number: int) -> str:
 
 
 def _without_end(text: str) -> str:
-    bare = _ENDING.sub("", text)
+    bare = text.rstrip(_ENDING)
     abbreviated = text[: len(bare) + 1]
     return abbreviated if _ABBREVIATION.search(abbreviated) else bare
 

@@ -10,7 +10,7 @@ from ..errors import QdmrSyntaxError
 from ..limits import LONGEST_DECOMPOSITION, above
 from ..qdmr import Qdmr, format_qdmr
 from .forms import BREAK, FORMS, Form
-from .markup import plain, unwrap
+from .markup import plain, unwrap, without_thoughts
 from .phrases import without_sentences, without_stops_after_references
 from .references import NATIVE, UNMISTAKABLE, with_references
 from .structured import steps_of_value
@@ -49,6 +49,8 @@ def read_decomposition(written: str | Sequence[Any] | Mapping[str, Any] | Qdmr) 
 
 
 def _read_text(text: str) -> Reading:
+    if len(text) > LONGEST_DECOMPOSITION:
+        text = without_thoughts(text)
     if reason := above(LONGEST_DECOMPOSITION, len(text), "characters"):
         raise QdmrSyntaxError(reason)
     if BREAK.shown_by.search(text) and BREAK.split(text):

@@ -37,6 +37,16 @@ def test_every_wrapping_is_named() -> None:
     assert reading.wrapped_in == ("thoughts", "code fence")
 
 
+def test_long_thoughts_do_not_make_an_answer_too_long() -> None:
+    thoughts = "1. I wonder about this.\n" * 5_000
+    assert read_decomposition(f"<think>{thoughts}</think>\n1. cubes\n2. number of #1").steps == (
+        "cubes",
+        "number of #1",
+    )
+    with pytest.raises(QdmrSyntaxError, match="characters"):
+        read_decomposition(thoughts)
+
+
 @pytest.mark.parametrize("value", [None, b"return cubes", 3, 2.5, object()])
 def test_what_is_no_decomposition_is_an_error_of_ours(value: object) -> None:
     with pytest.raises(QdmrSyntaxError, match=f"not {type(value).__name__}"):
