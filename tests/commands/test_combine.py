@@ -54,6 +54,15 @@ def test_it_writes_a_record_for_every_question(files: list[str], tmp_path: Path)
     assert records[0]["score"] == pytest.approx(math.log(0.7 / 3))
 
 
+def test_what_language_models_write_is_read(tmp_path: Path) -> None:
+    written = "Sure!\n1. Find all cubes.\n2. Which of [1] are red?\n3. How many [2] are there?"
+    first = write(tmp_path / "a.jsonl", {"0": (WRONG, 0.5)})
+    others = [write(tmp_path / f"{name}.jsonl", {"0": (written, 0.4)}) for name in "bc"]
+    output = tmp_path / "out.jsonl"
+    assert run("--predictions", *map(str, (first, *others)), "--output", str(output)) == 0
+    assert read(output)[0]["decomposition"] == RIGHT
+
+
 def test_weights_and_an_output_that_was_cut_off(
     files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:

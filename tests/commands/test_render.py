@@ -132,3 +132,16 @@ def test_files_of_other_questions_are_refused(files: Path, capsys: pytest.Captur
     arguments = ("--input", files / "predictions.jsonl", "--gold", files / "gold.csv")
     assert run(*arguments, "--output", files / "page.html") == 2
     assert "none of its questions is in" in capsys.readouterr().err
+
+
+def test_what_language_models_write_is_read_and_told(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = [
+        {"question_id": "CLEVR_dev_1", "decomposition": ["cubes", "#1 that are red", "number of #2"]},
+        {"question_id": "GEO_dev_2", "decomposition": "- rivers\n- the longest of [1]"},
+    ]
+    (files / "predictions.jsonl").write_text("\n".join(map(json.dumps, records)))
+    page = rendered(files)
+    assert "#1 that are red" in " ".join(page.texts)
+    assert "the longest of #1" in " ".join(page.texts)
+    note = "predictions.jsonl: predictions were read by their form: 1 as list, 1 as bulleted list"
+    assert note in capsys.readouterr().err
