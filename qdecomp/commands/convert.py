@@ -48,7 +48,7 @@ def command(
     """
     from qdecomp.data_structures.errors import DataError
     from qdecomp.data_structures.special_tokens import PRESETS
-    from qdecomp.files.bulk_conversion import ConversionSummary, SourceCounts, convert_file, summary_to_json
+    from qdecomp.files.bulk_conversion import ConversionSummary, SourceCounts, conversion_summary_to_json, convert_file
     from qdecomp.terminal.tables import Table, show_tables
 
     if special_tokens not in PRESETS:
@@ -80,7 +80,7 @@ def command(
     )
     if json_path is not None:
         with write_text_atomically(json_path) as stream:
-            json.dump(summary_to_json(summary), stream, ensure_ascii=False, indent=1)
+            json.dump(conversion_summary_to_json(summary), stream, ensure_ascii=False, indent=1)
             stream.write("\n")
     show_tables(tables(summary))
     for broken in summary.broken[:_BROKEN_ROWS_TOLD]:

@@ -11,7 +11,7 @@ from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, STRUCTURAL_TAGS, 
 from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR, question_length, words_end
 
-__all__ = ["Choice", "TokenKind", "is_possible", "read_label", "token_kinds"]
+__all__ = ["EdgeChoice", "TokenKind", "is_possible", "read_label", "token_kinds"]
 
 
 class TokenKind(IntEnum):
@@ -27,7 +27,7 @@ _KINDS = {SEPARATOR: TokenKind.SEPARATOR, DUPLICATE_TOKEN: TokenKind.DUPLICATE, 
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class EdgeChoice:
     """One label for one pair of tokens; ``gain`` says how much better it is than no edge (in nats)."""
 
     head: int

@@ -17,7 +17,7 @@ from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED, EdgeTag
 from qdecomp.data_structures.lexicon.anchors import anchor_words
 from qdecomp.data_structures.operators import Operator
 
-from .choices import Choice, TokenKind, is_possible, read_label, token_kinds
+from .choices import EdgeChoice, TokenKind, is_possible, read_label, token_kinds
 
 __all__ = ["CONSTRAINTS", "SINGLE_ARGUMENTS", "Arc", "Arcs", "Constraint", "Literal", "Logic", "Reference"]
 
@@ -66,7 +66,7 @@ class Reference(Arc):
 class Arcs:
     """All arcs that there may be, by their tags and ends."""
 
-    def __init__(self, tokens: Sequence[str], choices: Iterable[tuple[Choice, Literal]]) -> None:
+    def __init__(self, tokens: Sequence[str], choices: Iterable[tuple[EdgeChoice, Literal]]) -> None:
         self.tokens = tuple(tokens)
         self.kinds = token_kinds(tokens)
         self.choices = tuple(choices)

@@ -16,10 +16,10 @@ import numpy.typing as npt
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, GraphError
 
-from .choices import Choice
+from .choices import EdgeChoice
 from .decoder import Decoded
 from .scores import LabelProbabilities, Scores
-from .validity import broken_constraints, without_blame
+from .validity import broken_constraints, drop_broken_choices
 
 __all__ = ["DEFAULT_TIME_LIMIT", "IlpDecoder", "decode"]
 
@@ -78,7 +78,7 @@ class IlpDecoder:
 
     def _others(self, scores: Scores, best: DependencyGraph) -> Iterator[DependencyGraph]:
         """The best graphs but this one, as far as they are found in time."""
-        found = [frozenset(Choice(*pair, label) for pair, label in best.labels().items())]
+        found = [frozenset(EdgeChoice(*pair, label) for pair, label in best.labels().items())]
         for _ in range(self.candidates - 1):
             choices, _ = _cheapest(scores, found[0], self.time_limit, excluded=found)
             if not choices:
@@ -101,12 +101,12 @@ class IlpDecoder:
 
 def _cheapest(
     scores: Scores,
-    hint: Collection[Choice],
+    hint: Collection[EdgeChoice],
     time_limit: float,
-    excluded: Sequence[Collection[Choice]] = (),
-) -> tuple[tuple[Choice, ...], bool]:
+    excluded: Sequence[Collection[EdgeChoice]] = (),
+) -> tuple[tuple[EdgeChoice, ...], bool]:
     """The choices of the cheapest valid graph that was found in time, and whether no other is cheaper."""
-    found: tuple[Choice, ...] = ()
+    found: tuple[EdgeChoice, ...] = ()
     cost, bound, optimal = math.inf, _FIRST_BOUND, False
     while time_limit > 0 and not optimal:
         from .program import solve  # the solver is loaded by the first graph that needs it
@@ -125,15 +125,15 @@ def _cheapest(
     return found, optimal
 
 
-def _repaired(scores: Scores) -> tuple[Choice, ...]:
+def _repaired(scores: Scores) -> tuple[EdgeChoice, ...]:
     """The best choice of each pair, as far as they go together; or else the cheapest one that stands alone."""
     best = scores.candidates(_ROUNDING, limit=4 * len(scores.tokens))
-    kept = without_blame(scores.tokens, best.choices)
+    kept = drop_broken_choices(scores.tokens, best.choices)
     for limit in (200, _MOST_ALONE):
         if not kept:
             cheapest = scores.candidates(float("inf"), limit)
             in_order = sorted(zip(cheapest.costs, cheapest.choices, strict=True), key=lambda pair: pair[0])
-            kept = next((alone for _, choice in in_order if (alone := without_blame(scores.tokens, [choice]))), ())
+            kept = next((part for _, choice in in_order if (part := drop_broken_choices(scores.tokens, [choice]))), ())
     return kept
 
 

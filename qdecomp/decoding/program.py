@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
-from .choices import Choice
+from .choices import EdgeChoice
 from .constraints import CONSTRAINTS, Arc, Arcs, Literal
-from .scores import Candidates
+from .scores import EdgeCandidates
 
 __all__ = ["Solution", "solve"]
 
@@ -29,7 +29,7 @@ class Solution:
     ``proven`` says that there is no cheaper one among the candidates, and ``seconds`` how long it took.
     """
 
-    choices: tuple[Choice, ...]
+    choices: tuple[EdgeChoice, ...]
     cost: float
     proven: bool
     seconds: float
@@ -37,10 +37,10 @@ class Solution:
 
 def solve(
     tokens: Sequence[str],
-    candidates: Candidates,
-    hint: Collection[Choice],
+    candidates: EdgeCandidates,
+    hint: Collection[EdgeChoice],
     time_limit: float,
-    excluded: Sequence[Collection[Choice]] = (),
+    excluded: Sequence[Collection[EdgeChoice]] = (),
 ) -> Solution:
     """Look for the cheapest valid graph of the candidates, starting from the choices ``hint``.
 

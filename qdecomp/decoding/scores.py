@@ -19,9 +19,9 @@ from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import join_tags, split_tags
 from qdecomp.data_structures.errors import DataError
 
-from .choices import Choice, TokenKind, is_possible, token_kinds
+from .choices import EdgeChoice, TokenKind, is_possible, token_kinds
 
-__all__ = ["Candidates", "LabelProbabilities", "Places", "Scores"]
+__all__ = ["EdgeCandidates", "LabelProbabilities", "Places", "Scores"]
 
 Array = npt.NDArray[np.float64]
 Places = Sequence[int] | npt.NDArray[np.intp]
@@ -39,13 +39,13 @@ _TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class EdgeCandidates:
     """Choices with their costs, and what no edge costs for the pairs that they name.
 
     ``complete_below`` says that every choice that costs less is among them.
     """
 
-    choices: tuple[Choice, ...]
+    choices: tuple[EdgeChoice, ...]
     costs: tuple[float, ...]
     without_edge: dict[tuple[int, int], float]
     complete_below: float
@@ -76,7 +76,7 @@ class Scores:
         self._edges = _clipped(self.edges)
         self._index = {_canonical(name): index for index, name in enumerate(self.names)}
 
-    def graph_of(self, choices: Sequence[Choice]) -> DependencyGraph:
+    def graph_of(self, choices: Sequence[EdgeChoice]) -> DependencyGraph:
         """The graph with these edges, each with its probability."""
         edges: list[Edge] = []
         heads, dependents = _columns([(choice.head, choice.dependent) for choice in choices])
@@ -96,18 +96,18 @@ class Scores:
         inside = np.log(self._edges[heads, dependents]) + np.log(chosen) - without[heads, dependents]
         return float(without.sum() + inside.sum())
 
-    def greedy(self) -> list[Choice]:
+    def greedy(self) -> list[EdgeChoice]:
         """For each pair whose edge is more probable than not, the most probable label."""
         heads, dependents = np.nonzero(self.edges > 0.5)
         if not len(heads) or not self.names:
             return []
         best = self.labels_of(heads, dependents).argmax(axis=1)
         return [
-            Choice(int(head), int(dependent), self.names[label])
+            EdgeChoice(int(head), int(dependent), self.names[label])
             for head, dependent, label in zip(heads, dependents, best, strict=True)
         ]
 
-    def candidates(self, below: float, limit: int, also: Collection[Choice] = ()) -> Candidates:
+    def candidates(self, below: float, limit: int, also: Collection[EdgeChoice] = ()) -> EdgeCandidates:
         """The possible choices that cost less than ``below`` nats: the cheapest ones if there are too many.
 
         The choices ``also`` are among them in any case.
@@ -129,11 +129,11 @@ class Scores:
             ranks[place[choice.head, choice.dependent], self._column(choice)] = -1.0
         rows, columns, below = _lowest(ranks, below, limit)
         choices = [
-            Choice(*pairs[row], self.names[column], gain)
+            EdgeChoice(*pairs[row], self.names[column], gain)
             for row, column, gain in zip(rows, columns, (scores - none)[rows, columns].tolist(), strict=True)
         ]
         without_edge = {pairs[row]: float(best[row, 0] - none[row, 0]) for row in dict.fromkeys(rows)}
-        return Candidates(tuple(choices), tuple(costs[rows, columns].tolist()), without_edge, below)
+        return EdgeCandidates(tuple(choices), tuple(costs[rows, columns].tolist()), without_edge, below)
 
     def labels_of(self, heads: Places, dependents: Places) -> npt.NDArray[np.floating]:
         """The probabilities of all labels for some pairs [pairs, labels]."""
@@ -143,7 +143,7 @@ class Scores:
         _check("label probabilities", labels, (len(heads), len(self.names)))
         return labels
 
-    def _column(self, choice: Choice) -> int:
+    def _column(self, choice: EdgeChoice) -> int:
         return self._index[_canonical(choice.label)]
 
     def _possible(self, heads: npt.NDArray[np.intp], dependents: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:

@@ -7,12 +7,12 @@ from graphlib import CycleError, TopologicalSorter
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 
-from .choices import Choice
+from .choices import EdgeChoice
 from .constraints import CONSTRAINTS, Arc, Arcs
 
-__all__ = ["broken_constraints", "is_valid", "without_blame"]
+__all__ = ["broken_constraints", "drop_broken_choices", "is_valid"]
 
-_Fact = bool | tuple[Choice, ...]
+_Fact = bool | tuple[EdgeChoice, ...]
 """True, false (also the empty tuple), or true because of some choices."""
 
 
@@ -21,7 +21,7 @@ class _Facts:
 
     def __init__(self) -> None:
         self.holds = True
-        self.blamed: set[Choice] = set()
+        self.blamed: set[EdgeChoice] = set()
 
     def any_of(self, literals: Sequence[_Fact]) -> _Fact:
         if True in literals:
@@ -62,7 +62,7 @@ class _Facts:
         self.blamed.update(_choices(fact))
 
 
-def _choices(fact: _Fact) -> tuple[Choice, ...]:
+def _choices(fact: _Fact) -> tuple[EdgeChoice, ...]:
     return fact if isinstance(fact, tuple) else ()
 
 
@@ -73,7 +73,7 @@ def broken_constraints(graph: DependencyGraph) -> tuple[str, ...]:
     >>> broken_constraints(DependencyGraph(("red", "cubes"), (Edge(1, 0, "span"),)))
     ('possible edges',)
     """
-    arcs = _facts(graph.tokens, (Choice(*pair, label) for pair, label in graph.labels().items()))
+    arcs = _facts(graph.tokens, (EdgeChoice(*pair, label) for pair, label in graph.labels().items()))
     broken = []
     for constraint in CONSTRAINTS:
         logic = _Facts()
@@ -88,7 +88,7 @@ def is_valid(graph: DependencyGraph) -> bool:
     return not broken_constraints(graph)
 
 
-def without_blame(tokens: Sequence[str], choices: Iterable[Choice]) -> tuple[Choice, ...]:
+def drop_broken_choices(tokens: Sequence[str], choices: Iterable[EdgeChoice]) -> tuple[EdgeChoice, ...]:
     """Leave out what breaks constraints, the weakest first, until all hold; in the end, that may be everything."""
     kept = tuple(choices)
     while kept:
@@ -104,5 +104,5 @@ def without_blame(tokens: Sequence[str], choices: Iterable[Choice]) -> tuple[Cho
     return kept
 
 
-def _facts(tokens: Sequence[str], choices: Iterable[Choice]) -> Arcs:
+def _facts(tokens: Sequence[str], choices: Iterable[EdgeChoice]) -> Arcs:
     return Arcs(tokens, [(choice, (choice,)) for choice in choices])

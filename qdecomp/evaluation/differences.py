@@ -20,7 +20,7 @@ from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import parse_qdmr
 
 from .scoring import QuestionScores
-from .step_alignment import CONTENT_OPERATORS, Alignment, StepDifference, align, all_words, step_differences
+from .step_alignment import CONTENT_OPERATORS, StepDifference, StepPairing, all_words, pair_steps, step_differences
 
 __all__ = [
     "Analysis",
@@ -85,7 +85,7 @@ class Analysis:
     kinds: frozenset[DifferenceKind]
     gold: tuple[StepRemark, ...]
     predicted: tuple[StepRemark, ...]
-    alignment: Alignment | None
+    alignment: StepPairing | None
     mistake: str | None = None
     """What went wrong in the code, if it could not compare them."""
 
@@ -124,7 +124,7 @@ class ComparedSteps:
 
     gold: tuple[StepRemark, ...]
     predicted: tuple[StepRemark, ...]
-    alignment: Alignment | None
+    alignment: StepPairing | None
 
 
 def compare_steps(question: str, prediction: str | None, gold: str | None) -> ComparedSteps:
@@ -132,7 +132,7 @@ def compare_steps(question: str, prediction: str | None, gold: str | None) -> Co
     gold_side, predicted_side = _Side.of(question, gold), _Side.of(question, prediction)
     if gold_side.steps is None or predicted_side.steps is None:
         return ComparedSteps(gold_side.remarked({}), predicted_side.remarked({}), None)
-    alignment = align(gold_side.steps, predicted_side.steps)
+    alignment = pair_steps(gold_side.steps, predicted_side.steps)
     gold_remarks, predicted_remarks = _remarks(alignment)
     return ComparedSteps(gold_side.remarked(gold_remarks), predicted_side.remarked(predicted_remarks), alignment)
 
@@ -162,7 +162,7 @@ class _Side:
         )
 
 
-def _remarks(alignment: Alignment) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+def _remarks(alignment: StepPairing) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
     gold = {place: ["missing"] for place in alignment.missing}
     predicted = {place: ["extra"] for place in alignment.extra}
     gold |= {place: ["joined"] for place in alignment.joined_gold}
@@ -173,7 +173,7 @@ def _remarks(alignment: Alignment) -> tuple[dict[int, list[str]], dict[int, list
     return gold, predicted
 
 
-def difference_kinds(alignment: Alignment) -> frozenset[DifferenceKind]:
+def difference_kinds(alignment: StepPairing) -> frozenset[DifferenceKind]:
     """The kinds of difference between two decompositions whose steps are aligned."""
     if _is_elaboration(alignment.gold, alignment.predicted):
         return frozenset((DifferenceKind.ELABORATION_LEVEL,))

@@ -21,7 +21,7 @@ from qdecomp.files.csv_rows import CsvRow, read_table
 
 __all__ = [
     "Gold",
-    "Prediction",
+    "PredictionRow",
     "ProblemKind",
     "RowProblem",
     "SystemPredictions",
@@ -74,7 +74,7 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class PredictionRow:
     """What a system answered to a question; where ``text`` is None, ``reason`` says why there is none."""
 
     text: str | None
@@ -90,7 +90,7 @@ class SystemPredictions:
     name: str
     path: Path
     rows: int
-    predictions: tuple[Prediction, ...]
+    predictions: tuple[PredictionRow, ...]
     problems: tuple[RowProblem, ...] = ()
 
     @property
@@ -257,18 +257,18 @@ def _require_usable(path: Path, rows: Sequence[_Row | RowProblem]) -> None:
 
 def _match_by_order(
     path: Path, rows: Sequence[_Row | RowProblem], gold: Gold
-) -> tuple[list[Prediction], list[RowProblem]]:
+) -> tuple[list[PredictionRow], list[RowProblem]]:
     if len(rows) != len(gold.examples):
         raise DataError(
             f"{path}: {len(rows):,} rows, but {gold.path} has {len(gold.examples):,} questions; without a column "
             "question_id rows are matched by order, so every question needs one"
         )
-    predictions: list[Prediction] = []
+    predictions: list[PredictionRow] = []
     problems: list[RowProblem] = []
     for row, example in zip(rows, gold.examples, strict=True):
         if isinstance(row, RowProblem):
             problems.append(RowProblem(row.kind, row.row, example.question_id, row.message))
-            predictions.append(Prediction(None, "prediction: malformed row"))
+            predictions.append(PredictionRow(None, "prediction: malformed row"))
         else:
             predictions.append(_prediction_of(row, example.question_id, problems))
     return predictions, problems
@@ -276,9 +276,9 @@ def _match_by_order(
 
 def _match_by_id(
     path: Path, rows: Sequence[_Row | RowProblem], gold: Gold
-) -> tuple[list[Prediction], list[RowProblem]]:
+) -> tuple[list[PredictionRow], list[RowProblem]]:
     known = {example.question_id for example in gold.examples}
-    found: dict[str, Prediction] = {}
+    found: dict[str, PredictionRow] = {}
     first_rows: dict[str, int] = {}
     problems: list[RowProblem] = []
     for row in rows:
@@ -301,22 +301,22 @@ def _match_by_id(
         RowProblem(ProblemKind.MISSING, example.row, example.question_id, "no prediction for it; counts as wrong")
         for example in absent
     )
-    missing = Prediction(None, "prediction: missing")
+    missing = PredictionRow(None, "prediction: missing")
     return [found.get(example.question_id, missing) for example in gold.examples], problems
 
 
-def _prediction_of(row: _Row, question_id: str, problems: list[RowProblem]) -> Prediction:
+def _prediction_of(row: _Row, question_id: str, problems: list[RowProblem]) -> PredictionRow:
     written = row.decomposition
     if written and not (isinstance(written, str) and written.isspace()):
         try:
             reading = read_decomposition(written)
         except QdmrSyntaxError as error:
             problems.append(RowProblem(ProblemKind.MALFORMED, row.number, question_id, f"{error}; counts as wrong"))
-            return Prediction(None, f"prediction: {error}")
+            return PredictionRow(None, f"prediction: {error}")
         if has_half_character(reading.text):
             message = "half of a character (a lone surrogate); scored, and written as an escape such as \\ud800"
             problems.append(RowProblem(ProblemKind.HALF_CHARACTER, row.number, question_id, message))
-        return Prediction(reading.text, reading=reading)
+        return PredictionRow(reading.text, reading=reading)
     why = f" ({row.error})" if row.error else ""
     problems.append(RowProblem(ProblemKind.EMPTY, row.number, question_id, f"no decomposition{why}; counts as wrong"))
-    return Prediction(None, f"prediction: no decomposition{why}")
+    return PredictionRow(None, f"prediction: no decomposition{why}")

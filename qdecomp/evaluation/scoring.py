@@ -13,7 +13,7 @@ from qdecomp.files import BreakExample
 from qdecomp.terminal.progress import progress
 
 from .metrics.metric import DEFAULT_METRICS, Metric, MetricFunction, MetricOptions, MetricResult, get_metric, prepare
-from .predictions import Gold, Prediction, SystemPredictions
+from .predictions import Gold, PredictionRow, SystemPredictions
 
 __all__ = [
     "Evaluation",
@@ -47,7 +47,7 @@ class QuestionScores:
 
     example: BreakExample
     steps: int
-    prediction: Prediction
+    prediction: PredictionRow
     results: Mapping[str, MetricResult]
 
 
@@ -142,7 +142,7 @@ def _score_system(gold: Gold, system: SystemPredictions, functions: Mapping[Metr
     return SystemScores(system, questions)
 
 
-def _score(metric: Metric, function: MetricFunction, example: BreakExample, prediction: Prediction) -> MetricResult:
+def _score(metric: Metric, function: MetricFunction, example: BreakExample, prediction: PredictionRow) -> MetricResult:
     worst = 1.0 if metric.lower_is_better else 0.0
     if example.decomposition is None:
         return MetricResult(worst, _NO_GOLD)

@@ -10,7 +10,7 @@ from qdecomp.data_structures.lf_em.normalization import NormalizedStep
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import order_by_references
 
-__all__ = ["CONTENT_OPERATORS", "Alignment", "StepDifference", "align", "all_words", "step_differences"]
+__all__ = ["CONTENT_OPERATORS", "StepDifference", "StepPairing", "all_words", "pair_steps", "step_differences"]
 
 # How much each likeness of two steps weighs; together they are 1.
 _SAME_OPERATOR = 0.4
@@ -37,7 +37,7 @@ class StepDifference(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Alignment:
+class StepPairing:
     """The steps of both sides by their places (from 0): pairs, and those without a partner.
 
     A gold step whose words are all part of one predicted step, which stands for another gold step, is not missing
@@ -54,7 +54,7 @@ class Alignment:
     joined_predicted: tuple[int, ...]
 
 
-def align(gold: Sequence[NormalizedStep], predicted: Sequence[NormalizedStep]) -> Alignment:
+def pair_steps(gold: Sequence[NormalizedStep], predicted: Sequence[NormalizedStep]) -> StepPairing:
     """Pair the steps so that the pairs are as alike as can be.
 
     Steps are alike by operator, by their own words, and by all words that they reach through their references.
@@ -81,7 +81,7 @@ def align(gold: Sequence[NormalizedStep], predicted: Sequence[NormalizedStep]) -
     ]
     joined_gold, missing = _without_partner(gold, predicted, pairs)
     joined_predicted, extra = _without_partner(predicted, gold, [(column, row) for row, column in pairs])
-    return Alignment(tuple(gold), tuple(predicted), tuple(pairs), missing, extra, joined_gold, joined_predicted)
+    return StepPairing(tuple(gold), tuple(predicted), tuple(pairs), missing, extra, joined_gold, joined_predicted)
 
 
 def _without_partner(
@@ -131,7 +131,7 @@ def _reached_words(steps: Sequence[NormalizedStep]) -> list[frozenset[str]]:
     return [reached[number] for number in range(1, len(steps) + 1)]
 
 
-def step_differences(alignment: Alignment) -> Iterator[tuple[int, int, frozenset[StepDifference]]]:
+def step_differences(alignment: StepPairing) -> Iterator[tuple[int, int, frozenset[StepDifference]]]:
     """In what the two steps of each pair differ; arguments are compared only under the same operator.
 
     A reference to a step without a partner is followed to the nearest steps that have one: a step that is missing

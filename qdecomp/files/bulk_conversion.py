@@ -26,7 +26,7 @@ from qdecomp.terminal.progress import progress
 from .break_csv import BreakExample, read_break_csv, source_of
 from .resumable import resume_json_lines
 
-__all__ = ["ConversionSummary", "SourceCounts", "convert_file", "convert_row", "summary_to_json"]
+__all__ = ["ConversionSummary", "SourceCounts", "conversion_summary_to_json", "convert_file", "convert_row"]
 
 _ROWS_A_TASK = 40
 # For fewer rows than this, starting other processes takes longer than the work.
@@ -193,7 +193,7 @@ def _convert_rows(examples: Iterable[BreakExample], special: SpecialTokens) -> l
     return [convert_row(example, special) for example in examples]
 
 
-def summary_to_json(summary: ConversionSummary) -> dict[str, Any]:
+def conversion_summary_to_json(summary: ConversionSummary) -> dict[str, Any]:
     """The figures for ``json.dumps``."""
     total = summary.total
     return {

@@ -79,7 +79,7 @@ class LatentRat(Model):
         self.relation_encoder = relation_encoder.construct(dim=dim)
         self.decoder = make_copy_decoder(decoder, vocab, dim)
         self.labels = tuple(vocab.get_index_to_token_vocabulary(EDGE_LABELS).values())
-        self.relation_labels = RelationLabels(self.relation_encoder.relation_dim, len(self.labels))
+        self.relation_labels = RelationLabels(self.relation_encoder.head_dim, len(self.labels))
         self.graph_decoder = make_decoder(graph_decoder)
         self._graph_weight = graph_weight
         self._predict_with = predict_with

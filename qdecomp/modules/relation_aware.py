@@ -155,7 +155,7 @@ class RelationAwareEncoder(nn.Module, FromParams):
             RelationAwareLayer(dim, num_heads, feed_forward_dim or 4 * dim, relation_dim, relation_layers, dropout)
             for _ in range(1 if tied else num_layers)
         )
-        self.relation_dim = dim // num_heads
+        self.head_dim = dim // num_heads
 
     def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, list[Relations]]:
         """States after the last layer, and the relations of every layer."""

@@ -24,11 +24,11 @@ _NOT_COUNTED = -1
 class RelationLabels(nn.Module):
     """``S = R W + b`` for keys and for values; the label ``none`` stands behind the others."""
 
-    def __init__(self, relation_dim: int, num_labels: int) -> None:
+    def __init__(self, head_dim: int, num_labels: int) -> None:
         super().__init__()
         self.none = num_labels
-        self.keys = nn.Linear(relation_dim, num_labels + 1)
-        self.values = nn.Linear(relation_dim, num_labels + 1)
+        self.keys = nn.Linear(head_dim, num_labels + 1)
+        self.values = nn.Linear(head_dim, num_labels + 1)
         # Nearly all pairs have no edge. To begin with that saves the steps in which nothing else would be learned.
         for linear in (self.keys, self.values):
             nn.init.constant_(linear.bias[-1:], math.log(_FIRST_NONE / (1 - _FIRST_NONE) * max(num_labels, 1)))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from qdecomp.data_structures.operators import OPERATORS
-from qdecomp.decoding.choices import Choice
+from qdecomp.decoding.choices import EdgeChoice
 from qdecomp.decoding.constraints import CONSTRAINTS, SINGLE_ARGUMENTS, Arcs
 from tests.decoding.decoding_examples import TOKENS
 
@@ -19,10 +19,10 @@ def test_arcs_are_found_by_tag_and_end():
     arcs = Arcs(
         TOKENS,
         [
-            (Choice(2, 3, "span"), "a"),
-            (Choice(7, 4, "duplicate&filter-sub"), "b"),
-            (Choice(7, 3, "filter-condition"), "c"),
-            (Choice(1, 2, "nonsense"), "d"),
+            (EdgeChoice(2, 3, "span"), "a"),
+            (EdgeChoice(7, 4, "duplicate&filter-sub"), "b"),
+            (EdgeChoice(7, 3, "filter-condition"), "c"),
+            (EdgeChoice(1, 2, "nonsense"), "d"),
         ],
     )
     assert arcs.positions == [1, 2, 3, 4, 7]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.decoding import greedy, ilp, prediction_of_decoded, program, with_candidates
-from qdecomp.decoding.choices import Choice, is_possible, token_kinds
+from qdecomp.decoding.choices import EdgeChoice, is_possible, token_kinds
 from qdecomp.decoding.constraints import CONSTRAINTS
 from qdecomp.decoding.greedy import GreedyDecoder
 from qdecomp.decoding.ilp import IlpDecoder
@@ -132,7 +132,7 @@ def best_by_enumeration(found: Problem, pairs: list[tuple[int, int]]) -> tuple[f
             for label in found.labels
             if head != dependent and is_possible(kinds[head], kinds[dependent], head < dependent, label)
         ]
-        options.append([None, *(Choice(head, dependent, label) for label in labels)])
+        options.append([None, *(EdgeChoice(head, dependent, label) for label in labels)])
     empty = scores.log_score(DependencyGraph(found.tokens))
     gains = [
         np.array([0.0 if choice is None else scores.log_score(scores.graph_of([choice])) - empty for choice in row])

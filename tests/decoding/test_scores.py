@@ -7,7 +7,7 @@ import pytest
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.errors import DataError
-from qdecomp.decoding.choices import Choice, is_possible, token_kinds
+from qdecomp.decoding.choices import EdgeChoice, is_possible, token_kinds
 from qdecomp.decoding.scores import Scores
 from tests.decoding.decoding_examples import LABELS, TOKENS, problem, random_problem
 
@@ -44,7 +44,7 @@ def test_a_function_that_gives_no_probabilities_is_refused():
 
 
 def test_the_score_is_the_logarithm_of_the_probability(scores):
-    choices = [Choice(3, 4, "filter-sub"), Choice(7, 4, "duplicate&filter-sub")]
+    choices = [EdgeChoice(3, 4, "filter-sub"), EdgeChoice(7, 4, "duplicate&filter-sub")]
     labels = {(choice.head, choice.dependent): LABELS.index(choice.label) for choice in choices}
     expected = 0.0
     for pair in product(range(len(TOKENS)), repeat=2):
@@ -100,7 +100,7 @@ def test_too_many_candidates_are_cut_at_the_dearest(scores):
 
 def test_some_choices_are_candidates_whatever_they_cost():
     scores = Scores(*problem((3, 4, "filter-sub", 0.9), otherwise=1e-6).arguments)
-    wanted = Choice(0, 1, "union-sub")
+    wanted = EdgeChoice(0, 1, "union-sub")
     assert wanted not in scores.candidates(1.0, limit=1).choices
     assert scores.candidates(1.0, limit=1, also=[wanted]).choices == (wanted,)
 

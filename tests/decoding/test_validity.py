@@ -9,8 +9,8 @@ from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import split_tags, tag_vocabulary
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.decoding.choices import Choice
-from qdecomp.decoding.validity import broken_constraints, is_valid, without_blame
+from qdecomp.decoding.choices import EdgeChoice
+from qdecomp.decoding.validity import broken_constraints, drop_broken_choices, is_valid
 from qdecomp.files import read_break_csv
 from tests.decoding.decoding_examples import DUM_1, DUP_1, LABELS, SEPARATOR, TOKENS, means_something, token_lists
 
@@ -21,7 +21,7 @@ def choices(draw, tokens, labels=LABELS, most=7):
         return []
     place = st.integers(0, len(tokens) - 1)
     gain = st.floats(0, 5)
-    found = draw(st.lists(st.builds(Choice, place, place, st.sampled_from(labels), gain), max_size=most))
+    found = draw(st.lists(st.builds(EdgeChoice, place, place, st.sampled_from(labels), gain), max_size=most))
     return list({(choice.head, choice.dependent): choice for choice in found}.values())
 
 
@@ -49,7 +49,7 @@ def graphs_that_are_almost_valid(draw):
     """What is left of many edges without blame, then perhaps one edge less or more."""
     tokens = draw(token_lists().filter(len))
     labels = draw(st.sampled_from(LABELS_THAT_GO_TOGETHER))
-    kept = list(without_blame(tokens, draw(choices(tokens, labels, most=25))))
+    kept = list(drop_broken_choices(tokens, draw(choices(tokens, labels, most=25))))
     change = draw(st.sampled_from(["nothing", "less", "more"]))
     if change == "less" and kept:
         del kept[draw(st.integers(0, len(kept) - 1))]
@@ -74,23 +74,23 @@ def test_a_valid_graph_says_a_decomposition(graph):
 
 @settings(deadline=None)
 @given(st.data())
-def test_what_is_left_without_blame_is_valid(data):
+def test_what_is_left_is_valid(data):
     tokens = data.draw(token_lists())
     all_choices = data.draw(choices(tokens))
-    kept = without_blame(tokens, all_choices)
+    kept = drop_broken_choices(tokens, all_choices)
     assert set(kept) <= set(all_choices)
     if kept:
         assert is_valid(graph_of(tokens, kept))
 
 
 def test_the_weaker_of_two_that_contradict_each_other_is_blamed():
-    strong, weak = Choice(3, 4, "filter-sub", 2.0), Choice(3, 2, "project-sub", 1.0)
-    assert without_blame(TOKENS, [weak, strong]) == (strong,)
+    strong, weak = EdgeChoice(3, 4, "filter-sub", 2.0), EdgeChoice(3, 2, "project-sub", 1.0)
+    assert drop_broken_choices(TOKENS, [weak, strong]) == (strong,)
 
 
 def test_a_valid_graph_is_left_as_it_is():
-    all_of_them = (Choice(3, 4, "filter-sub", 2.0), Choice(1, 3, "aggregate-arg[count]", 0.1))
-    assert without_blame(TOKENS, all_of_them) == all_of_them
+    all_of_them = (EdgeChoice(3, 4, "filter-sub", 2.0), EdgeChoice(1, 3, "aggregate-arg[count]", 0.1))
+    assert drop_broken_choices(TOKENS, all_of_them) == all_of_them
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from qdecomp.evaluation.metrics.metric import Metric, MetricResult
-from qdecomp.evaluation.predictions import Gold, Prediction, SystemPredictions
+from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions
 from qdecomp.evaluation.scoring import Evaluation, evaluate
 from qdecomp.files import BreakExample
 
@@ -24,7 +24,7 @@ def gold_of(decompositions: Mapping[str, str | None]) -> Gold:
 
 def system_of(name: str, texts: Sequence[str | None]) -> SystemPredictions:
     """A system with these predictions; None is a missing one."""
-    predictions = tuple(Prediction(text, None if text else "prediction: missing") for text in texts)
+    predictions = tuple(PredictionRow(text, None if text else "prediction: missing") for text in texts)
     return SystemPredictions(name, Path(f"{name}.jsonl"), len(texts), predictions)
 
 

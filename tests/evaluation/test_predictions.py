@@ -7,7 +7,7 @@ import pytest
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.predictions import (
     Gold,
-    Prediction,
+    PredictionRow,
     ProblemKind,
     SystemPredictions,
     name_systems,
@@ -144,7 +144,7 @@ class TestRecords:
             (ProblemKind.MISSING, 2, "CLEVR_dev_2"),
             (ProblemKind.MISSING, 3, "DROP_dev_3"),
         ]
-        assert system.predictions[1] == Prediction(None, "prediction: missing")
+        assert system.predictions[1] == PredictionRow(None, "prediction: missing")
 
     @pytest.mark.parametrize(
         ("line", "message"),
@@ -177,8 +177,8 @@ class TestRecords:
         rows = records(record("ATIS_dev_1", None, "no root"), record("CLEVR_dev_2", "  "), record("DROP_dev_3"))
         system = read_predictions(write("p.jsonl", rows), gold)
         assert [kind for kind, _, _ in problems(system)] == [ProblemKind.EMPTY, ProblemKind.EMPTY]
-        assert system.predictions[0] == Prediction(None, "prediction: no decomposition (no root)")
-        assert system.predictions[1] == Prediction(None, "prediction: no decomposition")
+        assert system.predictions[0] == PredictionRow(None, "prediction: no decomposition (no root)")
+        assert system.predictions[1] == PredictionRow(None, "prediction: no decomposition")
 
 
 class TestCsv:

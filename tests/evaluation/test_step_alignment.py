@@ -4,7 +4,7 @@ from hypothesis import given
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.lf_em.normalization import NormalizedStep, normalize_steps
 from qdecomp.data_structures.qdmr import parse_qdmr
-from qdecomp.evaluation.step_alignment import Alignment, StepDifference, align, step_differences
+from qdecomp.evaluation.step_alignment import StepDifference, StepPairing, pair_steps, step_differences
 from tests.evaluation.evaluation_examples import decompositions
 
 
@@ -12,11 +12,11 @@ def steps(text: str) -> tuple[NormalizedStep, ...]:
     return normalize_steps("", to_logical_form(parse_qdmr(text)))
 
 
-def aligned(gold: str, predicted: str) -> Alignment:
-    return align(steps(gold), steps(predicted))
+def aligned(gold: str, predicted: str) -> StepPairing:
+    return pair_steps(steps(gold), steps(predicted))
 
 
-def differences(alignment: Alignment) -> dict[tuple[int, int], set[StepDifference]]:
+def differences(alignment: StepPairing) -> dict[tuple[int, int], set[StepDifference]]:
     return {(one, other): set(found) for one, other, found in step_differences(alignment) if found}
 
 

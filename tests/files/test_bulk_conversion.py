@@ -16,7 +16,7 @@ from qdecomp.data_structures.dependency_graph import dependency_graph_from_json
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.files import BreakExample
-from qdecomp.files.bulk_conversion import convert_file, convert_row, summary_to_json
+from qdecomp.files.bulk_conversion import conversion_summary_to_json, convert_file, convert_row
 from tests.files.test_csv_rows import forty_rows
 
 ROWS = [
@@ -56,7 +56,7 @@ def test_there_is_one_line_for_every_row_in_its_order(break_csv, tmp_path):
 
 
 def test_the_summary_counts_by_source_and_by_reason(break_csv, tmp_path):
-    figures = summary_to_json(convert_file(break_csv(), tmp_path / "out.jsonl", processes=1))
+    figures = conversion_summary_to_json(convert_file(break_csv(), tmp_path / "out.jsonl", processes=1))
     assert (figures["rows"], figures["converted"], figures["round_trip"]) == (7, 4, 2)
     assert figures["failures"] == {
         "alignment: it selects by words that the question does not have": 1,
@@ -76,10 +76,10 @@ def test_several_processes_write_the_same_file(break_csv, tmp_path):
 
 def test_a_run_that_was_stopped_goes_on(break_csv, tmp_path):
     path, output = break_csv(), tmp_path / "out.jsonl"
-    whole = summary_to_json(convert_file(path, output, processes=1))
+    whole = conversion_summary_to_json(convert_file(path, output, processes=1))
     text = output.read_bytes()
     output.write_bytes(text[: len(text) // 2])
-    again = summary_to_json(convert_file(path, output, processes=1))
+    again = conversion_summary_to_json(convert_file(path, output, processes=1))
     assert output.read_bytes() == text
     assert 0 < again["resumed"] < len(ROWS)
     assert {**again, "seconds": 0, "resumed": 0} == {**whole, "seconds": 0}

@@ -14,10 +14,10 @@ from ..errors import AlignmentError
 from ..limits import MOST_ALIGNMENT_CHOICES, above
 from ..logical_form import LogicalForm
 from ..operators import Operator
-from .costs import WEIGHTS, Choice, Chosen, Costs, Group, Weights
+from .costs import WEIGHTS, ChoiceGroup, Chosen, Costs, CostWeights, TokenChoice
 from .problem import AlignmentProblem, make_problem
 
-__all__ = ["Alignment", "align", "solve"]
+__all__ = ["Alignment", "align", "solve_alignment"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def align(form: LogicalForm, tokens: Sequence[str]) -> Alignment:
     """
     problem = make_problem(form, tokens)
     missing = tuple((number, word) for number, step in enumerate(problem.steps) for word in step.missing)
-    chosen, optimal = solve(problem)
+    chosen, optimal = solve_alignment(problem)
     steps: list[list[int]] = [[] for _ in problem.steps]
     for number, position in sorted(chosen):
         steps[number].append(position)
@@ -54,7 +54,7 @@ def align(form: LogicalForm, tokens: Sequence[str]) -> Alignment:
     return Alignment(tuple(map(tuple, steps)), missing, optimal)
 
 
-def solve(problem: AlignmentProblem, weights: Weights = WEIGHTS) -> tuple[frozenset[Choice], bool]:
+def solve_alignment(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -> tuple[frozenset[TokenChoice], bool]:
     """The best choices, and whether they are proven to be the best."""
     chosen = Chosen((k, need[0]) for k, step in enumerate(problem.steps) for need in step.needs if len(need) == 1)
     costs = Costs(problem, weights)
@@ -74,22 +74,22 @@ def solve(problem: AlignmentProblem, weights: Weights = WEIGHTS) -> tuple[frozen
     return frozenset(chosen), optimal
 
 
-def _open_groups(problem: AlignmentProblem, chosen: Chosen) -> Iterator[Group]:
+def _open_groups(problem: AlignmentProblem, chosen: Chosen) -> Iterator[ChoiceGroup]:
     """What is not decided yet: needs with several candidates, and anchors that are still free."""
     for step, candidates in enumerate(problem.steps):
         for need in candidates.needs:
             if not any(step in chosen.steps_at(position) for position in need):
-                yield Group(step, need)
+                yield ChoiceGroup(step, need)
         free = tuple(position for position in candidates.anchors if not chosen.steps_at(position))
         if free:
-            yield Group(step, free, is_anchor=True)
+            yield ChoiceGroup(step, free, is_anchor=True)
 
 
-def _cheapest(group: Group, costs: Costs, chosen: Chosen) -> Choice:
+def _cheapest(group: ChoiceGroup, costs: Costs, chosen: Chosen) -> TokenChoice:
     return min(group.choices, key=lambda choice: costs.cost_given(choice, chosen, group.is_anchor))
 
 
-def _components(groups: Sequence[Group], costs: Costs) -> list[list[Group]]:
+def _components(groups: Sequence[ChoiceGroup], costs: Costs) -> list[list[ChoiceGroup]]:
     """Groups that bear on each other: by a common token, or by neighbours in the same or in related steps."""
     leader = list(range(len(groups)))
 
@@ -100,7 +100,7 @@ def _components(groups: Sequence[Group], costs: Costs) -> list[list[Group]]:
 
     # One group stands for all at a position, and for all of a step there, since these belong together.
     at: dict[int, int] = {}
-    of_step_at: dict[Choice, int] = {}
+    of_step_at: dict[TokenChoice, int] = {}
     for number, group in enumerate(groups):
         for choice in group.choices:
             leader[find(at.setdefault(choice[1], number))] = find(number)
@@ -112,7 +112,7 @@ def _components(groups: Sequence[Group], costs: Costs) -> list[list[Group]]:
                     other = of_step_at.get((step, neighbour))
                     if other is not None:
                         leader[find(other)] = find(number)
-    found: dict[int, list[Group]] = {}
+    found: dict[int, list[ChoiceGroup]] = {}
     for number, group in enumerate(groups):
         found.setdefault(find(number), []).append(group)
     return list(found.values())

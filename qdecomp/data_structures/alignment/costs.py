@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from .problem import AlignmentProblem
 
-__all__ = ["WEIGHTS", "Choice", "Chosen", "Costs", "Group", "Weights"]
+__all__ = ["WEIGHTS", "ChoiceGroup", "Chosen", "CostWeights", "Costs", "TokenChoice"]
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class CostWeights:
     """What the program pays (or, below zero, gains), from the strongest preference to the weakest.
 
     Each is worth more than all that come behind it could add up to in a question of ordinary size, so that a weaker
@@ -38,14 +38,14 @@ class Weights:
     step: int = 1
 
 
-WEIGHTS = Weights()
+WEIGHTS = CostWeights()
 
-Choice = tuple[int, int]
+TokenChoice = tuple[int, int]
 """A step and the position of a token."""
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ChoiceGroup:
     """Positions of which a step takes at least one, or, for an anchor, at most one."""
 
     step: int
@@ -53,7 +53,7 @@ class Group:
     is_anchor: bool = False
 
     @property
-    def choices(self) -> tuple[Choice, ...]:
+    def choices(self) -> tuple[TokenChoice, ...]:
         """The options as pairs of step and position."""
         return tuple((self.step, position) for position in self.options)
 
@@ -61,7 +61,7 @@ class Group:
 class Costs:
     """The objective of a problem, piece by piece."""
 
-    def __init__(self, problem: AlignmentProblem, weights: Weights = WEIGHTS) -> None:
+    def __init__(self, problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -> None:
         self.problem = problem
         self.weights = weights
         self.neighbours: dict[int, list[int]] = {}
@@ -77,7 +77,7 @@ class Costs:
         """For each step, the steps that gain by tokens beside its own: itself, and those that one refers to."""
         self._related = tuple(related)
 
-    def own_cost(self, choice: Choice, is_anchor: bool = False) -> int:
+    def own_cost(self, choice: TokenChoice, is_anchor: bool = False) -> int:
         """What a choice costs by itself."""
         step, position = choice
         candidates = self.problem.steps[step]
@@ -94,7 +94,7 @@ class Costs:
             return self.weights.sequence
         return self.weights.reference if second in self._related[first] else 0
 
-    def cost_given(self, choice: Choice, chosen: Chosen, is_anchor: bool = False) -> int:
+    def cost_given(self, choice: TokenChoice, chosen: Chosen, is_anchor: bool = False) -> int:
         """What a choice costs when those that are chosen stand: by itself, by sharing and by its neighbours."""
         step, position = choice
         cost = self.own_cost(choice, is_anchor)
@@ -108,11 +108,11 @@ class Costs:
 class Chosen:
     """The choices so far, by position."""
 
-    def __init__(self, choices: Iterable[Choice]) -> None:
+    def __init__(self, choices: Iterable[TokenChoice]) -> None:
         self._steps: dict[int, set[int]] = {}
         self.add(choices)
 
-    def add(self, choices: Iterable[Choice]) -> None:
+    def add(self, choices: Iterable[TokenChoice]) -> None:
         """Choose more."""
         for step, position in choices:
             self._steps.setdefault(position, set()).add(step)
@@ -121,5 +121,5 @@ class Chosen:
         """The steps that have taken a position."""
         return self._steps.get(position, frozenset())
 
-    def __iter__(self) -> Iterator[Choice]:
+    def __iter__(self) -> Iterator[TokenChoice]:
         return ((step, position) for position, steps in self._steps.items() for step in steps)

@@ -21,7 +21,7 @@ from ..operators import Operator
 from ..qdmr import is_reference
 from ..special_tokens import question_length
 
-__all__ = ["AlignmentProblem", "Candidates", "content_words", "make_problem"]
+__all__ = ["AlignmentProblem", "StepCandidates", "content_words", "make_problem"]
 
 # As many tokens may stand between neighbours.
 _WIDEST_GAP = 8
@@ -39,7 +39,7 @@ _TELLING_WORDS: Mapping[Operator | None, frozenset[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class StepCandidates:
     """What one step may be aligned with.
 
     ``needs`` has a tuple of token positions for each class of content words, of which at least one is to be taken;
@@ -65,7 +65,7 @@ class AlignmentProblem:
     """
 
     size: int
-    steps: tuple[Candidates, ...]
+    steps: tuple[StepCandidates, ...]
     neighbours: tuple[tuple[int, int], ...]
 
 
@@ -120,7 +120,7 @@ class _Vocabulary:
     def _name(self, word: str) -> str:
         return self.names.get(word, word)
 
-    def candidates(self, step: LogicalStep) -> Candidates:
+    def candidates(self, step: LogicalStep) -> StepCandidates:
         words = content_words(step)
         said = frozenset(map(self._name, words))
         auxiliary = removed_words(step.operator, step.properties, strict=True)
@@ -132,7 +132,7 @@ class _Vocabulary:
         anchors, shows_property = self._anchors(step, bool(found))
         exact = frozenset(p for positions in (*found, anchors) for p in positions if self.lower[p] in own)
         references = tuple(dict.fromkeys(number - 1 for number in step.references))
-        return Candidates(found, anchors, frozenset(shows_property), exact, references, tuple(missing))
+        return StepCandidates(found, anchors, frozenset(shows_property), exact, references, tuple(missing))
 
     def _positions(self, word: str, said: frozenset[str], auxiliary: frozenset[str]) -> tuple[int, ...]:
         """The question's tokens of a word's class, or else the resource word that fits best.
@@ -184,7 +184,7 @@ class _Vocabulary:
         return tuple(places[:_MOST_CANDIDATES])
 
 
-def _neighbours(question: Sequence[str], steps: Sequence[Candidates]) -> list[tuple[int, int]]:
+def _neighbours(question: Sequence[str], steps: Sequence[StepCandidates]) -> list[tuple[int, int]]:
     wanted = {p for step in steps for positions in (*step.needs, step.anchors) for p in positions}
     pairs = []
     for left in sorted(wanted):

@@ -8,7 +8,7 @@ from itertools import combinations
 from ortools.sat.python import cp_model
 
 from ..errors import AlignmentError
-from .costs import Choice, Chosen, Costs, Group
+from .costs import ChoiceGroup, Chosen, Costs, TokenChoice
 
 __all__ = ["solve_component"]
 
@@ -17,7 +17,7 @@ _DETERMINISTIC_SECONDS = 0.3
 _WALL_SECONDS = 10.0
 
 
-def solve_component(groups: Sequence[Group], costs: Costs, chosen: Chosen) -> tuple[frozenset[Choice], bool]:
+def solve_component(groups: Sequence[ChoiceGroup], costs: Costs, chosen: Chosen) -> tuple[frozenset[TokenChoice], bool]:
     """The best choices for groups that bear on each other, and whether they are proven to be the best."""
     program = _Program(costs, chosen)
     for group in groups:
@@ -34,13 +34,13 @@ class _Program:
         self.costs = costs
         self.chosen = chosen
         self.model = cp_model.CpModel()
-        self.variables: dict[Choice, cp_model.IntVar] = {}
-        self.anchors: set[Choice] = set()
-        self.at: dict[int, list[Choice]] = {}
+        self.variables: dict[TokenChoice, cp_model.IntVar] = {}
+        self.anchors: set[TokenChoice] = set()
+        self.at: dict[int, list[TokenChoice]] = {}
         self.terms: list[cp_model.IntVar] = []
         self.coefficients: list[int] = []
 
-    def add_group(self, group: Group) -> None:
+    def add_group(self, group: ChoiceGroup) -> None:
         """One of the options must be taken, or, for an anchor, may be."""
         for choice in group.choices:
             if choice not in self.variables:
@@ -51,7 +51,7 @@ class _Program:
         else:
             self.model.add_bool_or(variables)
 
-    def _add_choice(self, choice: Choice, is_anchor: bool) -> None:
+    def _add_choice(self, choice: TokenChoice, is_anchor: bool) -> None:
         variable = self.model.new_bool_var("")
         self.variables[choice] = variable
         self.at.setdefault(choice[1], []).append(choice)
@@ -87,7 +87,7 @@ class _Program:
         self.terms.append(variable)
         self.coefficients.append(cost)
 
-    def solve(self) -> tuple[frozenset[Choice], bool]:
+    def solve(self) -> tuple[frozenset[TokenChoice], bool]:
         """Run the solver with one thread; two runs give the same choices."""
         self.model.minimize(cp_model.LinearExpr.weighted_sum(self.terms, self.coefficients))
         solver = cp_model.CpSolver()

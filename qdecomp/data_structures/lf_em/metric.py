@@ -15,15 +15,15 @@ from ..reading import read_decomposition
 from ..tokenization import check_length
 from .normalization import normalize
 
-__all__ = ["METRIC_VERSION", "Decomposition", "LfEmResult", "WrittenDecomposition", "lf_em", "normalized_text"]
+__all__ = ["METRIC_VERSION", "AnyDecomposition", "LfEmResult", "WrittenDecomposition", "lf_em", "normalized_text"]
 
 METRIC_VERSION = "2"
 """Changes whenever a verdict may change."""
 
-Decomposition = str | Qdmr | LogicalForm
+AnyDecomposition = str | Qdmr | LogicalForm
 """What can be compared: Break's text, a parsed decomposition, or a logical form."""
 
-WrittenDecomposition = Decomposition | Sequence[Any] | Mapping[str, Any]
+WrittenDecomposition = AnyDecomposition | Sequence[Any] | Mapping[str, Any]
 """What can be read as one: also a text in another form, a list of steps, or an object with steps."""
 
 
@@ -81,12 +81,12 @@ def _require_decompositions(question: Any, prediction: Any, gold: Any) -> None:
             raise DataError(f"{side}: a decomposition is a text or a list of steps, not {type(value).__name__}")
 
 
-def _readable(value: WrittenDecomposition) -> Decomposition:
+def _readable(value: WrittenDecomposition) -> AnyDecomposition:
     return value if isinstance(value, Qdmr | LogicalForm) else read_decomposition(value).text
 
 
 @lru_cache(maxsize=16384)
-def normalized_text(question: str, decomposition: Decomposition, *, strict: bool = False) -> str:
+def normalized_text(question: str, decomposition: AnyDecomposition, *, strict: bool = False) -> str:
     """The text that LF-EM compares: the normalised steps, separated by semicolons.
 
     >>> normalized_text("How many red cubes are there?", "return red cubes ;return number of #1")
@@ -101,7 +101,7 @@ def normalized_text(question: str, decomposition: Decomposition, *, strict: bool
     return "; ".join(str(step) for step in normalize(question, form, strict=strict))
 
 
-def _logical_form(decomposition: Decomposition) -> LogicalForm:
+def _logical_form(decomposition: AnyDecomposition) -> LogicalForm:
     if isinstance(decomposition, LogicalForm):
         return decomposition
     return to_logical_form(decomposition)

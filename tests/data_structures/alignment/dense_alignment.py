@@ -10,11 +10,11 @@ from itertools import product
 
 from ortools.sat.python import cp_model
 
-from qdecomp.data_structures.alignment.costs import WEIGHTS, Choice, Weights
+from qdecomp.data_structures.alignment.costs import WEIGHTS, CostWeights, TokenChoice
 from qdecomp.data_structures.alignment.problem import AlignmentProblem
 
 
-def cost_of(problem: AlignmentProblem, chosen: frozenset[Choice], weights: Weights = WEIGHTS) -> int:
+def cost_of(problem: AlignmentProblem, chosen: frozenset[TokenChoice], weights: CostWeights = WEIGHTS) -> int:
     """What an alignment costs, term by term; raises AssertionError for one that breaks a rule."""
     tokens = {k: {i for step, i in chosen if step == k} for k in range(len(problem.steps))}
     cost = 0
@@ -38,14 +38,14 @@ def cost_of(problem: AlignmentProblem, chosen: frozenset[Choice], weights: Weigh
     return cost
 
 
-def pair_gain(problem: AlignmentProblem, k: int, other: int, weights: Weights = WEIGHTS) -> int:
+def pair_gain(problem: AlignmentProblem, k: int, other: int, weights: CostWeights = WEIGHTS) -> int:
     if k == other:
         return weights.sequence
     related = other in problem.steps[k].references or k in problem.steps[other].references
     return weights.reference if related else 0
 
 
-def dense_optimum(problem: AlignmentProblem, weights: Weights = WEIGHTS) -> int:
+def dense_optimum(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -> int:
     """The cost of the best alignment, proven by the solver."""
     model = cp_model.CpModel()
     steps, places = range(len(problem.steps)), range(problem.size)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from ortools.sat.python import cp_model
 
 from qdecomp.data_structures.alignment import program as alignment_program
-from qdecomp.data_structures.alignment.align import align, solve
+from qdecomp.data_structures.alignment.align import align, solve_alignment
 from qdecomp.data_structures.alignment.costs import WEIGHTS
-from qdecomp.data_structures.alignment.problem import AlignmentProblem, Candidates, content_words, make_problem
+from qdecomp.data_structures.alignment.problem import AlignmentProblem, StepCandidates, content_words, make_problem
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import AlignmentError, QDecompError
 from qdecomp.data_structures.logical_form import parse_logical_form, parse_step
@@ -166,7 +166,7 @@ def problems(draw: st.DrawFn) -> AlignmentProblem:
         exact = draw(st.sets(positions, max_size=3))
         references = draw(st.sets(st.integers(0, number - 1), max_size=2)) if number else set()
         steps.append(
-            Candidates(
+            StepCandidates(
                 tuple(tuple(sorted(need)) for need in needs),
                 tuple(sorted(anchors)),
                 frozenset(draw(st.sets(positions, max_size=3)) & anchors),
@@ -182,7 +182,7 @@ def problems(draw: st.DrawFn) -> AlignmentProblem:
 @given(problems())
 @settings(max_examples=150, deadline=None)
 def test_the_pruned_program_has_the_optimum_of_the_dense_one(problem):
-    chosen, optimal = solve(problem)
+    chosen, optimal = solve_alignment(problem)
     assert optimal
     assert cost_of(problem, chosen) == dense_optimum(problem)
 
@@ -196,7 +196,7 @@ def test_on_real_questions_the_pruned_program_has_the_optimum_of_the_dense_one(s
         except QDecompError:
             continue
         problem = make_problem(form, (*tokenize(example.question), *PRESETS["default"].words))
-        chosen, optimal = solve(problem)
+        chosen, optimal = solve_alignment(problem)
         assert optimal, example.question_id
         assert cost_of(problem, chosen) == dense_optimum(problem), example.question_id
         compared += 1
