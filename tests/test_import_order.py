@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluation.metrics": _FILES,
     "evaluation.metrics.norm_em": _FILES | {"evaluation.metrics"},
     "evaluation": _FILES | _METRICS,
-    "evaluation.report": _FILES | _METRICS | {"evaluation"},
+    "evaluation.report": _FILES | _METRICS | {"evaluation", "visualization"},
     "data": _FILES,
     "modules": _FILES | {"data", "decoding"},
     "training": _DATA_STRUCTURES,

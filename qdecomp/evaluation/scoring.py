@@ -27,6 +27,7 @@ __all__ = [
     "has_mistake",
     "number_of_steps",
     "reason_kinds",
+    "reasons_of",
 ]
 
 # A metric that is always shown beside another one: the reader of a published score is to see the strict one too.
@@ -171,8 +172,12 @@ def reason_kinds(error: str) -> tuple[str, ...]:
     >>> reason_kinds("prediction: step 3: refers to #7, but there are 5 steps; gold: there is no step")
     ('prediction: step N: refers to #N, but there are N steps', 'gold: there is no step')
     """
-    reasons = _SIDES.split(error)
-    return tuple(_CHAIN.sub("#N → …", _NUMBER.sub("N", _QUOTED.sub("…", reason))) for reason in reasons)
+    return tuple(_CHAIN.sub("#N → …", _NUMBER.sub("N", _QUOTED.sub("…", reason))) for reason in reasons_of(error))
+
+
+def reasons_of(error: str) -> tuple[str, ...]:
+    """The reasons of an error as they were said, one for each side."""
+    return tuple(_SIDES.split(error))
 
 
 def error_counts(system: SystemScores, metric: Metric) -> dict[str, int]:

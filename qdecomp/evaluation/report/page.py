@@ -1,7 +1,8 @@
-"""The report as one HTML page that needs nothing else: no network, no scripts, figures as inline SVG."""
+"""The report as one HTML page that needs nothing else: no network, its one script inlined, figures as inline SVG."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -12,9 +13,17 @@ from qdecomp.data_structures.operators import Operator
 from qdecomp.files.extras import missing_extra
 from qdecomp.terminal.tables import Table
 from qdecomp.version import VERSION
+from qdecomp.visualization.page_scripts import content_policy, page_script
+from qdecomp.visualization.style_sheets import style
+from qdecomp.visualization.tools import Filter, tools_html
 
-from ..differences import NO_STEP, DifferenceKind
+from ..differences import NO_STEP, Analysis, DifferenceKind
+from ..metrics.metric import METRICS
 from ..score_tables import problem_lines, score_tables
+from .best_values import SystemRow, system_rows
+from .disagreements import MOST_SHOWN, Disagreement, disagreements
+from .reasons import error_reasons
+from .report import REPORT_FILES
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -54,16 +63,16 @@ def render_page(report: Report) -> str:
     """The page as text; whatever comes from data is escaped."""
     try:
         from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup
 
         figures = _figures(report)
     except ImportError:
         raise missing_extra("the report", "report") from None
-    template = (
-        resources.files("qdecomp.evaluation.report").joinpath("templates/report.html").read_text(encoding="utf-8")
-    )
+    template, styles = (_template_file(name) for name in ("report.html", "report.css"))
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     tables = {table.title: table for table in score_tables(report.summary)}
     evaluation = report.summary.evaluation
+    differing = disagreements([(system.name, system.analyses) for system in report.systems])
     return environment.from_string(template).render(
         gold=evaluation.gold,
         systems=evaluation.systems,
@@ -75,6 +84,15 @@ def render_page(report: Report) -> str:
             ]
             for line in problem_lines(path, problems)
         ],
+        page=_page_parts(styles),
+        files=REPORT_FILES[1:],
+        score_rows=_score_rows(report),
+        reasons=error_reasons(evaluation),
+        has_errors="Errors by reason" in tables,
+        shown=differing[:MOST_SHOWN],
+        differing=differing,
+        tools=Markup(_tools(differing)),
+        evidence=_evidence,
         version=VERSION,
         metric_version=METRIC_VERSION,
         tables=tables,
@@ -87,6 +105,61 @@ def render_page(report: Report) -> str:
     )
 
 
+def _template_file(name: str) -> str:
+    return resources.files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _page_parts(styles: str) -> dict[str, Markup]:
+    """What the page shares with other pages, ready to be written."""
+    from markupsafe import Markup
+
+    parts = {"policy": content_policy(), "style": f"{style('tools')}<style>{styles}</style>", "script": page_script()}
+    return {name: Markup(part) for name, part in parts.items()}
+
+
+def _score_rows(report: Report) -> dict[str, tuple[SystemRow, ...]]:
+    metrics = report.summary.evaluation.metrics
+    breakdowns = report.summary.breakdowns
+    return {
+        "all": system_rows([(each.overall,) for each in breakdowns], metrics),
+        "steps": system_rows(report.by_length, metrics),
+        "source": system_rows([each.by_source for each in breakdowns], metrics),
+    }
+
+
+def _tools(differing: Sequence[Disagreement]) -> str:
+    """Filters for the questions on which systems differ."""
+    rights = Counter(each.right_key for each in differing)
+    names = {
+        each.right_key: f"{' and '.join(each.right)} right, {' and '.join(each.wrong)} wrong" for each in differing
+    }
+    kinds = Counter(kind for each in differing for kind in each.kinds)
+    sources = Counter(each.example.source for each in differing)
+    steps = Counter(each.steps for each in differing)
+    filters = (
+        Filter("right", "Right", [(right, f"{names[right]} ({rights[right]:,})") for right in sorted(rights)]),
+        Filter("source", "Source", [(name, f"{name} ({sources[name]:,})") for name in sorted(sources)]),
+        Filter("kinds", "Kind of difference", [(kind, f"{kind} ({kinds[kind]:,})") for kind in sorted(kinds)]),
+        Filter("steps", "Steps", [(str(number), f"{number} ({steps[number]:,})") for number in sorted(steps)]),
+    )
+    orders = {
+        "place": "as in the file",
+        "source": "source",
+        "steps": "fewest steps first",
+        "-steps": "most steps first",
+    }
+    return tools_html(filters, orders, with_pictures=False)
+
+
+def _evidence(analysis: Analysis) -> list[tuple[str, tuple[str, ...]]]:
+    """What metrics say their verdict rests on: the lines under ``evidence`` in the details of a result."""
+    return [
+        (METRICS[name].title if name in METRICS else name, tuple(map(str, lines)))
+        for name, result in analysis.question.results.items()
+        if (lines := result.details.get("evidence"))
+    ]
+
+
 def _figures(report: Report) -> dict[str, _Figure]:
     from markupsafe import Markup
 
@@ -94,7 +167,7 @@ def _figures(report: Report) -> dict[str, _Figure]:
 
     names = [system.name for system in report.systems]
     breakdowns = report.summary.breakdowns
-    by_steps = {name: each.by_steps for name, each in zip(names, breakdowns, strict=True)}
+    by_steps = dict(zip(names, report.by_length, strict=True))
     by_source = {name: each.by_source for name, each in zip(names, breakdowns, strict=True)}
     kinds: Mapping[str, Mapping[DifferenceKind, int]] = {system.name: system.kinds for system in report.systems}
     subsets = len(report.agreement)
@@ -114,7 +187,7 @@ def _figures(report: Report) -> dict[str, _Figure]:
         ),
         "differences": (
             plots.plot_differences(kinds, {system.name: system.wrong for system in report.systems}),
-            "Kinds of difference between wrong answers and gold; the numbers are counts of questions.",
+            "Kinds of difference between wrong answers and gold: questions, and their share of the wrong answers.",
         ),
     }
     return {key: _Figure(Markup(svg), caption) for key, (svg, caption) in drawn.items()}

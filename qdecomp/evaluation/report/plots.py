@@ -17,6 +17,7 @@ from ..differences import DifferenceKind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 __all__ = ["SERIES", "SUBSETS_SHOWN", "plot_agreement", "plot_by_source", "plot_by_steps", "plot_differences"]
@@ -73,7 +74,7 @@ def plot_by_steps(groups: Mapping[str, Sequence[Group]], metric: str, title: str
             # Side by side, so that the intervals of two systems do not cover each other.
             shift = 0.12 * (place - (len(groups) - 1) / 2)
             lines.errorbar(
-                [int(group.name) + shift for group in of_system],
+                [index + shift for index in range(len(of_system))],
                 [_percent(score.mean) for score in scores],
                 yerr=_error_bars(scores),
                 label=_label(name),
@@ -91,14 +92,14 @@ def plot_by_steps(groups: Mapping[str, Sequence[Group]], metric: str, title: str
         lines.grid(axis="y", linewidth=0.6)
         _legend(figure, lines)
         first = next(iter(groups.values()))
-        steps = [int(group.name) for group in first]
-        bars = counts.bar(steps, [group.questions for group in first], color=_FAINT, edgecolor=_INK, linewidth=0.6)
+        places = range(len(first))
+        bars = counts.bar(places, [group.questions for group in first], color=_FAINT, edgecolor=_INK, linewidth=0.6)
         counts.bar_label(bars, fmt="{:,.0f}", fontsize=7, padding=1)
         counts.margins(y=0.35)
         counts.set_ylabel("questions")
-        counts.yaxis.set_major_formatter("{x:,.0f}")
+        _count_axis(counts.yaxis)
         counts.set_xlabel("number of gold steps")
-        counts.set_xticks(steps)
+        counts.set_xticks(places, [group.name for group in first])
 
     return _svg(draw, (8.2, 4.6), "by-steps")
 
@@ -145,7 +146,7 @@ def plot_agreement(subsets: Sequence[Agreement], systems: Sequence[str]) -> str:
         bars_axes.bar_label(bars, share, fontsize=8, padding=2)
         bars_axes.margins(y=0.2)
         bars_axes.set_ylabel("questions")
-        bars_axes.yaxis.set_major_formatter("{x:,.0f}")
+        _count_axis(bars_axes.yaxis)
         bars_axes.tick_params(axis="x", length=0)
         for row, name in enumerate(systems):
             for place, subset in enumerate(shown):
@@ -171,7 +172,7 @@ def plot_agreement(subsets: Sequence[Agreement], systems: Sequence[str]) -> str:
 
 
 def plot_differences(counts: Mapping[str, Mapping[DifferenceKind, int]], wrong: Mapping[str, int]) -> str:
-    """Bars for the kinds of difference as shares of a system's wrong answers, one a system, with counts."""
+    """Bars for the kinds of difference, one a system: counts of questions, and shares of the system's wrong answers."""
     kinds = list(DifferenceKind)
 
     def draw(figure: Figure) -> None:
@@ -180,20 +181,31 @@ def plot_differences(counts: Mapping[str, Mapping[DifferenceKind, int]], wrong: 
         for place, (name, of_system) in enumerate(counts.items()):
             bars = axes.barh(
                 [index + (place + 0.5) * height - 0.4 for index in range(len(kinds))],
-                [100 * of_system.get(kind, 0) / max(wrong[name], 1) for kind in kinds],
+                [of_system.get(kind, 0) for kind in kinds],
                 height,
                 label=f"{_label(name)} ({wrong[name]:,} wrong)",
                 **_fill(place),
             )
-            axes.bar_label(bars, [f"{of_system.get(kind, 0):,}" for kind in kinds], fontsize=8, padding=3)
+            shares = [100 * of_system.get(kind, 0) / max(wrong[name], 1) for kind in kinds]
+            labels = [f"{of_system.get(kind, 0):,} ({share:.0f}%)" for kind, share in zip(kinds, shares, strict=True)]
+            axes.bar_label(bars, labels, fontsize=8, padding=3)
         axes.set_yticks(range(len(kinds)), [str(kind) for kind in kinds])
         axes.invert_yaxis()
-        axes.margins(x=0.12)
-        axes.set_xlabel("share of the wrong answers (%); a question may have several kinds")
+        axes.margins(x=0.16)
+        _count_axis(axes.xaxis)
+        axes.set_xlabel("questions (share of the system's wrong answers); a question may have several kinds")
         axes.grid(axis="x", linewidth=0.6)
         _legend(figure, axes)
 
     return _svg(draw, (8.0, 1.6 + len(kinds) * max(0.4, 0.22 * len(counts))), "differences")
+
+
+def _count_axis(axis: Axis) -> None:
+    """Ticks at whole numbers, as there is no half a question."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, nbins="auto"))
+    axis.set_major_formatter("{x:,.0f}")
 
 
 def _percent(value: float | None) -> float:

@@ -15,14 +15,24 @@ from qdecomp.terminal.progress import progress
 from qdecomp.terminal.tables import format_csv
 
 from ..agreement import Agreement, agreement
+from ..breakdown import Group
 from ..differences import Analysis, DifferenceKind, analyse, operator_confusion
 from ..outputs import Summary, detail_lines, summarize, summary_to_json
 from ..scoring import Evaluation, SystemScores, field_name, has_mistake
+from .length_bins import by_length
 
-__all__ = ["Report", "SystemAnalysis", "build_report", "check_report_folder", "report_to_json", "write_report"]
+__all__ = [
+    "REPORT_FILES",
+    "Report",
+    "SystemAnalysis",
+    "build_report",
+    "check_report_folder",
+    "report_to_json",
+    "write_report",
+]
 
 _EXAMPLES_OF_A_KIND = 3
-_FILES = (
+REPORT_FILES = (
     "index.html",
     "report.json",
     "scores.csv",
@@ -31,6 +41,7 @@ _FILES = (
     "operator_confusion.csv",
     "questions.csv",
 )
+"""The page and its data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +55,8 @@ class SystemAnalysis:
     compared: int
     """How many questions have logical forms on both sides, so that their operators can be compared."""
     examples: Mapping[DifferenceKind, tuple[Analysis, ...]]
-    question_kinds: tuple[frozenset[DifferenceKind], ...]
-    """The kinds of each question, in the gold file's order."""
+    analyses: tuple[Analysis, ...]
+    """Of each question, in the gold file's order."""
     mistakes: int = 0
     """How many questions a mistake in the code has spoilt, be it in a metric or here."""
 
@@ -57,6 +68,8 @@ class Report:
     summary: Summary
     agreement: tuple[Agreement, ...]
     systems: tuple[SystemAnalysis, ...]
+    by_length: tuple[tuple[Group, ...], ...] = ()
+    """The scores of each system by number of gold steps, where long questions share a group."""
 
 
 def build_report(evaluation: Evaluation, *, seed: int = 0) -> Report:
@@ -65,6 +78,7 @@ def build_report(evaluation: Evaluation, *, seed: int = 0) -> Report:
         summary=summarize(evaluation, seed=seed),
         agreement=agreement(evaluation),
         systems=tuple(_analyse_system(system, seed) for system in evaluation.systems),
+        by_length=by_length(evaluation, seed=seed),
     )
 
 
@@ -79,7 +93,7 @@ def _analyse_system(system: SystemScores, seed: int) -> SystemAnalysis:
         confusion=operator_confusion(analyses),
         compared=sum(analysis.alignment is not None for analysis in analyses),
         examples={kind: _choose_examples(analyses, kind, seed) for kind in DifferenceKind},
-        question_kinds=tuple(analysis.kinds for analysis in analyses),
+        analyses=tuple(analyses),
         mistakes=sum(analysis.mistake is not None or has_mistake(analysis.question) for analysis in analyses),
     )
 
@@ -94,7 +108,7 @@ def _choose_examples(analyses: Iterable[Analysis], kind: DifferenceKind, seed: i
 
 def check_report_folder(folder: str | Path) -> None:
     """Raise if a report cannot be written there, so that nobody waits for one in vain."""
-    require_replaceable_folder(folder, _FILES)
+    require_replaceable_folder(folder, REPORT_FILES)
 
 
 def write_report(report: Report, folder: str | Path) -> None:
@@ -106,7 +120,7 @@ def write_report(report: Report, folder: str | Path) -> None:
         json.dumps(report_to_json(report), ensure_ascii=False, indent=1) + "\n",
         *_csv_files(report),
     )
-    write_folder_atomically(folder, dict(zip(_FILES, contents, strict=True)))
+    write_folder_atomically(folder, dict(zip(REPORT_FILES, contents, strict=True)))
 
 
 def report_to_json(report: Report) -> dict[str, Any]:
@@ -151,7 +165,7 @@ def _example_to_json(analysis: Analysis) -> dict[str, Any]:
 
 
 def _csv_files(report: Report) -> tuple[str, ...]:
-    """The texts of the CSV files, in the order of :data:`_FILES`."""
+    """The texts of the CSV files, in the order of :data:`REPORT_FILES`."""
     total = len(report.summary.evaluation.gold.examples)
     scores = format_csv(
         ("system", "part", "group", "questions", "metric", "mean", "low", "high", "scored", "errors"),
@@ -193,7 +207,7 @@ def _score_rows(summary: Summary) -> Iterable[Sequence[object]]:
 
 def _questions_csv(report: Report) -> str:
     """The lines of details with the kinds of difference, without what is long."""
-    kinds = (kinds for system in report.systems for kinds in system.question_kinds)
+    kinds = (analysis.kinds for system in report.systems for analysis in system.analyses)
     metrics = [field_name(metric) for metric in report.summary.evaluation.metrics]
     columns = ("system", "question_id", "steps", *metrics, "error")
     rows = (

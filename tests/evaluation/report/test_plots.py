@@ -74,9 +74,16 @@ def test_agreement_shows_the_largest_subsets_where_there_are_many() -> None:
 
 def test_differences_show_every_kind_with_counts() -> None:
     counts = {"a": {DifferenceKind.EXTRA_STEP: 1234}, "b": {DifferenceKind.TOKENS_ONLY: 7}}
-    labels = texts(plot_differences(counts, {"a": 2000, "b": 0}))
+    labels = texts(plot_differences(counts, {"a": 2000, "b": 2}))
     assert {str(kind) for kind in DifferenceKind} <= set(labels)
-    assert {"1,234", "7", "a (2,000 wrong)", "b (0 wrong)"} <= set(labels)
+    assert {"1,234 (62%)", "7 (350%)", "a (2,000 wrong)", "b (2 wrong)"} <= set(labels)
+
+
+def test_axes_of_counts_have_whole_numbers() -> None:
+    labels = texts(plot_differences({"a": {DifferenceKind.EXTRA_STEP: 2}}, {"a": 2}))
+    assert [label for label in labels if label.replace(",", "").isdigit()] == ["0", "1", "2"]
+    labels = texts(plot_agreement([Agreement(("a",), 1), Agreement((), 0)], ["a"]))
+    assert "0.5" not in labels
 
 
 @pytest.mark.parametrize("count", [1, SERIES + 3])

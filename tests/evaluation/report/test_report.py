@@ -2,16 +2,18 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.report.page import render_page
-from qdecomp.evaluation.report.report import Report, build_report, report_to_json, write_report
-from qdecomp.evaluation.scoring import choose_metrics, evaluate
+from qdecomp.evaluation.report.report import REPORT_FILES, Report, build_report, report_to_json, write_report
+from qdecomp.evaluation.scoring import QuestionScores, choose_metrics, evaluate
+from qdecomp.visualization.page_scripts import content_policy, page_script
 from tests.evaluation.evaluation_examples import gold_of, system_of
-from tests.pages import Page, figure_faults
+from tests.pages import Page, figure_faults, run_in_page
 
 HOSTILE = '<script>alert(1)</script> & "co"'
 GOLD = {
@@ -42,23 +44,27 @@ def test_the_page_is_well_formed_and_its_links_lead_somewhere(page: str) -> None
     assert parsed.open == []
     ids = [attributes["id"] for _, attributes in parsed.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
-    targets = {attributes["href"] for tag, attributes in parsed.tags if tag == "a"}
-    assert targets == {
-        f"#{name}" for name in ("scores", "steps", "source", "agreement", "operators", "differences", "examples")
-    }
-    assert {target[1:] for target in targets if target} <= set(ids)
+    targets = {attributes["href"] or "" for tag, attributes in parsed.tags if tag == "a"}
+    inside = {target[1:] for target in targets if target.startswith("#")}
+    sections = {"scores", "steps", "source", "agreement", "disagreements", "operators", "differences", "examples"}
+    assert inside == {*sections, "q1"}
+    assert inside <= set(ids)
+    assert {target for target in targets if not target.startswith("#")} == set(REPORT_FILES[1:])
 
 
 def test_the_page_needs_nothing_from_elsewhere(page: str) -> None:
     parsed = Page(page)
-    assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in parsed.tags}
+    assert not {"link", "img", "iframe"} & {tag for tag, _ in parsed.tags}
+    assert parsed.count("script") == 1
+    assert content_policy() in page
     references = [
         value
         for _, attributes in parsed.tags
         for name, value in attributes.items()
         if name in ("src", "href", "xlink:href", "srcset", "action") and value
     ]
-    assert all(value.startswith("#") for value in references)
+    # The data files beside the page are offered, not needed.
+    assert all(value.startswith("#") or value in REPORT_FILES for value in references)
     assert not re.search(r"url\((?!#)|@import", page)
 
 
@@ -91,15 +97,66 @@ def test_every_figure_has_a_caption_and_a_text_for_those_who_do_not_see_it(page:
 
 def test_examples_stand_side_by_side_with_their_marks(page: str) -> None:
     parsed = Page(page)
-    assert parsed.texts.count("Gold") == parsed.texts.count("Predicted") == 5
+    assert parsed.texts.count("Predicted") == 5
     assert "#1 that are red" in parsed.text
-    marked = page[page.index("#1 that are red") :]
+    examples = page[page.index('id="examples"') :]
+    marked = examples[examples.index("#1 that are red") :]
     assert marked.index("remark-missing") < marked.index("</li>")
 
 
 def test_what_comes_from_data_is_escaped(page: str) -> None:
-    assert "<script" not in page
+    assert page.count("<script") == 1
+    assert page_script() in page
     assert HOSTILE in Page(page).text
+
+
+def test_questions_on_which_systems_differ_stand_side_by_side(page: str) -> None:
+    articles = [attributes for tag, attributes in Page(page).tags if tag == "article" and "data-right" in attributes]
+    assert len(articles) == 1
+    (article,) = articles
+    assert (article["id"], article["data-right"], article["data-source"]) == ("q1", "0", "CLEVR")
+    assert (article["data-kinds"], article["data-steps"]) == ("missing step", "3")
+    part = page[page.index('id="disagreements"') : page.index('id="operators"')]
+    assert part.index("<h5>Gold</h5>") < part.index("<h5>good ✓</h5>") < part.index("co&#34; ✗</h5>")
+
+
+def test_the_best_value_of_a_row_is_marked(page: str) -> None:
+    scores = page[page.index('id="scores"') : page.index("Paired tests")]
+    row = scores[scores.index("<td>LF-EM</td>") :]
+    row = row[: row.index("</tr>")]
+    assert re.findall(r'class="number( best)?">([\d.]+)', row) == [(" best", "50.0"), ("", "25.0")]
+
+
+def test_reasons_have_their_numbers(page: str) -> None:
+    text = Page(page).text
+    assert "prediction: step 1: refers to itself (#1)" in text
+    assert "step N" not in text
+
+
+def test_evidence_of_a_metric_has_a_place(report: Report) -> None:
+    def shown(question: QuestionScores) -> QuestionScores:
+        result = replace(question.results["lf_em"], details={"evidence": ["because of <b>"]})
+        return replace(question, results={**question.results, "lf_em": result})
+
+    (first, *more) = report.systems
+    analyses = tuple(replace(analysis, question=shown(analysis.question)) for analysis in first.analyses)
+    page = render_page(replace(report, systems=(replace(first, analyses=analyses), *more)))
+    assert "because of &lt;b&gt;" in page
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_in_a_browser_the_filters_work_and_nothing_is_too_wide(page: str, tmp_path: Path, dark: bool) -> None:
+    script = """
+    const form = document.querySelector(".qd-tools");
+    const shown = () => [...document.querySelectorAll(".qd-records > article")].filter((each) => !each.hidden).length;
+    const search = (text) => {
+      form.elements.search.value = text;
+      form.elements.search.dispatchEvent(new Event("input", { bubbles: true }));
+      return shown();
+    };
+    return [!form.hidden, shown(), search("no such word"), search("CUBES"), document.documentElement.scrollWidth];
+    """
+    assert run_in_page(page, script, tmp_path, width=400, dark=dark) == [True, 1, 0, 1, 400]
 
 
 def test_json_has_agreement_differences_confusion_and_examples(report: Report) -> None:

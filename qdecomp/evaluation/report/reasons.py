@@ -1,0 +1,45 @@
+"""Errors by reason, each kind with the reason that is commonest in it, as it was said."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+from ..scoring import Evaluation, reason_kinds, reasons_of
+
+__all__ = ["Reason", "error_reasons"]
+
+_MOST_REASONS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A kind of reason: its commonest wording, how many other wordings there are, and its questions by system."""
+
+    example: str
+    others: int
+    counts: tuple[int, ...]
+
+
+def error_reasons(evaluation: Evaluation, metric: str = "lf_em") -> tuple[Reason, ...]:
+    """The commonest kinds of reasons why a metric could not compare; wordings that differ in numbers are one kind."""
+    wordings: dict[str, Counter[str]] = defaultdict(Counter)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for system in evaluation.systems:
+        for question in system.questions:
+            error = question.results[metric].error
+            if error is None:
+                continue
+            for kind, wording in zip(reason_kinds(error), reasons_of(error), strict=True):
+                wordings[kind][wording] += 1
+                counts[kind][system.name] += 1
+    names = [system.name for system in evaluation.systems]
+    commonest = sorted(counts, key=lambda kind: (-counts[kind].total(), kind))[:_MOST_REASONS]
+    return tuple(
+        Reason(
+            example=wordings[kind].most_common(1)[0][0],
+            others=len(wordings[kind]) - 1,
+            counts=tuple(counts[kind][name] for name in names),
+        )
+        for kind in commonest
+    )
