@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, repeat
 
 from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.prediction import Prediction
@@ -82,9 +82,7 @@ def _steps_or_error(side: Side) -> Iterator[str]:
         items = (
             f'<li><span dir="auto">{escape(text)}</span> <span class="qd-operator-name qd-{step.operator.value}">'
             f"{escape(' '.join((step.operator.value, *step.properties)))}</span>{remarks_html(remarks)}</li>"
-            for text, step, remarks in zip_longest(
-                texts, prediction.form.steps, side.remarks[: len(texts)], fillvalue=()
-            )
+            for text, step, remarks in zip(texts, prediction.form.steps, chain(side.remarks, repeat(())), strict=False)
         )
         yield f"<ol>{''.join(items)}</ol>"
     elif prediction.decomposition:
