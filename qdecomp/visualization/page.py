@@ -204,7 +204,8 @@ def _attributes(place: int, item: PageItem) -> dict[str, str]:
 def _scores(item: PageItem) -> str:
     scores = [f"{title} {value:.2f}" for title, value in item.scores.items()]
     if item.prediction.confidence is not None:
-        scores.insert(0, f"confidence {item.prediction.confidence:.2f}")
+        confidence = item.prediction.confidence
+        scores.insert(0, "confidence < 0.01" if confidence < 0.005 else f"confidence {confidence:.2f}")
     return "".join(f" · {escape(score)}" for score in scores)
 
 
