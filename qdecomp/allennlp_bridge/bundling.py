@@ -62,7 +62,7 @@ def bundle_parts(model: Model, name: str, params: Mapping[str, Any]) -> Parts:
         "encoder": encoder,
         "heads": transformer.num_attention_heads,
         "epsilon": transformer.layer_norm_eps,
-        "max_pieces": MAX_PIECES,
+        "max_pieces": min(MAX_PIECES, transformer.max_position_embeddings),
         "scores": {},
     }
     config: BundleConfig

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,11 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding import Decoder, make_decoder
 from qdecomp.decoding.calibration import calibration_of_json
 
-from .bundle_config import BundleConfig, GraphConfig, WriterConfig
+from .bundle_config import BundleConfig, GraphConfig, WriterConfig, config_of_json
 from .graph_network import GraphNetwork
 from .graph_parser import GraphParser
 from .layers import Weights
+from .schema import check_tensors, measured_sizes
 from .weights import Array, ByteRows, read_weights, write_weights
 from .word_pieces import WordPieces
 from .writer import SearchSettings, Writer
@@ -46,8 +47,6 @@ _PIECES = "vocab.txt"
 _WEIGHTS = "weights.safetensors"
 _FORMAT = 1
 
-_KINDS: Mapping[str, type[BundleConfig]] = {kind.kind: kind for kind in (GraphConfig, WriterConfig)}
-
 BundledParser = GraphParser | Writer
 """Gives a batch of questions their predictions."""
 
@@ -63,8 +62,10 @@ def read_bundle(folder: Path, decoder: str | None = None, **options: Any) -> Bun
     A file that is missing, damaged or of another parser is a :class:`DataError`.
     """
     config = read_config(folder)
-    weights = Weights(read_weights(folder / _WEIGHTS))
+    arrays = read_weights(folder / _WEIGHTS)
     pieces = WordPieces(folder / _PIECES, config.max_pieces)
+    check_tensors(folder / _WEIGHTS, config, arrays, pieces.count)
+    weights = Weights(arrays)
     parser: BundledParser
     if isinstance(config, WriterConfig):
         if decoder is not None:
@@ -105,13 +106,21 @@ def read_config(folder: Path) -> BundleConfig:
     path = folder / _CONFIG
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-        if values.pop("format") != _FORMAT:
-            raise DataError(f"{path}: this parser was bundled for another version of qdecomp")
-        checksums = values.pop("checksums")
-        kind = _KINDS[values.pop("kind", GraphConfig.kind)]
-        config = kind(**{**values, **{name: tuple(values[name]) for name in kind.tuples}})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"{path}: not the config of a bundled parser ({type(error).__name__}: {error})") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError):
+        raise DataError(f"{path}: not the config of a bundled parser, as it is not JSON") from None
+    if not isinstance(values, dict) or not isinstance(values.get("checksums"), dict):
+        raise DataError(f"{path}: not the config of a bundled parser")
+    version = values.pop("format", None)
+    # JSON's true is 1 for Python.
+    if version != _FORMAT or isinstance(version, bool):
+        raise DataError(f"{path}: this parser was bundled for another version of qdecomp")
+    checksums = values.pop("checksums")
+    try:
+        config = config_of_json(values)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
     for name in (_PIECES, _WEIGHTS, CARD):
         if _checksum(folder / name) != checksums.get(name):
             raise DataError(f"{folder / name}: damaged, or of another parser; install qdecomp anew")
@@ -126,7 +135,7 @@ def write_bundle(
     (folder / _PIECES).write_text(pieces, encoding="utf-8", newline="")
     (folder / CARD).write_text(card, encoding="utf-8", newline="")
     write_weights(folder / _WEIGHTS, weights)
-    write_config(folder, config)
+    write_config(folder, replace(config, sizes=measured_sizes(config, weights)))
 
 
 def write_config(folder: Path, config: BundleConfig) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
+from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import SpecialTokens
 from qdecomp.decoding import DecoderSettings
 from qdecomp.decoding.plan_rules import RuleNames
 
-__all__ = ["BundleConfig", "GraphConfig", "WriterConfig"]
+__all__ = ["KINDS", "BundleConfig", "GraphConfig", "WriterConfig", "config_of_json"]
+
+# No parser has more of anything than this; a config that says so would only take the memory.
+_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +35,21 @@ class BundleConfig:
     """What was measured, as the card says it."""
     calibration: Mapping[str, Any] | None = None
     """How confidence is worked out, see :mod:`qdecomp.decoding.calibration`."""
+    sizes: Mapping[str, int] | None = None
+    """How wide the layers are and how many there are, see :mod:`qdecomp.runtime.schema`."""
+
+    def __post_init__(self) -> None:
+        _check_texts(self, "name", "encoder")
+        _check_counts(self, heads=1, max_pieces=3)
+        if not _is_number(self.epsilon) or not 0 < self.epsilon < 1:
+            raise DataError(f"epsilon is {self.epsilon!r}; it is a number between 0 and 1")
+        for name in ("scores", "calibration", "sizes"):
+            value = getattr(self, name)
+            if not isinstance(value, Mapping) and (value is not None or name == "scores"):
+                raise DataError(f"{name} is {_shown(value)}; it is an object")
+        for name, size in (self.sizes or {}).items():
+            if not _is_count(size, 1, 100 * _MOST):
+                raise DataError(f"sizes: {name} is {_shown(size)}; it is a whole number from 1 up")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +65,14 @@ class GraphConfig(BundleConfig):
     dummies: int
     labels: tuple[str, ...]
     decoder: DecoderSettings
+
+    def __post_init__(self) -> None:
+        BundleConfig.__post_init__(self)
+        _check_words(self, "resources")
+        _check_words(self, "labels")
+        _check_counts(self, special_heads=1, duplicates=0, dummies=0)
+        if not isinstance(self.decoder, str | Mapping):
+            raise DataError(f"decoder is {_shown(self.decoder)}; it is a name or an object")
 
     @property
     def special_tokens(self) -> SpecialTokens:
@@ -68,3 +96,77 @@ class WriterConfig(BundleConfig):
     beam_size: int
     max_steps: int
     plan_rules: RuleNames
+
+    def __post_init__(self) -> None:
+        BundleConfig.__post_init__(self)
+        _check_words(self, "tokens")
+        _check_texts(self, "padding", "unknown", "start", "end")
+        for name in ("padding", "unknown", "start", "end"):
+            if getattr(self, name) not in self.tokens:
+                raise DataError(f"{name} is {getattr(self, name)!r}, which is none of the tokens")
+        _check_counts(self, beam_size=1, max_steps=1)
+        rules = self.plan_rules
+        if not isinstance(rules, bool | list | tuple) or not (isinstance(rules, bool) or _are_texts(rules)):
+            raise DataError(f"plan_rules is {_shown(rules)}; it is true, false or a list of names")
+
+
+KINDS: Mapping[str, type[BundleConfig]] = {kind.kind: kind for kind in (GraphConfig, WriterConfig)}
+"""The configs by the kind of parser that they are of."""
+
+
+def config_of_json(values: Mapping[str, Any]) -> BundleConfig:
+    """The config that an object of JSON says; a :class:`DataError` names the field that is wrong."""
+    given = dict(values)
+    name = given.pop("kind", GraphConfig.kind)
+    if not isinstance(name, str) or name not in KINDS:
+        raise DataError(f"kind is {_shown(name)}; known are {', '.join(KINDS)}")
+    kind = KINDS[name]
+    known = {field.name: field.default is MISSING for field in fields(kind)}
+    for field_name in given:
+        if field_name not in known:
+            raise DataError(f"there is no field {_shown(field_name)}")
+    for field_name, needed in known.items():
+        if needed and field_name not in given:
+            raise DataError(f"there is no {field_name}")
+    for field_name in kind.tuples:
+        if not isinstance(given[field_name], list):
+            raise DataError(f"{field_name} is {_shown(given[field_name])}; it is a list")
+        given[field_name] = tuple(given[field_name])
+    return kind(**given)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _is_number(value: Any) -> bool:
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300 and math.isfinite(value)
+    )
+
+
+def _is_count(value: Any, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _are_texts(values: Any) -> bool:
+    return all(isinstance(value, str) and value for value in values)
+
+
+def _check_texts(config: BundleConfig, *names: str) -> None:
+    for name in names:
+        if not isinstance(value := getattr(config, name), str) or not value:
+            raise DataError(f"{name} is {_shown(value)}; it is a text")
+
+
+def _check_counts(config: BundleConfig, **least: int) -> None:
+    for name, minimum in least.items():
+        if not _is_count(value := getattr(config, name), minimum, _MOST):
+            raise DataError(f"{name} is {_shown(value)}; it is a whole number from {minimum} to {_MOST:,}")
+
+
+def _check_words(config: BundleConfig, name: str) -> None:
+    words = getattr(config, name)
+    if not _are_texts(words) or len(set(words)) != len(words):
+        raise DataError(f"{name} is {_shown(words)}; it is a list of different texts")

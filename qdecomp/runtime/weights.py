@@ -19,6 +19,7 @@ Array = npt.NDArray[np.float32]
 
 _FACTORS = ".factors"
 _LARGEST = 127
+_NUMBERS = (np.dtype(np.float16), np.dtype(np.float32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,26 @@ def read_weights(path: Path) -> dict[str, Array | ByteRows]:
         raise missing_extra("a bundled parser", "parser") from None
     try:
         arrays = load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise DataError(f"{path}: the weights cannot be read ({error})") from None
+    # Besides its own errors, the library lets those of types and sizes through that NumPy does not have.
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError, MemoryError) as error:
+        raise DataError(f"{path}: the weights cannot be read ({' '.join(str(error).split())})") from None
     weights: dict[str, Array | ByteRows] = {}
     for name, array in arrays.items():
-        if name.endswith(_FACTORS):
+        if name.endswith(_FACTORS) and name.removesuffix(_FACTORS) in arrays:
             continue
         factors = arrays.get(name + _FACTORS)
+        if wrong := _what_is_wrong(array, factors):
+            raise DataError(f"{path}: {name}: {wrong}")
         weights[name] = array.astype(np.float32) if factors is None else ByteRows(array, factors)
     return weights
+
+
+def _what_is_wrong(array: npt.NDArray[Any], factors: npt.NDArray[Any] | None) -> str | None:
+    """Why an array cannot be weights: bytes have factors, one for each row, and everything else is a number."""
+    if factors is None:
+        return None if array.dtype in _NUMBERS else f"numbers of the type {array.dtype}, without factors"
+    if array.dtype != np.int8 or array.ndim != 2:
+        return f"factors for numbers of the type {array.dtype} in {array.ndim} dimensions; they are for rows of bytes"
+    if factors.dtype not in _NUMBERS or factors.shape != array.shape[:1]:
+        return f"factors of the shape {factors.shape} and type {factors.dtype} for {len(array)} rows"
+    return None

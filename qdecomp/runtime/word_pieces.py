@@ -13,6 +13,7 @@ __all__ = ["PieceIds", "WordPieces"]
 
 # Words of questions come back; this many take a few megabytes.
 _MOST_WORDS_REMEMBERED = 50_000
+_SPECIAL_PIECES = ("[CLS]", "[SEP]", "[UNK]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,18 @@ class WordPieces:
             from tokenizers import BertWordPieceTokenizer
         except ImportError:
             raise missing_extra("the bundled parser", "parser") from None
-        pieces = vocabulary.read_text(encoding="utf-8").split("\n")
-        self._tokenizer = BertWordPieceTokenizer(
-            {piece: number for number, piece in enumerate(pieces) if piece}, lowercase=True
-        )
-        self._first, self._last, self._unknown = (
-            self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]", "[UNK]")
-        )
+        try:
+            pieces = vocabulary.read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{vocabulary}: cannot be read ({error})") from None
+        ids = {piece: number for number, piece in enumerate(pieces) if piece}
+        for token in _SPECIAL_PIECES:
+            if token not in ids:
+                raise DataError(f"{vocabulary}: there is no {token} in it")
+        self.count = max(ids.values()) + 1
+        """How many ids there are."""
+        self._tokenizer = BertWordPieceTokenizer(ids, lowercase=True)
+        self._first, self._last, self._unknown = (self._tokenizer.token_to_id(token) for token in _SPECIAL_PIECES)
         self._max_pieces = max_pieces
         self._pieces_of: dict[str, tuple[int, ...]] = {}
 

@@ -121,5 +121,5 @@ def test_labels_of_another_parser_are_noticed(copy: Path) -> None:
     path = copy / "config.json"
     values = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps(values | {"labels": values["labels"][:-1]}), encoding="utf-8")
-    with pytest.raises(DataError, match="do not belong together"):
+    with pytest.raises(DataError, match="label_scorer"):
         load(copy)
