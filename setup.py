@@ -37,6 +37,7 @@ setup(
     package_data={
         "qdecomp": ["py.typed"],
         "qdecomp.data_structures": ["lexicon/*"],
+        "qdecomp.evaluation.metrics.lf_eq": ["*.json"],
         "qdecomp.evaluation.report": ["templates/*"],
         "qdecomp.runtime": ["minilm_break/*"],
         "qdecomp.visualization": ["scripts/*.js", "styles/*.css"],

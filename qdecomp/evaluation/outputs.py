@@ -99,6 +99,7 @@ def _detail_line(system: str, question: QuestionScores, metrics: Sequence[Metric
     results = question.results
     errors = {field_name(metric): error for metric in metrics if (error := results[metric.name].error) is not None}
     normalised: Mapping[str, Any] = results["lf_em"].details if "lf_em" in results else {}
+    world = {"lf_eq_world": results["lf_eq"].details.get("world")} if "lf_eq" in results else {}
     return {
         "system": system,
         "question_id": question.example.question_id,
@@ -107,6 +108,7 @@ def _detail_line(system: str, question: QuestionScores, metrics: Sequence[Metric
         "errors": errors,
         "gold_normalized": normalised.get("gold_normalized"),
         "prediction_normalized": normalised.get("prediction_normalized"),
+        **world,
         "steps": question.steps,
         "question": question.example.question,
         "gold": question.example.decomposition,

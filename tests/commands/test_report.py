@@ -55,3 +55,17 @@ def test_strict_stops_before_anything_is_written(files: Path) -> None:
     arguments = ("--gold", files / "gold.csv", "--predictions", files / "poor.jsonl", "--strict")
     assert run(*arguments, "--output", files / "report") == 1
     assert not (files / "report").exists()
+
+
+def test_equal_in_meaning_shows_the_world_that_tells_a_wrong_answer_from_gold(files: Path) -> None:
+    arguments = ("--gold", files / "gold.csv", "--predictions", files / "good.csv", "--metrics", "lf_em,lf_eq")
+    assert run(*arguments, "--output", files / "report") == 0
+    value = json.loads((files / "report" / "report.json").read_text())
+    assert [metric["name"] for metric in value["metrics"]] == ["lf_em", "lf_em_strict", "lf_eq"]
+    (example,) = value["analyses"][0]["examples"]["missing step"]
+    assert example["lf_eq"] is False
+    steps = [text for text, _ in example["lf_eq_world"]["gold"]]
+    assert steps == ["1. rivers", "2. the longest of #1"]
+    page = (files / "report" / "index.html").read_text()
+    assert "A world that tells them apart" in page
+    assert "2. the longest of #1" in page

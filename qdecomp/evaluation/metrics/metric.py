@@ -138,6 +138,7 @@ for _metric in (
     Metric("sari", "SARI", _loader("sari", "load"), is_verdict=False),
     Metric("lf_em", "LF-EM", _loader("logical_form_match", "load")),
     Metric("lf_em_strict", "LF-EM (strict)", _loader("logical_form_match", "load_strict")),
+    Metric("lf_eq", "LF-Eq", _loader("lf_eq", "load")),
     Metric("norm_em", "NormEM", _loader("norm_em", "load")),
     Metric("ged", "GED", _loader("ged", "load"), lower_is_better=True, is_verdict=False),
 ):

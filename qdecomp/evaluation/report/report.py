@@ -161,7 +161,14 @@ def _example_to_json(analysis: Analysis) -> dict[str, Any]:
         "error": analysis.error,
         "gold": [asdict(step) for step in analysis.gold],
         "prediction": [asdict(step) for step in analysis.predicted],
+        **_meaning_to_json(analysis),
     }
+
+
+def _meaning_to_json(analysis: Analysis) -> dict[str, Any]:
+    """What LF-Eq says, where it was asked for, with the world that tells both sides apart."""
+    result = analysis.question.results.get("lf_eq")
+    return {} if result is None else {"lf_eq": bool(result.value), "lf_eq_world": result.details.get("world")}
 
 
 def _csv_files(report: Report) -> tuple[str, ...]:

@@ -1,0 +1,220 @@
+"""Changes to a decomposition that alter what it computes, to test a metric with.
+
+Each kind of change is a function from a decomposition to all decompositions that differ from it in one place.
+Changes that leave the meaning as it is, such as exchanging the members of a union, are not made.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_step, to_step
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.lexicon import stop_words
+from qdecomp.data_structures.logical_form import Argument, LogicalStep
+from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.qdmr import Qdmr, Step, is_reference, reference_number, reference_to
+
+__all__ = ["CHANGES", "Change", "changes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A changed decomposition and the kind of its change."""
+
+    kind: str
+    decomposition: Qdmr
+
+
+def changes(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Iterator[Change]:
+    """One change of each kind, if there is any, chosen by chance; ``words`` are those that may replace others."""
+    for kind, change in CHANGES.items():
+        candidates = list(change(decomposition, words, generator))
+        generator.shuffle(candidates)
+        for steps in candidates:
+            try:
+                changed = Qdmr(tuple(steps))
+            except QDecompError:
+                continue
+            if changed != decomposition:
+                yield Change(kind, changed)
+                break
+
+
+Candidates = Iterator[Sequence[Step]]
+
+
+def _with(steps: Sequence[Step], place: int, tokens: Sequence[str]) -> list[Step]:
+    return [*steps[:place], Step(tuple(tokens)), *steps[place + 1 :]]
+
+
+def _leave_out_step(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
+    """A step is gone; who refers to it refers to what it referred to first, or to nothing."""
+    steps = decomposition.steps
+    for place, step in enumerate(steps):
+        gone = reference_to(place + 1)
+        instead = [reference_to(step.references[0])] if step.references else []
+        rest = []
+        for each in (*steps[:place], *steps[place + 1 :]):
+            tokens = [new for token in each.tokens for new in (instead if token == gone else [token])]
+            rest.append([_shifted(token, place + 1) for token in tokens])
+        if rest and all(rest):
+            yield [Step(tuple(tokens)) for tokens in rest]
+
+
+def _shifted(token: str, gone: int) -> str:
+    number = reference_number(token)
+    return reference_to(number - 1) if number is not None and number > gone else token
+
+
+def _is_symmetric(step: LogicalStep) -> bool:
+    if step.operator in (Operator.UNION, Operator.INTERSECTION, Operator.COMPARISON):
+        return True
+    if step.operator is Operator.ARITHMETIC:
+        return step.properties != ("diff",) and step.properties != ("div",)
+    return step.operator is Operator.BOOLEAN and bool(
+        {"equals", "and-true", "and-false", "or-true", "or-false"} & {*step.properties}
+    )
+
+
+def _swap_references(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
+    for place, step in enumerate(decomposition.steps):
+        if len(set(step.references)) == 2 and not _is_symmetric(to_logical_step(step)):
+            one, other = (reference_to(number) for number in dict.fromkeys(step.references))
+            swap = {one: other, other: one}
+            yield _with(decomposition.steps, place, [swap.get(token, token) for token in step.tokens])
+
+
+def _change_reference(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
+    for place, step in enumerate(decomposition.steps):
+        for old in dict.fromkeys(step.references):
+            for new in range(1, place + 1):
+                if new not in step.references:
+                    tokens = [reference_to(new) if token == reference_to(old) else token for token in step.tokens]
+                    yield _with(decomposition.steps, place, tokens)
+
+
+_OTHER_PROPERTIES: Mapping[Operator, Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        Operator.AGGREGATE: {
+            "max": ("min", "count"),
+            "min": ("max", "avg"),
+            "count": ("max", "sum"),
+            "sum": ("count", "avg"),
+            "avg": ("sum", "max"),
+        },
+        Operator.GROUP: {"max": ("min",), "min": ("max",), "count": ("max", "sum"), "sum": ("count",), "avg": ("sum",)},
+        Operator.SUPERLATIVE: {"max": ("min",), "min": ("max",)},
+        Operator.COMPARATIVE: {
+            "more": ("less",),
+            "less": ("more",),
+            "equals": ("more", "less"),
+            "equals-0": ("more-than-0",),
+            "equals-1": ("more-than-1", "equals-2"),
+            "equals-2": ("less-than-2", "equals-1"),
+            "more-than-1": ("less-than-1",),
+        },
+        Operator.COMPARISON: {"max": ("min",), "min": ("max",), "true": ("false",)},
+        Operator.BOOLEAN: {
+            "equals-0": ("equals-1",),
+            "equals-1": ("equals-2", "more-than-1"),
+            "equals-2": ("equals-1", "less-than-2"),
+            "more-than-1": ("equals-1",),
+            "and-true": ("or-true", "and-false"),
+            "or-true": ("and-true", "or-false"),
+        },
+        Operator.ARITHMETIC: {"diff": ("div",), "sum": ("multiply",), "div": ("diff",), "multiply": ("sum",)},
+    }
+)
+
+
+def _change_property(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
+    for place, step in enumerate(decomposition.steps):
+        logical = to_logical_step(step)
+        for name in logical.properties:
+            for other in _OTHER_PROPERTIES.get(logical.operator, {}).get(name, ()):
+                changed = replace(logical, properties=(other,))
+                written = to_step(changed)
+                if to_logical_step(written) == changed:
+                    yield _with(decomposition.steps, place, written.tokens)
+
+
+def _renamed(step: LogicalStep, names: Mapping[str, str]) -> list[Argument]:
+    return [Argument(names.get(argument.name, argument.name), argument.tokens) for argument in step.arguments]
+
+
+def _change_operator(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
+    """Union against intersection, a group without its key, a superlative of the whole, an exclusion turned round."""
+    for place, step in enumerate(decomposition.steps):
+        logical = to_logical_step(step)
+        changed: LogicalStep | None = None
+        if logical.operator is Operator.UNION:
+            changed = LogicalStep(Operator.INTERSECTION, (), tuple(_renamed(logical, {"sub": "intersect"})))
+        elif logical.operator is Operator.INTERSECTION:
+            changed = LogicalStep(Operator.UNION, (), tuple(_renamed_members(logical)))
+        elif logical.operator is Operator.GROUP:
+            changed = LogicalStep(Operator.AGGREGATE, logical.properties, tuple(_only(logical, "value", "arg")))
+        elif logical.operator is Operator.SUPERLATIVE:
+            changed = LogicalStep(Operator.AGGREGATE, logical.properties, tuple(_only(logical, "attribute", "arg")))
+        elif logical.operator is Operator.DISCARD:
+            changed = LogicalStep(Operator.DISCARD, (), tuple(_renamed(logical, {"sub": "exclude", "exclude": "sub"})))
+        elif logical.operator is Operator.ARITHMETIC and logical.properties == ("diff",):
+            changed = LogicalStep(
+                Operator.ARITHMETIC, ("sum",), tuple(_renamed(logical, {"left": "arg", "right": "arg"}))
+            )
+        if changed is not None and changed.arguments:
+            written = to_step(changed)
+            if to_logical_step(written).operator is changed.operator:
+                yield _with(decomposition.steps, place, written.tokens)
+
+
+def _renamed_members(step: LogicalStep) -> list[Argument]:
+    return [Argument("sub", argument.tokens) for argument in step.argument("intersect")]
+
+
+def _only(step: LogicalStep, name: str, new_name: str) -> list[Argument]:
+    return [Argument(new_name, argument.tokens) for argument in step.argument(name)]
+
+
+def _change_negation(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
+    for place, step in enumerate(decomposition.steps):
+        logical = to_logical_step(step)
+        tokens = list(step.tokens)
+        lower = [token.lower() for token in tokens]
+        if "not" in lower:
+            yield _with(decomposition.steps, place, [token for token in tokens if token.lower() != "not"])
+        elif logical.operator is Operator.FILTER and logical.argument("condition"):
+            condition = logical.argument("condition")[0].tokens
+            yield _with(decomposition.steps, place, [tokens[0], "that", "are", "not", *condition])
+        elif logical.operator is Operator.COMPARATIVE and "is" in lower:
+            at = lower.index("is") + 1
+            yield _with(decomposition.steps, place, [*tokens[:at], "not", *tokens[at:]])
+
+
+def _exchange_word(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
+    """A content word becomes another one; beside references that say it all, words do not count."""
+    for place, step in enumerate(decomposition.steps):
+        operator = to_logical_step(step).operator
+        if operator not in (Operator.SELECT, Operator.FILTER, Operator.PROJECT) or not words:
+            continue
+        for at, token in enumerate(step.tokens):
+            if token.isalpha() and token.lower() not in stop_words() and not is_reference(token):
+                new = generator.choice(words)
+                if to_logical_step(Step((*step.tokens[:at], new, *step.tokens[at + 1 :]))).operator is operator:
+                    yield _with(decomposition.steps, place, [*step.tokens[:at], new, *step.tokens[at + 1 :]])
+
+
+CHANGES: Mapping[str, Callable[[Qdmr, Sequence[str], random.Random], Candidates]] = MappingProxyType(
+    {
+        "a step left out": _leave_out_step,
+        "references swapped": _swap_references,
+        "another reference": _change_reference,
+        "another property": _change_property,
+        "another operator": _change_operator,
+        "a negation added or dropped": _change_negation,
+        "a content word exchanged": _exchange_word,
+    }
+)

@@ -1,0 +1,24 @@
+"""The comparison by worlds as a metric of the table."""
+
+from __future__ import annotations
+
+from ..metric import MetricFunction, MetricOptions, MetricResult
+from .verdict import lf_eq
+
+__all__ = ["load", "score"]
+
+
+def score(question: str, prediction: str, gold: str) -> MetricResult:
+    """Whether both compute the same; ``world`` in the details is a world in which they do not.
+
+    >>> score("How many cubes are there?", "return cubes", "cubes; number of #1").details["world"]["gold"][1][0]
+    '2. number of #1'
+    """
+    result = lf_eq(question, prediction, gold)
+    evidence = None if result.evidence is None else result.evidence.to_json()
+    return MetricResult(float(result.verdict), result.error, {"world": evidence, "worlds": result.worlds})
+
+
+def load(options: MetricOptions) -> MetricFunction:
+    """The metric; it has no options."""
+    return score

@@ -1,0 +1,385 @@
+"""How the interpreter reads a step: which words describe things, which references they are tied to, what is compared.
+
+A decomposition becomes a :class:`Plan`. Its words are normalised as LF-EM does it, function words are gone, and what
+is left of a phrase is a set of words, the references that stand among them, and what it negates.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
+from qdecomp.data_structures.errors import StepError
+from qdecomp.data_structures.lexicon.equivalence import representatives
+from qdecomp.data_structures.lexicon.inflections import variants
+from qdecomp.data_structures.lf_em.normalization import removed_words
+from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
+from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.qdmr import Qdmr, is_reference, parse_qdmr, reference_number
+
+__all__ = ["SAME", "Condition", "Decomposition", "Link", "Operand", "Phrase", "Plan", "PlannedStep", "read_plan"]
+
+Decomposition = str | Qdmr | LogicalForm
+"""What can be read: Break's text, a parsed decomposition, or a logical form."""
+
+_ALL = "all"
+SAME = "same"
+"""Stands for the property of a projection that gives its subject back."""
+
+MAX_STEPS = 60
+MAX_WORDS = 300
+"""Break's longest decomposition has fewer than half as many of either."""
+
+_SPLIT = re.compile(r"\W+")
+_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?\Z")
+_LONGEST_NUMBER = 15
+_COMPARED = frozenset((Operator.COMPARATIVE, Operator.BOOLEAN))
+_RANKED = frozenset((Operator.AGGREGATE, Operator.SUPERLATIVE, Operator.COMPARISON, Operator.GROUP))
+_REQUIRED: Mapping[Operator, tuple[str, ...]] = {
+    Operator.SELECT: ("sub",),
+    Operator.FILTER: ("sub",),
+    Operator.PROJECT: ("sub",),
+    Operator.AGGREGATE: ("arg",),
+    Operator.GROUP: ("key", "value"),
+    Operator.SUPERLATIVE: ("sub", "attribute"),
+    Operator.COMPARATIVE: ("sub", "attribute"),
+    Operator.COMPARISON: ("arg",),
+    Operator.UNION: ("sub",),
+    Operator.INTERSECTION: ("intersect",),
+    Operator.DISCARD: ("sub", "exclude"),
+    Operator.SORT: ("sub",),
+    Operator.BOOLEAN: ("sub",),
+    Operator.ARITHMETIC: (),
+}
+# "at least" is the property "more" of a logical form, which says "more than 1" otherwise.
+_INCLUSIVE = {">": ">=", "<": "<="}
+_LARGEST_NUMBER_WITH_PROPERTY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A reference inside a phrase with the words that tie things to it; ``same`` if it says "is" and no more."""
+
+    step: int
+    words: frozenset[str] = frozenset()
+    same: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words that describe a thing, references that it is tied to, and what must not hold of it."""
+
+    words: frozenset[str] = frozenset()
+    links: tuple[Link, ...] = ()
+    negated: Phrase | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.links or self.negated)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What an operator works on: a step, a number, or (without either) all things; narrowed by a phrase."""
+
+    base: int | None = None
+    number: float | None = None
+    phrase: Phrase = Phrase()
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A comparison (one of ``= > >= < <=``) with a number, a step or nothing, or a phrase that must hold.
+
+    One thing of a set is enough, unless the condition is ``universal``.
+    """
+
+    negated: bool = False
+    universal: bool = False
+    comparison: str | None = None
+    number: float | None = None
+    phrase: Phrase = Phrase()
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    """An operator with what it works on, by the argument's name."""
+
+    operator: Operator
+    property: str | None
+    operands: tuple[tuple[str, Operand], ...] = ()
+    condition: Condition = Condition()
+    references: tuple[int, ...] = ()
+    text: str = field(default="", compare=False)
+
+    def all(self, name: str) -> tuple[Operand, ...]:
+        """The operands of that name."""
+        return tuple(operand for each, operand in self.operands if each == name)
+
+    def one(self, name: str) -> Operand:
+        """The operand of that name; all things where there is none."""
+        return next(iter(self.all(name)), Operand())
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The steps of a decomposition as they are computed."""
+
+    steps: tuple[PlannedStep, ...]
+    roots: tuple[int, ...] = field(init=False, compare=False)
+    """The steps that no other needs: together, the answer. A selection that nobody uses is not part of it."""
+    needs: tuple[frozenset[int], ...] = field(init=False, repr=False, compare=False)
+    """For each step all that it needs, directly or not; its own number is at its place minus one."""
+
+    def __post_init__(self) -> None:
+        needed = {target for step in self.steps for target in step.references}
+        ends = [number for number in range(1, len(self.steps) + 1) if number not in needed]
+        used = [number for number in ends if self.steps[number - 1].operator is not Operator.SELECT]
+        object.__setattr__(self, "roots", tuple(used or ends))
+        object.__setattr__(self, "needs", tuple(self._needs(number) for number in range(1, len(self.steps) + 1)))
+
+    def _needs(self, number: int) -> frozenset[int]:
+        found: set[int] = set()
+        waiting = list(self.steps[number - 1].references)
+        while waiting:
+            target = waiting.pop()
+            if target not in found:
+                found.add(target)
+                waiting.extend(self.steps[target - 1].references)
+        return frozenset(found)
+
+
+def read_plan(question: str, decomposition: Decomposition) -> Plan:
+    """Read a decomposition of a question.
+
+    Raises :class:`~qdecomp.data_structures.errors.QDecompError` for what is no decomposition, is longer than any
+    question needs, or has no meaning over sets of things.
+
+    >>> plan = read_plan("How many red cubes are there?", "return red cubes ;return number of #1")
+    >>> sorted(plan.steps[0].one("sub").phrase.words)
+    ['cube', 'red']
+    """
+    if isinstance(decomposition, LogicalForm):
+        form, qdmr = decomposition, to_qdmr(decomposition)
+        written = False
+    else:
+        qdmr = parse_qdmr(decomposition) if isinstance(decomposition, str) else decomposition
+        _check_size(qdmr)
+        form = to_logical_form(qdmr)
+        written = True
+    _check_size(qdmr)
+    names = representatives(question)
+    steps = []
+    for number, (step, text) in enumerate(zip(form.steps, qdmr.steps, strict=True), start=1):
+        try:
+            steps.append(_StepReader(step, text.tokens, names, written).read())
+        except StepError as error:
+            raise StepError(error.reason, number) from None
+    return Plan(tuple(steps))
+
+
+def _check_size(qdmr: Qdmr) -> None:
+    words = sum(len(step.tokens) for step in qdmr.steps)
+    if len(qdmr) > MAX_STEPS or words > MAX_WORDS:
+        raise StepError(f"too long: {len(qdmr)} steps, {words} words; at most {MAX_STEPS} and {MAX_WORDS} are compared")
+
+
+@cache
+def _lists() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(files(__package__).joinpath("word_lists.json").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def _words_of(name: str) -> frozenset[str]:
+    return frozenset(_lists()[name])
+
+
+@cache
+def _comparison_phrases() -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Each phrase with its sign, the longest first."""
+    rows = ((tuple(phrase.split()), sign) for sign, phrases in _lists()["comparisons"].items() for phrase in phrases)
+    return tuple(sorted(rows, key=lambda row: -len(row[0])))
+
+
+def _number(token: str) -> float | None:
+    lower = token.lower()
+    if lower in _lists()["numbers"]:
+        return float(_lists()["numbers"][lower])
+    if len(lower) <= _LONGEST_NUMBER and _NUMBER.match(lower):
+        return float(lower.replace(",", ""))
+    return None
+
+
+@lru_cache(maxsize=65536)
+def _first_inflection(word: str) -> str:
+    return min(variants(word))
+
+
+class _StepReader:
+    """Reads one step; ``tokens`` are those of its text, ``names`` the classes of words."""
+
+    def __init__(self, step: LogicalStep, tokens: Sequence[str], names: Mapping[str, str], written: bool) -> None:
+        self.step = step
+        self.tokens = [token.lower() for token in tokens]
+        self.names = names
+        self.written = written
+        self.removed = removed_words(step.operator, step.properties, True)
+
+    def read(self) -> PlannedStep:
+        step = self.step
+        self._refuse_missing_arguments()
+        self._refuse_ordinals()
+        conditioned = step.operator in _COMPARED
+        operands = tuple(
+            (argument.name, self._operand(argument))
+            for argument in step.arguments
+            if not (conditioned and argument.name == "condition")
+        )
+        condition = Condition()
+        if conditioned:
+            tokens = [token for argument in step.argument("condition") for token in argument.tokens]
+            condition = self._condition(tokens)
+        name = step.properties[0] if step.properties else None
+        if step.operator is Operator.PROJECT and self._says_nothing(step.argument("projection")):
+            name = SAME
+        return PlannedStep(step.operator, name, operands, condition, step.references, " ".join(self.tokens))
+
+    def _says_nothing(self, arguments: Sequence[Argument]) -> bool:
+        """Whether a projection only asks, as "what is #1" does."""
+        tokens = {token.lower() for argument in arguments for token in argument.tokens}
+        return tokens <= _words_of("copulas") - {"who"}
+
+    def _refuse_missing_arguments(self) -> None:
+        present = {argument.name for argument in self.step.arguments}
+        missing = [name for name in _REQUIRED[self.step.operator] if name not in present]
+        if missing or not present:
+            what = " and ".join(missing) or "arguments"
+            raise StepError(f"{self.step.operator} has no meaning without its {what}")
+
+    def _refuse_ordinals(self) -> None:
+        if not self.step.references:
+            return
+        for place, token in enumerate(self.tokens[:-1]):
+            if token in _words_of("ordinals"):
+                following = self.tokens[place + 1]
+                ranks = self.step.operator in _RANKED or following.endswith("est") or is_reference(following)
+                if ranks or (following == "of" and is_reference(self.tokens[min(place + 2, len(self.tokens) - 1)])):
+                    raise StepError(f"an ordinal ({token!r}) has no meaning over sets of things")
+
+    def _words(self, token: str) -> list[str]:
+        lower = token.lower()
+        if lower in self.removed:
+            return []
+        return [self._name(piece) for piece in _SPLIT.split(lower) if piece]
+
+    def _name(self, word: str) -> str:
+        """The class of a word of the question, or else the first of the word's inflections."""
+        return self.names.get(word) or self.names.get(first := _first_inflection(word), first)
+
+    def _phrase(self, tokens: Sequence[str]) -> Phrase:
+        """The words before a reference tie things to it; those behind the last one belong to it, too."""
+        links: list[Link] = []
+        words: set[str] = set()
+        same, negated = True, None
+        for place, token in enumerate(tokens):
+            lower = token.lower()
+            number = reference_number(token)
+            if number is not None:
+                # "wearing #2 and #3": what ties to the first ties to the second.
+                shared = links[-1].words if links and not words else frozenset(words)
+                links.append(Link(number, shared, same and not shared and (not links or links[-1].same)))
+                words, same = set(), True
+            elif lower in _words_of("negations"):
+                negated = self._phrase(tokens[place + 1 :])
+                break
+            else:
+                words.update(self._words(token))
+                same = same and lower in _words_of("copulas")
+        if links and words:
+            last = links.pop()
+            links.append(Link(last.step, last.words | words))
+            words = set()
+        return Phrase(frozenset(words), tuple(links), negated)
+
+    def _operand(self, argument: Argument) -> Operand:
+        tokens = argument.tokens
+        if argument.name in ("projection", "exclude", "order", "condition"):
+            return Operand(None, None, self._phrase(tokens))
+        start = next((place for place, token in enumerate(tokens) if is_reference(token)), None)
+        if start is None:
+            numbers = [number for token in tokens if (number := _number(token)) is not None]
+            if self.step.operator is Operator.ARITHMETIC and len(numbers) == 1:
+                return Operand(None, numbers[0])
+            return Operand(None, None, self._phrase(tokens))
+        before, behind = self._phrase(tokens[:start]), self._phrase(tokens[start + 1 :])
+        phrase = Phrase(before.words | behind.words, behind.links, before.negated or behind.negated)
+        return Operand(reference_number(tokens[start]), None, phrase)
+
+    def _condition(self, tokens: Sequence[str]) -> Condition:
+        rest = list(tokens)
+        negated = False
+        while rest and rest[0].lower() in _words_of("copulas") | _words_of("negations"):
+            negated ^= rest.pop(0).lower() in _words_of("negations")
+        comparison, number, rest = self._comparison(rest)
+        if number is None and (comparison is not None or self._is_bare_number(rest)):
+            place = next((place for place, token in enumerate(rest) if _number(token) is not None), None)
+            if place is not None:
+                comparison, number = comparison or "=", _number(rest.pop(place))
+        if comparison == "=" and number is None and all(token.lower() in _words_of("quantifiers") for token in rest):
+            rest = []
+        universal = comparison is None and self._is_universal() and rest[:1] == [_ALL]
+        return Condition(negated, universal, comparison, number, self._phrase(rest[universal:]))
+
+    def _is_universal(self) -> bool:
+        """Whether a question is about all things of a step: "if all #1 are red"."""
+        if self.step.operator is not Operator.BOOLEAN or _ALL not in self.tokens:
+            return False
+        following = [token for token in self.tokens[self.tokens.index(_ALL) + 1 :] if token not in ("of", "the")]
+        return bool(following) and is_reference(following[0])
+
+    def _is_bare_number(self, tokens: Sequence[str]) -> bool:
+        return len(tokens) == 1 and _number(tokens[0]) is not None
+
+    def _comparison(self, tokens: list[str]) -> tuple[str | None, float | None, list[str]]:
+        """The sign, a number that the property has, and the tokens that are left."""
+        name, _, number = (self.step.properties[0] if self.step.properties else "").rpartition("-")
+        if number in ("0", "1", "2"):
+            return {"equals": "=", "more-than": ">", "less-than": "<"}[name], float(number), tokens
+        sign = {"equals": "=", "more": ">", "less": "<"}.get(number)
+        if sign is not None:
+            return self._inclusive(sign, tokens), None, tokens
+        if number == "exists" or name in ("and", "or"):
+            return None, None, tokens
+        lower = tuple(token.lower() for token in tokens)
+        for phrase, found in _comparison_phrases():
+            follower = tokens[len(phrase) : len(phrase) + 1]
+            if lower[: len(phrase)] == phrase and self._can_be_compared(follower, tokens, found):
+                return found, None, tokens[len(phrase) :]
+        return None, None, tokens
+
+    def _can_be_compared(self, follower: Sequence[str], tokens: Sequence[str], sign: str) -> bool:
+        if not follower:
+            return sign == "="
+        is_number = _number(follower[0]) is not None
+        if self.step.operator is Operator.BOOLEAN and is_number:
+            # "in at least one image" counts images; "at least one" compares.
+            return _number(tokens[-1]) is not None
+        return is_number or is_reference(follower[0]) or sign == "="
+
+    def _inclusive(self, sign: str, tokens: Sequence[str]) -> str:
+        """A logical form says "more" for "more than" and for "at least"; the text tells them apart."""
+        if sign not in _INCLUSIVE:
+            return sign
+        if self.written:
+            text = f" {' '.join(self.tokens)} "
+            inclusive = any(f" {phrase} " in text for phrase in _lists()["comparisons"][_INCLUSIVE[sign]])
+        else:
+            number = next((found for token in tokens if (found := _number(token)) is not None), None)
+            inclusive = number is not None and number <= _LARGEST_NUMBER_WITH_PROPERTY
+        return _INCLUSIVE[sign] if inclusive else sign

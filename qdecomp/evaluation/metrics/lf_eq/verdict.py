@@ -1,0 +1,125 @@
+"""Whether two decompositions of a question compute the same, in all of many random worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.operators import Operator
+
+from .evidence import Evidence, describe_world
+from .interpreter import Interpreter
+from .operators import COMPUTATIONS
+from .reading import Decomposition, Plan, read_plan
+from .worlds import Array, Vocabulary, Worlds, draw, vocabulary
+
+__all__ = ["LF_EQ_VERSION", "LfEqResult", "lf_eq"]
+
+LF_EQ_VERSION = "1"
+"""Changes whenever a verdict may change."""
+
+# Most differences show in the first few worlds; what is never told apart is looked for in all of them.
+_BATCHES = (24, 104, 384)
+_MORE_BATCHES = (512, 1024)
+_ENOUGH = 16
+"""So many worlds must have an answer other than the commonest one: where all answers are equal, nothing is proved."""
+
+_NOTHING_PROVED = "both give the same answer in (nearly) all worlds, which proves nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class LfEqResult:
+    """The verdict, a reason where a side has no meaning, and a world that tells the sides apart, if one does."""
+
+    verdict: bool
+    error: str | None = None
+    evidence: Evidence | None = None
+    worlds: int = 0
+    """How many worlds the verdict rests on; none where both sides are the same step by step."""
+
+    def __bool__(self) -> bool:
+        return self.verdict
+
+
+def lf_eq(question: str, prediction: Decomposition, gold: Decomposition, *, seed: int = 0) -> LfEqResult:
+    """Compare what a predicted and a gold decomposition compute.
+
+    A side that cannot be read, or whose steps have no meaning over sets of things, makes the verdict false and gives
+    the reason in ``error``.
+
+    >>> question = "Are there any red cubes?"
+    >>> gold = "return cubes ;return #1 that are red ;return number of #2 ;return if #3 is at least one"
+    >>> lf_eq(question, "return red cubes ;return if there are any #1", gold).verdict
+    True
+    >>> lf_eq(question, "return cubes ;return if there are any #1", gold).verdict
+    False
+    """
+    plans: list[Plan] = []
+    errors: list[str] = []
+    for side, value in (("prediction", prediction), ("gold", gold)):
+        try:
+            plans.append(_plan(question, value))
+        except QDecompError as error:
+            errors.append(f"{side}: {error}")
+    if errors:
+        return LfEqResult(False, "; ".join(errors))
+    if plans[0] == plans[1]:
+        return LfEqResult(True)
+    return _run(plans[0], plans[1], seed)
+
+
+@lru_cache(maxsize=4096)
+def _plan(question: str, decomposition: Decomposition) -> Plan:
+    return read_plan(question, decomposition)
+
+
+def _run(prediction: Plan, gold: Plan, seed: int) -> LfEqResult:
+    """Equal in one of the two readings of a projection is equal."""
+    words = vocabulary((prediction, gold))
+    projects = any(step.operator is Operator.PROJECT for plan in (prediction, gold) for step in plan.steps)
+    readings = (True, False) if projects else (True,)
+    result = LfEqResult(False)
+    for merge_projections in readings:
+        result = _run_reading(prediction, gold, words, seed, merge_projections)
+        if result.verdict:
+            break
+    return result
+
+
+def _run_reading(prediction: Plan, gold: Plan, words: Vocabulary, seed: int, merge_projections: bool) -> LfEqResult:
+    seen: list[Array] = []
+    count = 0
+    for worlds in _batches(words, seed, seen):
+        runs = [
+            Interpreter(plan, words, worlds, COMPUTATIONS, merge_projections=merge_projections)
+            for plan in (prediction, gold)
+        ]
+        answers = [run.answer()[:, 0] for run in runs]
+        different = np.flatnonzero(answers[0] != answers[1])
+        count += worlds.count
+        if different.size:
+            return LfEqResult(False, None, describe_world(runs[0], runs[1], different), count)
+        seen.append(answers[1])
+    if not _is_proved(seen):
+        return LfEqResult(False, _NOTHING_PROVED, None, count)
+    return LfEqResult(True, None, None, count)
+
+
+def _batches(words: Vocabulary, seed: int, seen: list[Array]) -> Iterator[Worlds]:
+    """Worlds in a few batches, and more of them as long as the answers prove nothing."""
+    generator = np.random.default_rng(seed)
+    for count in _BATCHES:
+        yield draw(words, count, generator)
+    for count in _MORE_BATCHES:
+        if _is_proved(seen):
+            return
+        yield draw(words, count, generator, extreme=True)
+
+
+def _is_proved(seen: list[Array]) -> bool:
+    _, counts = np.unique(np.concatenate(seen), return_counts=True)
+    return int(counts.sum() - counts.max()) >= _ENOUGH

@@ -1,0 +1,167 @@
+"""Random worlds: what each word means among a few things.
+
+Many worlds are drawn at once. A set of things is one unsigned integer a world, thing ``i`` is its bit ``i``; an array
+of sets has a row for each world and a column for each thing that is looked at alone (or one column, if none is).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .reading import Phrase, Plan
+
+__all__ = ["THINGS", "Array", "Bits", "Vocabulary", "Worlds", "draw", "members", "pack", "size", "vocabulary"]
+
+THINGS = 8
+"""How many things there are in a world."""
+
+Bits: TypeAlias = npt.NDArray[np.uint8]
+Array: TypeAlias = npt.NDArray[Any]
+
+_PLACES = np.arange(THINGS, dtype=np.uint8)
+_POWERS = (1 << _PLACES).astype(np.uint8)
+_SIZES = np.array([bin(number).count("1") for number in range(1 << THINGS)], dtype=np.float64)
+
+# How many of the things a phrase has on average, and how many a thing is tied to: few in some worlds, many in others.
+_PHRASE_SHARES = (0.2, 0.35, 0.5, 0.75)
+_TIE_SHARES = (0.12, 0.25, 0.4, 0.6)
+# Where such worlds all give the same answer: hardly any things, or nearly all.
+_EXTREME_SHARES = (0.03, 0.1, 0.9, 0.97)
+_LARGEST_VALUE = 8
+_EXACT_NUMBERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What two plans together speak of, so that both are run in the same worlds.
+
+    A word that describes things somewhere (``describing``) does so everywhere. The others stand only beside
+    references: those of one phrase are together the name of a relation.
+    """
+
+    words: tuple[str, ...]
+    describing: frozenset[str]
+    relations: tuple[frozenset[str], ...]
+    numbers: tuple[float, ...]
+    phrase_sizes: tuple[int, ...]
+
+    def relation(self, words: frozenset[str]) -> frozenset[str]:
+        """The name of the relation that these words make."""
+        return words - self.describing
+
+
+def vocabulary(plans: Iterable[Plan]) -> Vocabulary:
+    """Collect words, relations and numbers of all plans."""
+    describing: set[str] = set()
+    tying: set[frozenset[str]] = set()
+    numbers: set[float] = set()
+    sizes: set[int] = set()
+    for plan in plans:
+        for step in plan.steps:
+            phrases = [operand.phrase for name, operand in step.operands if name != "projection" or not step.all("sub")]
+            projections = [operand.phrase for operand in step.all("projection") if step.all("sub")]
+            tying.update(phrase.words for phrase in projections)
+            sizes.update(len(phrase.words) for phrase in (*phrases, *projections))
+            _collect((*phrases, step.condition.phrase), describing, tying)
+            _collect((Phrase(links=phrase.links, negated=phrase.negated) for phrase in projections), describing, tying)
+            numbers.update(
+                number
+                for number in (step.condition.number, *(operand.number for _, operand in step.operands))
+                if number is not None
+            )
+    relations = {frozenset[str](), *(words - describing for words in tying)}
+    return Vocabulary(
+        words=tuple(sorted(describing.union(*tying))),
+        describing=frozenset(describing),
+        relations=tuple(sorted(relations, key=sorted)),
+        numbers=tuple(sorted(numbers)),
+        phrase_sizes=tuple(sorted(sizes - {0})) or (1,),
+    )
+
+
+def _collect(phrases: Iterable[Phrase], describing: set[str], tying: set[frozenset[str]]) -> None:
+    for phrase in phrases:
+        describing.update(phrase.words)
+        tying.update(link.words for link in phrase.links)
+        if phrase.negated is not None:
+            _collect((phrase.negated,), describing, tying)
+
+
+@dataclass(frozen=True, slots=True)
+class Worlds:
+    """Some worlds: for each word a set, for each relation what a thing is tied to, a value for each thing."""
+
+    count: int
+    words: Mapping[str, Bits]
+    """(worlds, 1)"""
+    relations: Mapping[frozenset[str], Bits]
+    """(worlds, things): the things that are tied to each thing"""
+    values: Array
+    """(worlds, things)"""
+    numbers: Mapping[float, Array]
+    """(worlds, 1)"""
+    salt: Array
+    """(worlds, 1), for what is a function of its input but nobody knows which"""
+
+
+def draw(vocabulary: Vocabulary, count: int, generator: np.random.Generator, *, extreme: bool = False) -> Worlds:
+    """Draw worlds, ordinary or extreme ones; the vocabulary and the state of the generator decide everything."""
+    sizes = generator.choice(np.array(vocabulary.phrase_sizes), count)
+    shares = _EXTREME_SHARES if extreme else _PHRASE_SHARES
+    chances = generator.choice(np.array(shares), count) ** (1.0 / sizes)
+    words = _draw_sets(generator, len(vocabulary.words), count, 1, chances)
+    tie_chances = generator.choice(np.array(_EXTREME_SHARES if extreme else _TIE_SHARES), count)
+    ties = _draw_sets(generator, len(vocabulary.relations), count, THINGS, tie_chances)
+    return Worlds(
+        count,
+        dict(zip(vocabulary.words, words, strict=True)),
+        dict(zip(vocabulary.relations, ties, strict=True)),
+        generator.integers(0, _LARGEST_VALUE + 1, (count, THINGS)).astype(np.float64),
+        _draw_numbers(vocabulary.numbers, count, generator),
+        generator.integers(0, 1 << 62, (count, 1), dtype=np.uint64),
+    )
+
+
+def _draw_sets(generator: np.random.Generator, kinds: int, count: int, columns: int, chances: Array) -> Bits:
+    """(kinds, worlds, columns) sets, of which each thing is a member by chance."""
+    bytes_ = np.frombuffer(generator.bytes(kinds * count * columns * THINGS), dtype=np.uint8)
+    drawn = bytes_.reshape(kinds, count, columns, THINGS) < (chances * 256)[None, :, None, None]
+    return pack(drawn)
+
+
+def _draw_numbers(numbers: Iterable[float], count: int, generator: np.random.Generator) -> dict[float, Array]:
+    """What the numbers of the steps are in each world: in their order, neighbours stay neighbours.
+
+    0 to 3 are themselves; larger ones come close, since no set here has a hundred things.
+    """
+    drawn: dict[float, Array] = {}
+    last: tuple[float, Array] = (_EXACT_NUMBERS, np.full((count, 1), float(_EXACT_NUMBERS)))
+    for number in numbers:
+        if number <= _EXACT_NUMBERS:
+            drawn[number] = np.full((count, 1), number)
+            continue
+        gap = number - last[0]
+        step = np.full((count, 1), gap) if gap <= 1 else generator.integers(1, 3, (count, 1)).astype(np.float64)
+        last = (number, last[1] + step)
+        drawn[number] = last[1]
+    return drawn
+
+
+def members(bits: Bits) -> npt.NDArray[np.bool_]:
+    """Sets as truth values, with an axis for the things behind."""
+    return (bits[..., None] >> _PLACES & 1).astype(np.bool_)
+
+
+def pack(truths: Array) -> Bits:
+    """The inverse of :func:`members`."""
+    return np.packbits(truths, axis=-1, bitorder="little")[..., 0]
+
+
+def size(bits: Bits) -> npt.NDArray[np.float64]:
+    """How many things each set has."""
+    return _SIZES[bits]

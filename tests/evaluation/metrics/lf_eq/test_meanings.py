@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qdecomp.data_structures.operators import Operator
+from qdecomp.evaluation.metrics.lf_eq import lf_eq
+from qdecomp.evaluation.metrics.lf_eq.meanings import Meaning, meanings, meanings_table
+from qdecomp.evaluation.metrics.lf_eq.operators import COMPUTATIONS
+
+
+@pytest.mark.parametrize("row", meanings(), ids=lambda row: row.case)
+def test_every_row_shows_what_it_says(row: Meaning) -> None:
+    for one, other in ((row.one, row.other), (row.other, row.one)):
+        result = lf_eq("", one, other)
+        assert (result.verdict, result.error) == (row.equal, None), str(result.evidence)
+
+
+def test_every_operator_has_rows_and_a_computation() -> None:
+    cases = {row.case for row in meanings()}
+    for operator in Operator:
+        assert operator in COMPUTATIONS
+        assert any(case.startswith(operator.value) for case in cases), operator
+
+
+def test_every_property_has_a_meaning_of_its_own() -> None:
+    """No two properties of an operator are one."""
+    names = ("highest", "lowest", "number", "sum", "average")
+    aggregates = [f"dogs ;{name} of #1" for name in names]
+    groups = [f"dogs ;cats of #1 ;{name} of #2 for each #1" for name in names]
+    arithmetic = [
+        f"dogs ;cats ;number of #1 ;number of #2 ;{word} of #3 and #4"
+        for word in ("sum", "difference", "multiplication", "division")
+    ]
+    booleans = [
+        f"dogs ;cats ;if any #1 ;if any #2 ;if {join} #3 {word} #4 {be} {truth}"
+        for join, word, be in (("both", "and", "are"), ("either", "or", "is"))
+        for truth in ("true", "false")
+    ]
+    counts = [
+        f"dogs ;number of #1 ;if #2 is {comparison} {number}"
+        for comparison in ("equal to", "more than", "less than")
+        for number in ("one", "two")
+    ]
+    for family in (aggregates, groups, arithmetic, booleans, counts):
+        for place, one in enumerate(family):
+            for other in family[place + 1 :]:
+                assert not lf_eq("", one, other).verdict, (one, other)
+
+
+def test_the_documentation_has_the_same_table(project_root: Path) -> None:
+    assert meanings_table() in (project_root / "docs" / "lf_eq.md").read_text(encoding="utf-8")
