@@ -56,6 +56,8 @@ def _leave_out_step(decomposition: Qdmr, words: Sequence[str], generator: random
     steps = decomposition.steps
     for place, step in enumerate(steps):
         gone = reference_to(place + 1)
+        if _is_count_for_arithmetic(steps, place):
+            continue
         instead = [reference_to(step.references[0])] if step.references else []
         rest = []
         for each in (*steps[:place], *steps[place + 1 :]):
@@ -63,6 +65,20 @@ def _leave_out_step(decomposition: Qdmr, words: Sequence[str], generator: random
             rest.append([_shifted(token, place + 1) for token in tokens])
         if rest and all(rest):
             yield [Step(tuple(tokens)) for tokens in rest]
+
+
+def _is_count_for_arithmetic(steps: Sequence[Step], place: int) -> bool:
+    """Whether a step counts what is then added or subtracted: sets count there without it."""
+    if to_logical_step(steps[place]).properties != ("count",):
+        return False
+    users = [to_logical_step(step) for step in steps if place + 1 in step.references]
+    return bool(users) and all(user.operator is Operator.ARITHMETIC for user in users)
+
+
+def _is_unused(steps: Sequence[Step], place: int) -> bool:
+    """Whether a selection is neither used nor the answer."""
+    used = {number for step in steps for number in step.references}
+    return len(steps) > 1 and not steps[place].references and place + 1 not in used
 
 
 def _shifted(token: str, gone: int) -> str:
@@ -199,6 +215,8 @@ def _exchange_word(decomposition: Qdmr, words: Sequence[str], generator: random.
     for place, step in enumerate(decomposition.steps):
         operator = to_logical_step(step).operator
         if operator not in (Operator.SELECT, Operator.FILTER, Operator.PROJECT) or not words:
+            continue
+        if _is_unused(decomposition.steps, place):
             continue
         for at, token in enumerate(step.tokens):
             if token.isalpha() and token.lower() not in stop_words() and not is_reference(token):
