@@ -68,7 +68,7 @@ def as_number(answer: Any) -> int | float | None:
         # They do not mix with floats.
         answer = float(answer)
     if isinstance(answer, (int, float)):
-        return answer if math.isfinite(answer) else None
+        return answer if isinstance(answer, int) or math.isfinite(answer) else None
     if isinstance(answer, str):
         text = answer.strip().lower()
         if _NUMBER.fullmatch(text):
@@ -87,7 +87,7 @@ def as_key(answer: Any) -> Hashable:
     """What two answers have in common that are the same: numbers by value, texts without case and outer spaces."""
     number = as_number(answer)
     if number is not None:
-        return float(number)
+        return number
     answer = single(answer)
     if isinstance(answer, str):
         return " ".join(answer.casefold().split())

@@ -48,4 +48,5 @@ def test_texts_and_mappings_are_not_lists() -> None:
 def test_things_are_the_same_without_case_and_numbers_by_value() -> None:
     assert as_key(" New  York") == as_key("new york")
     assert as_key("1,000") == as_key(1000.0)
+    assert as_key(10**400) == as_number(10**400) == 10**400
     assert unique(["Peru", "peru", 3, 3]) == ["Peru", 3, 3]

@@ -34,7 +34,8 @@ class MetricResult:
     """The score of one prediction; a verdict is 1.0 or 0.0.
 
     ``value`` is None when there is no score (the time was up, for example) and ``error`` then says why. A score
-    with an error is a verdict that is false because something could not be read.
+    with an error is a verdict that is false because something could not be read. ``evidence`` among the details is
+    a sequence of lines that say what the verdict rests on; reports show them with the question.
     """
 
     value: float | None
