@@ -12,7 +12,8 @@ from allennlp.data import DatasetReader, Instance, Token, TokenIndexer
 from allennlp.data.fields import Field, MetadataField, TextField
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
-from qdecomp.data_structures.errors import ConversionError, DataError, QDecompError
+from qdecomp.data_structures.error_kinds import kind_of_error
+from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.data_structures.tokenization import question_words
 from qdecomp.files import BreakExample, open_text, read_break_csv, text_suffix, try_json_lines
@@ -138,12 +139,12 @@ class BreakReader(DatasetReader):
         reasons: Counter[str] = Counter()
         for example, graph in self._with_graphs(examples):
             if isinstance(graph, QDecompError):
-                reasons[f"there is no gold graph ({_reason(graph)})"] += 1
+                reasons[f"there is no gold graph ({kind_of_error(graph)})"] += 1
                 graph = None
             try:
                 yield self.text_to_instance(example.question, example.question_id, example.decomposition, graph)
             except QDecompError as error:
-                reasons[f"left out: {_reason(error)}"] += 1
+                reasons[f"left out: {kind_of_error(error)}"] += 1
                 logger.debug("%s: row %d (%s) is left out: %s", file_path, example.row, example.question_id, error)
         for reason, count in reasons.most_common():
             logger.warning("%s: %d of %d rows: %s", file_path, count, len(examples), reason)
@@ -158,9 +159,3 @@ class BreakReader(DatasetReader):
         graphs = iter(self._cache.graphs(pairs, self._special))
         for example in examples:
             yield example, next(graphs) if example.decomposition is not None else None
-
-
-def _reason(error: QDecompError) -> str:
-    """The error without what differs between rows, for counting: its stage and the start of its reason."""
-    reason = str(getattr(error, "reason", error)).split(":")[0]
-    return f"{error.stage}: {reason}" if isinstance(error, ConversionError) else reason

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from qdecomp.data_structures.error_kinds import kinds_in_message
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors, is_mistake
 from qdecomp.files import BreakExample
 from qdecomp.terminal.progress import progress
@@ -26,8 +26,6 @@ __all__ = [
     "field_name",
     "has_mistake",
     "number_of_steps",
-    "reason_kinds",
-    "reasons_of",
 ]
 
 # A metric that is always shown beside another one: the reader of a published score is to see the strict one too.
@@ -36,10 +34,6 @@ _COMPANIONS = {"lf_em": "lf_em_strict"}
 _FIELD_NAMES = {"em": "exact_match"}
 
 _NO_GOLD = "gold: no decomposition"
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”")
-_NUMBER = re.compile(r"\d+")
-_CHAIN = re.compile(r"#N(?: → #N)+")
-_SIDES = re.compile(r"; (?=(?:prediction|gold): )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,24 +160,10 @@ def has_mistake(question: QuestionScores) -> bool:
     return any(is_mistake(result.error) for result in question.results.values())
 
 
-def reason_kinds(error: str) -> tuple[str, ...]:
-    """The reasons of an error, one for each side, without the numbers and words that differ from row to row.
-
-    >>> reason_kinds("prediction: step 3: refers to #7, but there are 5 steps; gold: there is no step")
-    ('prediction: step N: refers to #N, but there are N steps', 'gold: there is no step')
-    """
-    return tuple(_CHAIN.sub("#N → …", _NUMBER.sub("N", _QUOTED.sub("…", reason))) for reason in reasons_of(error))
-
-
-def reasons_of(error: str) -> tuple[str, ...]:
-    """The reasons of an error as they were said, one for each side."""
-    return tuple(_SIDES.split(error))
-
-
 def error_counts(system: SystemScores, metric: Metric) -> dict[str, int]:
     """How many questions have an error under a metric for which kind of reason, the commonest first."""
     errors: Counter[str] = Counter()
     for question in system.questions:
-        errors.update(reason_kinds(question.results[metric.name].error or ""))
+        errors.update(kinds_in_message(question.results[metric.name].error or ""))
     del errors[""]
     return dict(sorted(errors.items(), key=lambda item: (-item[1], item[0])))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,10 +14,11 @@ from typing import Any
 
 from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, convert
 from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
-from qdecomp.data_structures.errors import ConversionError, DataError, QDecompError, QdmrSyntaxError
+from qdecomp.data_structures.error_kinds import kind_of_error
+from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.lf_em.round_trip import check_round_trip
 from qdecomp.data_structures.logical_form import format_step
-from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors, is_mistake
+from qdecomp.data_structures.mistakes import as_row_errors, is_mistake
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
 from qdecomp.terminal.processes import in_processes
 from qdecomp.terminal.progress import progress
@@ -106,7 +106,7 @@ def convert_row(example: BreakExample, special: SpecialTokens = PRESETS["default
             conversion = convert(example.question, example.decomposition, special=special)
             reason, error = _loss(conversion)
     except QDecompError as failure:
-        return {**record, "reason": _reason(failure), "error": str(failure)}
+        return {**record, "reason": kind_of_error(failure), "error": str(failure)}
     return {
         **record,
         "logical_form": [format_step(step) for step in conversion.form.steps],
@@ -129,18 +129,6 @@ def _loss(conversion: Conversion) -> tuple[str | None, str | None]:
         words = ", ".join(word for _, word in conversion.alignment.missing)
         return "words that the question does not have", f"the question does not have: {words}"
     return "words that go elsewhere", f"{result.gold_normalized} became {result.prediction_normalized}"
-
-
-def _reason(error: QDecompError) -> str:
-    """An error without its particulars, to count by."""
-    if isinstance(error, OurMistakeError):
-        return error.reason
-    if isinstance(error, QdmrSyntaxError):
-        error = ConversionError("qdmr", error.reason)
-    text = re.sub(r"\bstep \d+: ", "", str(error))
-    text = re.sub(r"\d+", "N", re.sub(r"\s*\([^)]*\)", "", text))
-    stage, _, rest = text.partition(": ")
-    return f"{stage}: {rest.split(':')[0]}" if rest and stage.replace(" ", "").isalpha() else text
 
 
 def _key(example: BreakExample, special: SpecialTokens) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics.metric import Metric, MetricResult
-from qdecomp.evaluation.scoring import choose_metrics, error_counts, evaluate, field_name, reason_kinds
+from qdecomp.evaluation.scoring import choose_metrics, error_counts, evaluate, field_name
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 
@@ -74,8 +74,3 @@ def test_alike_errors_are_counted_together() -> None:
     metric = told_metric("told")
     (system,) = told_evaluation({"s": ["1", "one", "two", None]}, [metric]).systems
     assert error_counts(system, metric) == {"prediction: step N: … is no number": 2, "prediction: missing": 1}
-
-
-def test_the_reasons_of_both_sides_are_counted_apart() -> None:
-    assert reason_kinds("gold: step 1: a circle (#1 → #2 → #1)") == ("gold: step N: a circle (#N → …)",)
-    assert reason_kinds("prediction: no root; gold: refers to “x; y”") == ("prediction: no root", "gold: refers to …")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
-from ..scoring import Evaluation, reason_kinds, reasons_of
+from qdecomp.data_structures.error_kinds import kinds_in_message, reasons_of
+
+from ..scoring import Evaluation
 
 __all__ = ["Reason", "error_reasons"]
 
@@ -30,7 +32,7 @@ def error_reasons(evaluation: Evaluation, metric: str = "lf_em") -> tuple[Reason
             error = question.results[metric].error
             if error is None:
                 continue
-            for kind, wording in zip(reason_kinds(error), reasons_of(error), strict=True):
+            for kind, wording in zip(kinds_in_message(error), reasons_of(error), strict=True):
                 wordings[kind][wording] += 1
                 counts[kind][system.name] += 1
     names = [system.name for system in evaluation.systems]
