@@ -13,7 +13,7 @@ _CONVERSION = {*_ALIGNMENT, "data_structures.conversion", "data_structures.readi
 _LF_EM = {*_CONVERSION, "data_structures.lf_em"}
 _DATA_STRUCTURES = {*_LF_EM, "data_structures.prediction"}
 _FILES = {*_DATA_STRUCTURES, "terminal", "files"}
-_METRICS = {"evaluation.metrics", "evaluation.metrics.norm_em"}
+_METRICS = {"evaluation.metrics", "evaluation.metrics.norm_em", "evaluation.metrics.lf_eq"}
 _NETWORKS = {*_FILES, "data", "modules"}
 _PARSERS = {*_NETWORKS, "decoding", "training", "models", "predictors"}
 
@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "planning": _DATA_STRUCTURES | {"visualization"},
     "evaluation.metrics": _FILES,
     "evaluation.metrics.norm_em": _FILES | {"evaluation.metrics"},
+    "evaluation.metrics.lf_eq": _FILES | {"evaluation.metrics"},
     "evaluation": _FILES | _METRICS,
     "evaluation.report": _FILES | _METRICS | {"evaluation", "visualization"},
     "data": _FILES,
