@@ -23,7 +23,7 @@ from typing import Any
 import click
 
 from qdecomp.allennlp_bridge.bundling import bundle_parts, load_bundleable
-from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
@@ -191,10 +191,15 @@ def training_of(loaded: Any) -> dict[str, Any]:
 @click.option("--archive", type=click.Path(path_type=Path), required=True, help="The model.tar.gz of a training.")
 @click.option("--gold", "gold_path", type=click.Path(path_type=Path), required=True, help="Break's CSV to measure on.")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="The folder to write.")
-def main(archive: Path, gold_path: Path, output: Path) -> None:
+@click.option("--beam-size", type=click.IntRange(min=1), help="How many hypotheses a writer keeps.  [default: its own]")
+def main(archive: Path, gold_path: Path, output: Path, beam_size: int | None) -> None:
     """Turn a trained graph parser or CopyNet-BERT into a folder for qdecomp.load."""
     loaded = load_bundleable(archive)
     config, weights, pieces = bundle_parts(loaded.model, BUNDLED_NAME, loaded.config.params)
+    if beam_size is not None:
+        if not isinstance(config, WriterConfig):
+            raise DataError(f"{archive}: a graph parser has no beam")
+        config = replace(config, beam_size=beam_size)
     gold = read_gold(gold_path)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

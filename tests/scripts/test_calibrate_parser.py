@@ -1,0 +1,61 @@
+"""The calibration of a parser is fitted on rows with gold, and stored with the parser."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from qdecomp import load
+from qdecomp.data_structures.errors import DataError
+from qdecomp.decoding.calibration import Calibration
+from qdecomp.runtime.bundle import BUNDLED, read_config
+from scripts.calibrate_parser import main, store
+
+QUESTION = "How many red cubes are left of the ball?"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copytree(BUNDLED, tmp_path / "parser")
+    return tmp_path / "parser"
+
+
+def test_it_is_fitted_stored_and_used(folder: Path, project_root: Path) -> None:
+    gold = str(project_root / "data" / "dev.csv")
+    result = CliRunner().invoke(main, ["--parser", str(folder), "--gold", gold, "--check", gold])
+    assert result.exit_code == 0, result.output
+    assert result.output.count("expected calibration error") == 2
+    stored = read_config(folder).calibration
+    assert json.loads(result.output.splitlines()[-1]) == stored
+    before, after = (load(source).parse(QUESTION) for source in (BUNDLED, folder))
+    assert after.steps == before.steps
+    assert after.confidence == after.to_dict()["confidence"]
+    assert after.confidence != before.confidence
+
+
+def test_a_dry_run_stores_nothing(folder: Path, project_root: Path) -> None:
+    before = (folder / "config.json").read_bytes()
+    gold = str(project_root / "data" / "dev.csv")
+    result = CliRunner().invoke(main, ["--parser", str(folder), "--gold", gold, "--dry-run"])
+    assert result.exit_code == 0, result.output
+    assert (folder / "config.json").read_bytes() == before
+
+
+def test_a_consensus_is_calibrated_too(tmp_path: Path) -> None:
+    path = tmp_path / "consensus.json"
+    value = {"kind": "consensus", "parsers": [{"parser": "minilm_break", "candidates": 1}]}
+    path.write_text(json.dumps(value), encoding="utf-8")
+    store(path, Calibration({}, 0.0))
+    assert load(path).parse(QUESTION).confidence == 0.5
+    refused = load(path, min_confidence=0.6).parse(QUESTION)
+    assert not refused
+    assert refused.error == "the confidence 0.50 is below 0.6"
+
+
+def test_an_archive_has_no_place_for_it(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="a bundled parser or a consensus"):
+        store(tmp_path / "model.tar.gz", Calibration({}, 0.0))
