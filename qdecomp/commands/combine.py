@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from qdecomp.terminal.escapes import printable
 from qdecomp.version import VERSION
 
 if TYPE_CHECKING:
@@ -114,5 +115,6 @@ def _write(joined: Sequence[JoinedQuestion], weights: Sequence[float], path: Pat
             record = prediction_record(answer, each.question_id, each.question)
             writer.write({**record, "key": keys[writer.done]})
     kept = f", {resumed:,} of them from an earlier run" if resumed else ""
-    click.echo(f"{len(joined):,} questions{kept}; {failed:,} without a decomposition; {path}", err=True)
+    told = f"{len(joined):,} questions{kept}; {failed:,} without a decomposition; {path}"
+    click.echo(printable(told), err=True)
     return failed

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from qdecomp.files import require_other_files, write_text_atomically
+from qdecomp.terminal.escapes import printable
 
 from .row_mistakes import tell_mistakes
 
@@ -84,9 +85,9 @@ def command(
             stream.write("\n")
     show_tables(tables(summary))
     for broken in summary.broken[:_BROKEN_ROWS_TOLD]:
-        print(f"{input_path}: {broken}", file=sys.stderr)
+        print(printable(f"{input_path}: {broken}"), file=sys.stderr)
     if len(summary.broken) > _BROKEN_ROWS_TOLD:
-        print(f"{input_path}: {len(summary.broken):,} rows cannot be read in all", file=sys.stderr)
+        print(printable(f"{input_path}: {len(summary.broken):,} rows cannot be read in all"), file=sys.stderr)
     tell_mistakes(summary.mistakes)
     if strict and summary.failures:
         raise SystemExit(1)

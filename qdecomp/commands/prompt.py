@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from qdecomp.commands.prompt_examples import EXAMPLES, PHRASES, PromptExample
+from qdecomp.terminal.escapes import echo_data
 
 __all__ = ["command", "prompt_for"]
 
@@ -36,7 +37,7 @@ def command(questions: tuple[str, ...], examples: int) -> None:
     Give the prompt to any model. Save its answers as JSON lines with a question_id and a decomposition, and score them
     with qdecomp evaluate, which reads what models write.
     """
-    click.echo(prompt_for(" ".join(questions), examples))
+    echo_data(prompt_for(" ".join(questions), examples))
 
 
 def prompt_for(question: str, examples: int = len(EXAMPLES)) -> str:

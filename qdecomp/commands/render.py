@@ -56,7 +56,7 @@ def command(input_path: Path, gold_path: Path | None, limit: int | None, output_
         for part in progress(page_parts(items, title=title), "Drawing", len(items) + 2):
             mistakes += is_mistake(part)
             stream.write(part)
-    print(f"{len(items):,} {'question is' if len(items) == 1 else 'questions are'} in {output_path}")
+    print(printable(f"{len(items):,} {'question is' if len(items) == 1 else 'questions are'} in {output_path}"))
     tell_mistakes(mistakes)
 
 
@@ -121,7 +121,7 @@ def _read_gold(
 
     gold = read_gold(path).examples
     for broken in (example for example in gold if example.error is not None):
-        print(f"{path}: row {broken.row}: {broken.error}; shown without gold", file=sys.stderr)
+        print(printable(f"{path}: row {broken.row}: {broken.error}; shown without gold"), file=sys.stderr)
     examples = {example.question_id: example for example in gold}
     extra = [record for record in records if record.question_id not in examples]
     if len(extra) == len(records):

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from qdecomp.terminal.escapes import printable
+
 from .row_mistakes import tell_mistakes
 from .scoring_options import SCORING_PARAMETERS, ScoringOptions
 
@@ -28,5 +30,5 @@ def command(output: Path, **scoring: Any) -> None:
     evaluation = options.run(required_metrics=["lf_em"])
     report = build_report(evaluation, seed=options.seed)
     write_report(report, output)
-    print(f"The report is in {output / 'index.html'}")
+    print(printable(f"The report is in {output / 'index.html'}"))
     tell_mistakes(sum(system.mistakes for system in report.systems))
