@@ -70,7 +70,9 @@ def open_consensus(
         weights.append(weight)
     check_weights(weights, len(sources))
     calibration = calibration_of_json(value.get("calibration"))
-    return ConsensusParser(tuple(source.open_as_it_is() for source in sources), tuple(weights), candidates, calibration)
+    return ConsensusParser(
+        tuple(source.open_calibrated() for source in sources), tuple(weights), candidates, calibration
+    )
 
 
 def _member(entry: Any, where: str, path: Path, trust: bool) -> tuple[ParserSource, float]:

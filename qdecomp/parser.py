@@ -48,14 +48,17 @@ class ParserSource:
 
     def open(self) -> Predict:
         """Load the parser, with calibrated confidence if it has a calibration; it refuses what is not a question."""
-        from qdecomp.decoding.calibration import CalibratedParser
         from qdecomp.refusals import CarefulParser
+
+        return CarefulParser(self.open_calibrated(), self.min_confidence)
+
+    def open_calibrated(self) -> Predict:
+        """Load the parser, which answers whatever it is asked, with calibrated confidence if it has a calibration."""
+        from qdecomp.decoding.calibration import CalibratedParser
 
         predict = self.open_as_it_is()
         calibration = getattr(predict, "calibration", None)
-        if calibration is not None:
-            predict = CalibratedParser(predict, calibration)
-        return CarefulParser(predict, self.min_confidence)
+        return predict if calibration is None else CalibratedParser(predict, calibration)
 
     def open_as_it_is(self) -> Predict:
         """Load the parser alone."""

@@ -2,6 +2,8 @@
 
 Candidates are put into classes of the same normalised logical form, which LF-EM takes for equal. A class has the
 weighted sum of its members' probabilities, and the best member of the best class is the answer.
+Probabilities of different parsers can be compared where they are calibrated, so calibrated confidence counts where
+there is one.
 """
 
 from __future__ import annotations
@@ -64,12 +66,15 @@ def answer_classes(question: str, predictions: Sequence[Prediction]) -> list[Ans
 
 
 def _candidates(prediction: Prediction) -> list[tuple[str, float]]:
-    if prediction.candidates:
-        return [(each.decomposition, math.exp(min(each.score, 0.0))) for each in prediction.candidates]
-    if prediction.decomposition is None:
-        return []
-    score = prediction.score
-    return [(prediction.decomposition, 1.0 if score is None else math.exp(min(score, 0.0)))]
+    """Texts with their probabilities, scaled so that the first one's is its calibrated confidence, if it has that."""
+    given = [(each.decomposition, math.exp(min(each.score, 0.0))) for each in prediction.candidates]
+    if not given and prediction.decomposition is not None:
+        score = prediction.score
+        given = [(prediction.decomposition, 1.0 if score is None else math.exp(min(score, 0.0)))]
+    if not given or prediction.calibrated is None:
+        return given
+    first = given[0][1]
+    return [(text, prediction.calibrated * (probability / first if first else 1.0)) for text, probability in given]
 
 
 def consensus(question: str, predictions: Sequence[Prediction], weights: Sequence[float]) -> Prediction:
@@ -95,7 +100,7 @@ def consensus(question: str, predictions: Sequence[Prediction], weights: Sequenc
     own = predictions[system]
     answer = own if own.decomposition == text else prediction_of_text(text)
     margin = candidates[0].score - candidates[1].score if len(candidates) > 1 else None
-    return replace(answer, score=candidates[0].score, candidates=tuple(candidates), margin=margin)
+    return replace(answer, score=candidates[0].score, candidates=tuple(candidates), margin=margin, calibrated=None)
 
 
 def learn_weights(rows: Sequence[tuple[str, str, Sequence[Prediction]]]) -> tuple[float, ...]:

@@ -49,6 +49,15 @@ def test_a_system_without_candidates_counts_with_its_probability_or_one() -> Non
     )
 
 
+def test_calibrated_confidence_counts_instead_of_the_probability() -> None:
+    modest = replace(says((JOINED, 0.01), (WRONG, 0.001)), calibrated=0.8)
+    answer = consensus(QUESTION, [says((WRONG, 0.5)), modest], [1, 1])
+    assert answer.decomposition == JOINED
+    # The member's own confidence is not that of all.
+    assert answer.confidence == pytest.approx(0.4)
+    assert [math.exp(each.score) for each in answer.candidates] == pytest.approx([0.8 / 2, (0.5 + 0.08) / 2])
+
+
 def test_what_has_no_logical_form_is_the_last_resort() -> None:
     broken = Prediction("return #7", score=0.0)
     assert consensus(QUESTION, [broken, says((JOINED, 0.1))], [1, 1]).decomposition == JOINED
