@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from allennlp.commands.train import TrainModel
 from allennlp.common import Params
 from allennlp.common.util import prepare_environment
@@ -82,3 +83,27 @@ def test_the_papers_settings(name: str) -> None:
     assert optimizer["parameter_groups"][0][1]["lr"] == 5e-5
     assert params["data_loader"]["batch_sampler"]["batch_size"] == 32
     assert params["trainer"]["num_epochs"] == (80 if name == "biaffine_graph_parser" else 25)
+
+
+def test_a_continued_training_begins_with_the_weights_of_the_first(
+    tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("QDECOMP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("FIRST_RUN", str(tmp_path / "first"))
+    trained = {}
+    for name in ("copynet_bert_minilm", "continued/copynet_bert_minilm"):
+        path = ROOT / "training_config" / f"{name}.jsonnet"
+        params = _params(path, **dict.fromkeys(ENCODER_KEYS, str(tiny_encoder)))
+        prepare_environment(params)
+        folder = tmp_path / name.partition("/")[0]
+        trained[name] = TrainModel.from_params(params, serialization_dir=str(folder), local_rank=0).model
+        if name == "copynet_bert_minilm":
+            for weight in trained[name].parameters():
+                torch.nn.init.normal_(weight.data)
+            trained[name].vocab.save_to_files(str(tmp_path / "first" / "vocabulary"))
+            torch.save(trained[name].state_dict(), tmp_path / "first" / "best.th")
+    first, continued = (dict(model.named_parameters()) for model in trained.values())
+    assert first.keys() == continued.keys()
+    for name, weight in first.items():
+        assert torch.equal(weight, continued[name]), name

@@ -4,13 +4,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import torch
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import FeedForward
-from allennlp.nn import Activation
+from allennlp.nn import Activation, InitializerApplicator
 from allennlp.training.metrics import Average
 
 from qdecomp.data.edges_field import EDGE_LABELS, NO_EDGE, from_model_order, to_model_order
@@ -57,7 +57,8 @@ class BiaffineGraphParser(Model):
 
     An edge is predicted where its probability is above one half, with the most probable label. Where such a graph is
     not valid, ``decoder`` may find a better one: ``"ilp"`` does, or ``{"type": "ilp", "time_limit": 0.5}``, see
-    :data:`qdecomp.decoding.DecoderSettings`.
+    :data:`qdecomp.decoding.DecoderSettings`. ``initializer`` says what weights begin with, such as those of an earlier
+    training.
     """
 
     default_predictor = "question_decomposition"
@@ -73,6 +74,7 @@ class BiaffineGraphParser(Model):
         feed_forward_dropout: float = 0.3,
         label_weight: float = 1.0,
         decoder: str | dict[str, Any] = "greedy",
+        initializer: Optional[InitializerApplicator] = None,  # noqa: UP045 - AllenNLP builds nothing for "X | None"
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -94,6 +96,8 @@ class BiaffineGraphParser(Model):
         self._edges = EdgeScores()
         self._decompositions = DecompositionScores()
         draw_dropout_by_byte(self)
+        if initializer is not None:
+            initializer(self)
 
     def decode_graphs_with(self, decoder: DecoderSettings) -> None:
         """From now on, use this decoder."""

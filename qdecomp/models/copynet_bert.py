@@ -3,13 +3,14 @@
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional
 
 import torch
 from allennlp.common.lazy import Lazy
 from allennlp.data.fields.text_field import TextFieldTensors
 from allennlp.data.vocabulary import Vocabulary
 from allennlp.models.model import Model
+from allennlp.nn.initializers import InitializerApplicator
 
 from qdecomp.modules.byte_dropout import draw_dropout_by_byte
 from qdecomp.modules.copy_decoder import CopyDecoder
@@ -34,6 +35,8 @@ class CopyNetBert(Model):
         Its size for the question's states comes from the encoder.
     dropout : `float`
         The rate on the encoded words.
+    initializer : `InitializerApplicator`
+        What weights begin with, such as those of an earlier training.
     """
 
     default_predictor = "question_decomposition"
@@ -44,6 +47,7 @@ class CopyNetBert(Model):
         word_encoder: WordEncoder,
         decoder: Lazy[CopyDecoder],
         dropout: float = 0.1,
+        initializer: Optional[InitializerApplicator] = None,  # noqa: UP045 - AllenNLP builds nothing for "X | None"
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -53,6 +57,8 @@ class CopyNetBert(Model):
         self._decompositions = DecompositionScores()
         self._candidates = 0
         draw_dropout_by_byte(self)
+        if initializer is not None:
+            initializer(self)
 
     def give_candidates(self, count: int) -> None:
         """From now on, give so many of the best decompositions with every prediction."""

@@ -3,13 +3,14 @@
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional
 
 import torch
 from allennlp.common.lazy import Lazy
 from allennlp.data.fields.text_field import TextFieldTensors
 from allennlp.data.vocabulary import Vocabulary
 from allennlp.models.model import Model
+from allennlp.nn.initializers import InitializerApplicator
 from allennlp.training.metrics.average import Average
 from torch import Tensor
 
@@ -54,6 +55,8 @@ class LatentRat(Model):
     graph_decoder : `str` or `dict`
         How a graph is made of probabilities: the name of a decoder, or an object such as
         ``{"type": "ilp", "time_limit": 0.5}``, see :data:`qdecomp.decoding.DecoderSettings`.
+    initializer : `InitializerApplicator`
+        What weights begin with, such as those of an earlier training.
     """
 
     default_predictor = "question_decomposition"
@@ -68,6 +71,7 @@ class LatentRat(Model):
         graph_weight: float = 100.0,
         predict_with: str = "decoder",
         graph_decoder: str | dict[str, Any] = "greedy",
+        initializer: Optional[InitializerApplicator] = None,  # noqa: UP045 - AllenNLP builds nothing for "X | None"
         **kwargs: Any,
     ) -> None:
         super().__init__(vocab, **kwargs)
@@ -88,6 +92,8 @@ class LatentRat(Model):
         self._edges = EdgeScores()
         self._decompositions = {head: DecompositionScores() for head in _HEADS}
         draw_dropout_by_byte(self)
+        if initializer is not None:
+            initializer(self)
 
     def decode_graphs_with(self, decoder: DecoderSettings) -> None:
         """From now on, use this decoder for graphs; there must be a use for it."""
