@@ -63,7 +63,7 @@ def hostile(marker: Path) -> list[dict[str, Any]]:
 def test_what_an_archive_names_is_not_run(tmp_path: Path, temporary: Path, number: int) -> None:
     marker = tmp_path / "marker"
     path = archive_of(tmp_path / "x.tar.gz", json.dumps(hostile(marker)[number]))
-    for open_archive in (load, predict_module.load_archive, evaluate_module.load_archive):  # type: ignore[attr-defined]
+    for open_archive in (load, predict_module.load_archive, evaluate_module.load_archive):
         with pytest.raises(DataError) as caught:
             open_archive(path)
         assert "\n" not in str(caught.value)
@@ -128,12 +128,12 @@ def test_the_allennlp_command_is_trusted_by_an_environment_variable(
     path = archive_of(tmp_path / "x.tar.gz", json.dumps(config))
     monkeypatch.setenv(TRUST_SWITCH, "1")
     with pytest.raises(DataError, match="unable to import module"):
-        predict_module.load_archive(str(path))  # type: ignore[attr-defined]
+        predict_module.load_archive(str(path))
 
 
 def test_our_own_archives_and_their_folders_are_loaded(archive: Path, temporary: Path) -> None:
     for source in (archive, archive.parent):
         decomposition = load(source).parse("how many cubes are red ?")
         assert decomposition.steps or decomposition.error
-    assert predict_module.load_archive(str(archive), cuda_device=-1).model is not None  # type: ignore[attr-defined]
+    assert predict_module.load_archive(str(archive), cuda_device=-1).model is not None
     assert list(temporary.iterdir()) == []

@@ -36,7 +36,7 @@ READERS: tuple[Callable[[Any], Any], ...] = (
     lambda value: convert("how many cubes ?", value),
     lambda value: convert(value, "return cubes"),
 )
-VALUES = (None, b"return x", 1, 1.5, True, 10**400, [None], [b"x"], [[]], object())
+VALUES: tuple[Any, ...] = (None, b"return x", 1, 1.5, True, 10**400, [None], [b"x"], [[]], object())
 GRAPHS = (
     {"tokens": ["a", "b"], "edges": [[0, 1, "span", 10**400]]},
     {"tokens": ["a", "b"], "edges": [[10**400, 1, "span"]]},
