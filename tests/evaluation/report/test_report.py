@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.evaluation.metrics.metric import get_metric
 from qdecomp.evaluation.report.page import render_page
 from qdecomp.evaluation.report.report import REPORT_FILES, Report, build_report, report_to_json, write_report
 from qdecomp.evaluation.scoring import QuestionScores, choose_metrics, evaluate
@@ -142,6 +143,15 @@ def test_evidence_of_a_metric_has_a_place(report: Report) -> None:
     analyses = tuple(replace(analysis, question=shown(analysis.question)) for analysis in first.analyses)
     page = render_page(replace(report, systems=(replace(first, analyses=analyses), *more)))
     assert "because of &lt;b&gt;" in page
+
+
+def test_lf_eq_shows_a_world_in_which_the_systems_differ() -> None:
+    gold = gold_of({"GEO_dev_1": "return rivers ;return number of #1"})
+    systems = [system_of("a", ["return rivers ;return number of #1"]), system_of("b", ["return rivers"])]
+    page = Page(render_page(build_report(evaluate(gold, systems, choose_metrics(["lf_em", "lf_eq"])))))
+    shown = page.texts[page.texts.index("Where systems differ") :]
+    assert get_metric("lf_eq").title in shown
+    assert any(text.startswith("2. number of #1") for text in shown)
 
 
 @pytest.mark.parametrize("dark", [False, True])

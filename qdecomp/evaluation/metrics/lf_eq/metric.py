@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..metric import MetricFunction, MetricOptions, MetricResult
 from .verdict import lf_eq
 
@@ -15,8 +17,11 @@ def score(question: str, prediction: str, gold: str) -> MetricResult:
     '2. number of #1'
     """
     result = lf_eq(question, prediction, gold)
-    evidence = None if result.evidence is None else result.evidence.to_json()
-    return MetricResult(float(result.verdict), result.error, {"world": evidence, "worlds": result.worlds})
+    world = result.evidence
+    details: dict[str, Any] = {"world": None if world is None else world.to_json(), "worlds": result.worlds}
+    if world is not None:
+        details["evidence"] = tuple(str(world).splitlines())
+    return MetricResult(float(result.verdict), result.error, details)
 
 
 def load(options: MetricOptions) -> MetricFunction:
