@@ -19,7 +19,8 @@ _NO_WORDS: frozenset[str] = frozenset()
 _WORD = re.compile(r"\w+")
 
 
-@lru_cache(maxsize=16384)
+# Questions come one after the other, and a million of them should not fill the memory.
+@lru_cache(maxsize=1024)
 def representatives(question: str, strict: bool = False) -> Mapping[str, str]:
     """What each word of a class is replaced by; a word that is missing stands for itself.
 
