@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 
+# One for all, as most of millions of results have none.
+_NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class MetricResult:
     """The score of one prediction; a verdict is 1.0 or 0.0.
@@ -43,7 +47,7 @@ class MetricResult:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "details", MappingProxyType(dict(self.details)))
+        object.__setattr__(self, "details", MappingProxyType(dict(self.details)) if self.details else _NO_DETAILS)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A mapping proxy cannot be pickled, but results travel between processes.
