@@ -16,9 +16,9 @@ from typing import Any
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
 from qdecomp.data_structures.errors import StepError
+from qdecomp.data_structures.lexicon import removed_words
 from qdecomp.data_structures.lexicon.equivalence import representatives
 from qdecomp.data_structures.lexicon.inflections import variants
-from qdecomp.data_structures.lf_em.normalization import removed_words
 from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import Qdmr, is_reference, parse_qdmr, reference_number
