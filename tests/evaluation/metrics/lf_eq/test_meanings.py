@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import doctest
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,10 @@ def test_every_property_has_a_meaning_of_its_own() -> None:
 
 def test_the_documentation_has_the_same_table(project_root: Path) -> None:
     assert meanings_table() in (project_root / "docs" / "lf_eq.md").read_text(encoding="utf-8")
+
+
+def test_the_examples_of_the_documentation_run(project_root: Path) -> None:
+    path = project_root / "docs" / "lf_eq.md"
+    results = doctest.testfile(str(path), module_relative=False, encoding="utf-8")
+    assert results.failed == 0
+    assert results.attempted >= 5
