@@ -25,7 +25,7 @@ _DEVICE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 # below qdecomp.commands holds a click command called ``command``.
 _COMMANDS = {
     "parse": "Decompose a question, or all questions of a file.",
-    "convert": "Turn annotated decompositions into dependency graphs, checked back.",
+    "convert": "Turn annotated decompositions into dependency graphs and check them.",
     "evaluate": "Score predicted decompositions against gold ones.",
     "combine": "Make the consensus of several systems' predictions.",
     "report": "Compare systems on one page with tables, plots and examples.",

@@ -1,6 +1,6 @@
 """Makes the project known to the ``allennlp`` command; ``.allennlp_plugins`` names this module.
 
-Importing it imports torch and AllenNLP. Who only converts, scores or parses has no need of it.
+Importing it imports torch and AllenNLP. You do not need it to convert, score or parse.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ __all__ = ["command"]
 @click.option(
     "--questions", "questions_path", type=click.Path(path_type=Path), help="Break's CSV with the texts of questions."
 )
-@click.option("--overwrite", is_flag=True, help="Start anew instead of going on with what the output file has.")
+@click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
 def command(
     predictions: tuple[Path, ...],

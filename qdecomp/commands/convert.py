@@ -1,4 +1,4 @@
-"""``qdecomp convert``: annotated decompositions to dependency graphs, checked back."""
+"""``qdecomp convert``: annotated decompositions to dependency graphs, each of them checked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BROKEN_ROWS_TOLD = 10
     help="The tokens that are appended to every question: default or paper.",
 )
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use.  [default: all]")
-@click.option("--overwrite", is_flag=True, help="Start anew instead of going on with what the output file has.")
+@click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a row could not be converted.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")
 def command(
@@ -44,8 +44,8 @@ def command(
 ) -> None:
     """Turn annotated decompositions into dependency graphs.
 
-    Each graph is turned back into a logical form and compared with the one it was made from. A run that was stopped
-    goes on where it ended when it is started again with the same input and options.
+    Each graph is turned back into a logical form and compared with the one it was made from. If a run is
+    stopped, start it again with the same input and options: it continues where it stopped.
     """
     from qdecomp.data_structures.errors import DataError
     from qdecomp.data_structures.special_tokens import PRESETS
@@ -53,7 +53,7 @@ def command(
     from qdecomp.terminal.tables import Table, show_tables
 
     if special_tokens not in PRESETS:
-        raise DataError(f"--special-tokens: there is no {special_tokens!r}; choose of {', '.join(sorted(PRESETS))}")
+        raise DataError(f"--special-tokens: there is no {special_tokens!r}; choose one of {', '.join(sorted(PRESETS))}")
 
     require_other_files({"--output": output_path, "--json": json_path}, [input_path])
 

@@ -47,7 +47,7 @@ _QUESTIONS_FOR_PROCESSES = 200
     "--format",
     "format_name",
     type=click.Choice(FORMATS),
-    help="How to show the decomposition of a question.  [default: text; of a file: json, always]",
+    help="How to show the decomposition of a question.  [default: text; for a file always json]",
 )
 @click.option(
     "--graph", "with_graph", is_flag=True, help="Show the graph with the text: its edges and how sure they are."
@@ -64,18 +64,18 @@ _QUESTIONS_FOR_PROCESSES = 200
     "--candidates",
     type=click.IntRange(min=0),
     default=0,
-    help="Give so many of the best decompositions in each record.",
+    help="How many of the best decompositions to put into each record.",
 )
 @click.option("--trust", is_flag=True, help="Let an archive from elsewhere run code that it names.")
 @click.option(
     "--min-confidence",
     type=click.FloatRange(0, 1),
     default=0.0,
-    help="Give no plan where the parser is less sure than that, from 0 to 1, and say so.",
+    help="Give no decomposition if the parser's confidence (0 to 1) is below this; the record says so.",
 )
 @click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True, help="Questions at a time.")
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use for a file.  [default: all]")
-@click.option("--overwrite", is_flag=True, help="Start anew instead of going on with what the output file has.")
+@click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
 def command(
     questions: Sequence[str],
@@ -96,8 +96,8 @@ def command(
 ) -> None:
     """Decompose a question into steps, or all questions of a file.
 
-    For a file, one record is written for every question, also where there is no decomposition. A run that was stopped
-    goes on where it ended when it is started again with the same input, output and parser.
+    For a file, one record is written for every question, even if it has no decomposition. If a run is stopped, start
+    it again with the same input, output and parser: it continues where it stopped.
     """
     from qdecomp.files import require_other_files
     from qdecomp.files.question_files import STANDARD_INPUT, read_questions, something_is_piped_in

@@ -30,7 +30,7 @@ _file = click.Path(path_type=Path)
 @click.command("render")
 @click.option("--input", "input_path", type=_file, required=True, help="Prediction records (JSON lines).")
 @click.option("--gold", "gold_path", type=_file, help="Break's CSV with gold decompositions, matched by question_id.")
-@click.option("--limit", type=click.IntRange(min=1), help="Show only so many of the first records.")
+@click.option("--limit", type=click.IntRange(min=1), help="Show only this many records, from the first.")
 @click.option("--output", "output_path", type=_file, required=True, help="The HTML page to write.")
 def command(input_path: Path, gold_path: Path | None, limit: int | None, output_path: Path) -> None:
     """Show predicted decompositions as a page: steps, step diagrams and dependency graphs, beside gold.

@@ -106,7 +106,7 @@ SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
         is_flag=True,
         help="Stop with exit code 1 if a row is missing, extra, duplicate, malformed or empty.",
     ),
-    click.Option(["--seed"], type=int, default=0, show_default=True, help="Decides the bootstrap's resamples."),
+    click.Option(["--seed"], type=int, default=0, show_default=True, help="The seed of the bootstrap."),
     click.Option(["--annotations"], type=_file, help="For norm_em: take linguistic annotations from this file."),
     click.Option(["--annotation-cache"], type=_file, help="For norm_em: keep spaCy's annotations in this file."),
     click.Option(

@@ -96,7 +96,7 @@ class LogicalStep:
 
 @dataclass(frozen=True, slots=True)
 class LogicalForm:
-    """The logical steps of a question. Their references name steps that exist and make no circle."""
+    """The logical steps of a question. Their references name steps that exist and form no cycle."""
 
     steps: tuple[LogicalStep, ...]
 

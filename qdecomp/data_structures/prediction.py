@@ -103,7 +103,7 @@ def prediction_record(prediction: Prediction, question_id: str, question: str) -
     """The record of a prediction for ``json.dumps``: the same for every parser."""
     form, graph, score = prediction.form, prediction.graph, prediction.score
     candidates = [{"decomposition": each.decomposition, "score": each.score} for each in prediction.candidates]
-    record = {
+    record: dict[str, Any] = {
         "question_id": question_id,
         "question": question,
         "decomposition": prediction.decomposition,

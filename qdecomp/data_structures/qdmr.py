@@ -94,7 +94,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Qdmr:
-    """A decomposition. Its references name steps that exist and make no circle."""
+    """A decomposition. Its references name steps that exist and form no cycle."""
 
     steps: tuple[Step, ...]
 
@@ -127,13 +127,13 @@ def check_references(references: Sequence[Iterable[int]]) -> None:
     try:
         order_by_references(dict(enumerate(references, start=1)))
     except CycleError as error:
-        circle = [int(number) for number in error.args[1]]
-        path = " \u2192 ".join(reference_to(number) for number in circle)
-        raise QdmrSyntaxError(f"its references go round in a circle ({path})", min(circle)) from None
+        cycle = [int(number) for number in error.args[1]]
+        path = " \u2192 ".join(reference_to(number) for number in cycle)
+        raise QdmrSyntaxError(f"its references form a cycle ({path})", min(cycle)) from None
 
 
 def order_by_references(references: Mapping[int, Iterable[int]]) -> list[int]:
-    """The steps' numbers, each after the steps that it refers to; ``graphlib.CycleError`` where there is a circle."""
+    """The steps' numbers, each after the steps that it refers to; ``graphlib.CycleError`` if there is a cycle."""
     if all(target < number for number, targets in references.items() for target in targets):
         return sorted(references)
     return list(TopologicalSorter(references).static_order())

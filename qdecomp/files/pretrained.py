@@ -157,6 +157,6 @@ def _nowhere(kind: str, name: str, error: Exception, advice: str) -> str:
     else:
         reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
     return (
-        f"{kind} {name!r}: no folder and no installed {kind} of that name, and not to be had from Hugging Face "
-        f"({reason}); {advice}, or fetch it once where there is a network"
+        f"{kind} {name!r}: no folder and no installed {kind} of that name, "
+        f"and it cannot be downloaded from Hugging Face ({reason}); {advice}, or download it once while you are online"
     )

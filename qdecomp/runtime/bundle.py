@@ -123,7 +123,7 @@ def read_config(folder: Path) -> BundleConfig:
         raise DataError(f"{path}: {error}") from None
     for name in (_PIECES, _WEIGHTS, CARD):
         if _checksum(folder / name) != checksums.get(name):
-            raise DataError(f"{folder / name}: damaged, or of another parser; install qdecomp anew")
+            raise DataError(f"{folder / name}: damaged, or of another parser; install qdecomp again")
     return config
 
 
@@ -153,4 +153,4 @@ def _checksum(path: Path) -> str:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); install qdecomp anew") from None
+        raise DataError(f"{path}: cannot be read ({error.strerror}); install qdecomp again") from None

@@ -129,7 +129,7 @@ class WriterNetwork:
     @property
     def first_word(self) -> int:
         """The id of the first word of a question, as far as its words are not among the tokens."""
-        return len(self.generate_bias)
+        return int(self.generate_bias.shape[0])
 
     def encode(self, questions: Sequence[PieceIds], source_ids: Sequence[Sequence[int]]) -> WriterState:
         """All questions at once; ``source_ids`` has the id of each word, equal ones for equal words."""

@@ -116,7 +116,7 @@ def test_the_script_is_the_same_command(files: Path, project_root: Path) -> None
 
 BROKEN = {
     "return cubes ;return number of #2": "refers to itself",
-    "return #2 that are red ;return size of #1": "circle",
+    "return #2 that are red ;return size of #1": "cycle",
     "return cubes ;return number of #7": "refers to #7",
     "": "no decomposition",
 }

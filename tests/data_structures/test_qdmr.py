@@ -56,7 +56,7 @@ def test_an_empty_step_was_counted_by_the_references_behind_it() -> None:
         ("return a ;return #2 b", 2, "refers to itself"),
         ("return a ;return #3 b", 2, "refers to #3, but there are 2 steps"),
         ("return a ;return #0", 2, "refers to #0"),
-        ("return #2 a ;return #1 b", 1, "circle"),
+        ("return #2 a ;return #1 b", 1, "form a cycle"),
         ("return a ;return #" + "9" * 1500, 2, "refers to"),
         ("return a ;return " + "b" * 5000, 2, "5,000 characters; at most 2,000 are allowed"),
     ],

@@ -119,7 +119,7 @@ def test_the_command_writes_figures_and_exits_as_promised(break_csv, tmp_path):
     ("options", "message"),
     [
         (["--input", "nowhere.csv"], "nowhere.csv: there is no such file"),
-        (["--special-tokens", "many"], "there is no 'many'; choose of default, paper"),
+        (["--special-tokens", "many"], "there is no 'many'; choose one of default, paper"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(break_csv, tmp_path, options, message):

@@ -143,7 +143,7 @@ def test_a_pipeline_is_found_in_a_folder_and_in_the_cache_of_the_hub(
     ("name", "message"),
     [
         ("xx_no_such_pipeline", "pip install xx_no_such_pipeline"),
-        ("nobody/pipeline", "not to be had from Hugging Face"),
+        ("nobody/pipeline", "cannot be downloaded from Hugging Face"),
         ("click", "no installed pipeline"),
         ("./no-such-folder", "no such folder"),
         (".", "no config.cfg"),
@@ -166,7 +166,7 @@ def test_a_folder_with_a_broken_pipeline_is_an_error_of_ours(tmp_path: Path) -> 
 
 def test_without_spacy_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(DataError, match=r"qdecomp\[norm_em\]"):
+    with pytest.raises(DataError, match=r"qdecomp\[norm-em\]"):
         load_spacy.__wrapped__("en_core_web_sm")
 
 

@@ -67,14 +67,12 @@ def test_the_parser_is_as_good_as_the_card_says(shared_path: Path) -> None:
 
 def test_neither_torch_nor_allennlp_nor_pickle_is_loaded() -> None:
     program = (
-        "import sys, qdecomp; qdecomp.load().parse('how many cubes are red ?'); "
+        "import sys, pickle; pickle.load = pickle.loads = pickle.Unpickler = None; "
+        "import qdecomp; assert qdecomp.load().parse('how many cubes are red ?'); "
         "print(*({'torch', 'allennlp', 'transformers', 'spacy'} & set(sys.modules)))"
     )
     output = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     assert output.split() == []
-    sources = [path.read_text(encoding="utf-8") for path in BUNDLED.parent.glob("*.py")]
-    assert sources
-    assert not any("import pickle" in source or "torch.load" in source for source in sources)
 
 
 @pytest.mark.parametrize("name", ["weights.safetensors", "vocab.txt", CARD])

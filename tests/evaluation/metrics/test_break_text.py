@@ -38,7 +38,7 @@ def test_an_ordinary_label_keeps_one_leading_space():
         ("return ; return", "there is no step"),
         ("return cubes ;return color of #2", "step 2: refers to itself (#2)"),
         ("return cubes ;return color of #4", "step 2: refers to #4, but there are 2 steps"),
-        ("return #2 ;return #1", "step 1: its references go round in a circle (#1 → #2 → #1)"),
+        ("return #2 ;return #1", "step 1: its references form a cycle (#1 → #2 → #1)"),
     ],
 )
 def test_problem(text, problem):

@@ -66,7 +66,7 @@ def test_a_circle_is_wrong_and_says_so():
     result = _score(_CIRCLE, _RED_BALLS)
     assert (result.value, result.error) == (
         0.0,
-        "prediction: step 2: its references go round in a circle (#2 → #3 → #2)",
+        "prediction: step 2: its references form a cycle (#2 → #3 → #2)",
     )
 
 
