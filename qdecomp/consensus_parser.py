@@ -22,7 +22,7 @@ from qdecomp.decoding.calibration import Calibration, calibration_of_json
 from qdecomp.decoding.consensus import check_weights, consensus
 from qdecomp.parser import ParserSource, Predict, parser_path
 
-__all__ = ["ConsensusParser", "open_consensus"]
+__all__ = ["ConsensusParser", "member_paths", "open_consensus"]
 
 _KIND = "consensus"
 _CANDIDATES = 5
@@ -73,6 +73,12 @@ def open_consensus(
     return ConsensusParser(
         tuple(source.open_calibrated() for source in sources), tuple(weights), candidates, calibration
     )
+
+
+def member_paths(path: Path) -> list[Path]:
+    """Where the parsers of a consensus are that can be opened."""
+    entries = json.loads(path.read_text(encoding="utf-8"))["parsers"]
+    return [parser_path(entry["parser"], path.parent) for entry in entries]
 
 
 def _member(entry: Any, where: str, path: Path, trust: bool) -> tuple[ParserSource, float]:

@@ -76,6 +76,27 @@ class ParserSource:
             raise DataError(f"{self.path}: an archive needs AllenNLP's environment, see README ({error})") from None
         return load_archived_parser(self.path, self.decoder, dict(self.options), trust=self.trust)
 
+    def content(self) -> list[str]:
+        """What the parser is made of, wherever it lies: hashes of its files and, for a consensus, of its members'."""
+        from qdecomp.files.fingerprint import fingerprint
+
+        found = [fingerprint(self.path)]
+        if self.path.suffix == ".json" and self.path.is_file():
+            from qdecomp.consensus_parser import member_paths
+
+            found.extend(each for path in member_paths(self.path) for each in ParserSource(path).content())
+        return found
+
+    def depends_on_batches(self) -> bool:
+        """Whether the last digits of an answer depend on which questions are parsed together."""
+        from qdecomp.runtime.bundle import is_bundle, read_config
+        from qdecomp.runtime.bundle_config import GraphConfig
+
+        is_graph_parser = (
+            self.path.is_dir() and is_bundle(self.path) and isinstance(read_config(self.path), GraphConfig)
+        )
+        return not is_graph_parser
+
 
 class Parser:
     """Answers questions in batches; made by :func:`load`."""
@@ -88,6 +109,17 @@ class Parser:
 
     def __repr__(self) -> str:
         return f"<Parser {self.name}>"
+
+    def key(self, batch_size: int) -> list[Any]:
+        """What answers depend on beside the question: what the parser is made of, and its batches if they matter."""
+        if self._source is None:
+            return [self.name, batch_size]
+        return [*self._source.content(), batch_size if self._source.depends_on_batches() else None]
+
+    @staticmethod
+    def window(batch_size: int) -> int:
+        """How many questions :meth:`pipe` takes at a time, to parse those of one length together."""
+        return _BATCHES_SORTED_TOGETHER * batch_size
 
     def parse(self, question: str, question_id: str = "") -> Decomposition:
         """The decomposition of one question; where there is none, it says why and counts as false."""
@@ -128,7 +160,7 @@ class Parser:
         windows: deque[tuple[list[Any], list[list[int]]]] = deque()
 
         def batches() -> Iterator[list[str]]:
-            while window := list(islice(questions, _BATCHES_SORTED_TOGETHER * batch_size)):
+            while window := list(islice(questions, self.window(batch_size))):
                 texts = [question for question, _ in window] if as_tuples else window
                 by_length = sorted(range(len(texts)), key=lambda number: len(texts[number]))
                 chunks = [by_length[start : start + batch_size] for start in range(0, len(texts), batch_size)]

@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "models": _NETWORKS | {"decoding", "training"},
     "predictors": _FILES | {"decoding"},
     "allennlp_bridge": _PARSERS | {"runtime"},
-    "top": _DATA_STRUCTURES | {"terminal", "decoding", "runtime", "visualization", "planning", "allennlp_bridge"},
+    "top": _FILES | {"decoding", "runtime", "visualization", "planning", "allennlp_bridge"},
     "commands": _FILES | _METRICS | {"evaluation", "evaluation.report", "visualization", "planning", "top", "decoding"},
     "cli": {"data_structures", "terminal", "commands"},
 }

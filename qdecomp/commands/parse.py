@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,8 +118,8 @@ def command(
         files = [] if input_path == STANDARD_INPUT else [input_path]
         require_other_files({"--output": output_path}, [*files, Path(source)])
         rows = read_questions(input_path, column)
-        settings = json.dumps([VERSION, source, decoder, candidates, min_confidence])
         parser = load(source, decoder=decoder, candidates=candidates, min_confidence=min_confidence, trust=trust)
+        settings = json.dumps([VERSION, parser.key(batch_size), decoder, candidates, min_confidence])
         run = _FileRun(parser, batch_size, processes, settings)
         failed = run.print(rows) if output_path is None else run.write(rows, output_path, overwrite)
         mistakes = run.mistakes
@@ -173,8 +174,10 @@ class _FileRun:
         keys = [self._key(row) for row in rows]
         with resume_json_lines(path, keys, overwrite=anew, on_record=self._count) as writer:
             resumed = writer.done
-            rest = rows[resumed:]
-            for record in progress(self._records(rest), "parsing", len(rest)):
+            # From the start of the questions that are parsed together, so that every batch is what it would have been.
+            again = resumed % self.parser.window(self.batch_size)
+            rest = rows[resumed - again :] if resumed < len(rows) else []
+            for record in islice(progress(self._records(rest), "parsing", len(rest)), again, None):
                 self._count(record)
                 writer.write({**record, "key": keys[writer.done]})
         kept = f", {resumed:,} of them from an earlier run" if resumed else ""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from qdecomp.decoding.scores import Places
 
 from .encoder import Encoder, rows_of
-from .layers import Array, FeedForward, LayerNorm, Linear, Weights, attend, gelu, sigmoid, softmax
+from .layers import Array, FeedForward, LayerNorm, Linear, Weights, attend, gelu, row_product, sigmoid, softmax
 from .word_pieces import PieceIds
 
 __all__ = ["EncodedQuestion", "GraphNetwork", "PairLabels"]
@@ -126,7 +126,7 @@ class GraphNetwork:
         word_counts = [question.word_count for question in questions]
         states = self._token_states(questions, word_counts)
         results = {name: net(states) for name, net in self._nets.items()}
-        half = _with_one(results["edge_from"]) @ self._edge_weight
+        half = row_product(_with_one(results["edge_from"]), self._edge_weight)
         edge_to = _with_one(results["edge_to"])
         for rows in rows_of([count + self.special_count for count in word_counts]):
             labels = PairLabels(results["label_from"][rows], results["label_to"][rows], self._label_weight)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from qdecomp.cli import main
 from qdecomp.data_structures.graph_codecs import parse_conllu, parse_dot
 from qdecomp.data_structures.logical_form import parse_logical_form
 from qdecomp.data_structures.qdmr import parse_qdmr
+from qdecomp.runtime.bundle import BUNDLED
 
 QUESTION = "how many red cubes are there ?"
 OTHER = "which rivers are in texas ?"
@@ -326,3 +328,43 @@ def test_half_of_a_character_is_an_error_of_its_question_only(
     assert "\\ud800" in capsys.readouterr().out
     assert run("how many \udcff cubes ?") == 0
     assert "\\udcff" in capsys.readouterr().out
+
+
+def questions_file(tmp_path: Path, count: int = 40) -> Path:
+    path = tmp_path / "questions.txt"
+    things = ("cubes", "rivers in texas", "flights from denver to boston", "players who scored two goals", "dogs")
+    lines = [f"how many {things[number % 5]} are {'very ' * (number % 7)}red ?" for number in range(count)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_the_batch_size_changes_no_byte_also_of_a_run_that_is_resumed(tmp_path: Path) -> None:
+    questions = str(questions_file(tmp_path))
+    written = []
+    for size in ("1", "4", "32"):
+        output = tmp_path / f"{size}.jsonl"
+        assert run("--input", questions, "--output", str(output), "--batch-size", size) == 0
+        written.append(output.read_bytes())
+    assert written[0] == written[1] == written[2]
+    resumed = tmp_path / "resumed.jsonl"
+    resumed.write_bytes(b"".join(written[0].splitlines(keepends=True)[:17]) + b'{"cut')
+    assert run("--input", questions, "--output", str(resumed), "--batch-size", "3") == 0
+    assert resumed.read_bytes() == written[0]
+
+
+def test_a_parser_is_known_by_its_content_and_not_by_its_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions, output = str(questions_file(tmp_path, 2)), tmp_path / "out.jsonl"
+    folder = tmp_path / "parser"
+    shutil.copytree(BUNDLED, folder)
+    assert run("--input", questions, "--output", str(output)) == 0
+    before = output.read_bytes()
+    # The same parser elsewhere goes on with the file; another one in the same place does not.
+    assert run("--input", questions, "--output", str(output), "--parser", str(folder)) == 0
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"name": "trained again"}), encoding="utf-8")
+    capsys.readouterr()
+    assert run("--input", questions, "--output", str(output), "--parser", str(folder)) == 2
+    assert "made from other input or with other settings" in capsys.readouterr().err
+    assert output.read_bytes() == before
