@@ -64,7 +64,7 @@ def test_the_command_loses_no_line(
     records = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
     assert [record["question_id"] for record in records] == [str(number) for number in range(1, 10)]
     empty, wordless = "the question is empty", "the question has no word in it"
-    too_long = "the question is too long: 25,000 characters; at most 2,000 are allowed"
+    too_long = "the question is too long: 24,999 characters; at most 2,000 are allowed"
     errors = [record["error"] for record in records]
     assert [errors[number] for number in (0, 2, 3, 4, 5, 6, 8)] == [empty] * 3 + [wordless, too_long, wordless, empty]
     assert records[1]["graph"] is not None

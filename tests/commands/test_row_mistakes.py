@@ -112,10 +112,10 @@ def test_parse_gives_the_others_their_answers(
 
     monkeypatch.setattr("qdecomp.runtime.questions.question_words", broken)
     questions = files / "questions.txt"
-    questions.write_text("which rivers are long ?\nboom\nwhich lakes are deep ?\n")
+    questions.write_text("which rivers are long ?\nwhich boom is long ?\nwhich lakes are deep ?\n")
     assert run("parse", "--input", questions, "--output", files / "out.jsonl") == 1
     records = lines(files / "out.jsonl")
     assert [is_mistake(record["error"]) for record in records] == [False, True, False]
     assert [record["decomposition"] is not None for record in records] == [True, False, True]
     assert TOLD in capsys.readouterr().err
-    assert run("parse", "boom boom", "which lakes are deep ?") == 1
+    assert run("parse", "which boom is long ?", "which lakes are deep ?") == 1
