@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from qdecomp.data_structures.conversion.lf_to_sdg import REQUIRED_ARGUMENTS, WORD_ARGUMENTS
 from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED, EdgeTag
 from qdecomp.data_structures.lexicon.anchors import anchor_words
-from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.operators import OPERATORS, Operator
 
 from .choices import EdgeChoice, TokenKind, is_possible, read_label, token_kinds
 
@@ -186,12 +185,12 @@ def _single_arguments(arcs: Arcs, logic: Logic) -> None:
 def _complete_arguments(arcs: Arcs, logic: Logic) -> None:
     words = _Words(arcs, logic)
     for position, operator, references in arcs.steps():
-        for name, count in REQUIRED_ARGUMENTS[operator].items():
+        for name, count in OPERATORS[operator].required.items():
             found = [arc for arc in references if arc.tag.argument == name]
             for arc in references:
                 others = [other.literal for other in found if other is not arc]
                 if arc.tag.argument != name:
-                    can_be_words = count == 1 and name in WORD_ARGUMENTS[operator]
+                    can_be_words = count == 1 and name in OPERATORS[operator].word_arguments
                     logic.require(arc.literal, [*others, *([words.of(position, arc.tag)] if can_be_words else ())])
                 elif count > 1:
                     logic.require(arc.literal, others)

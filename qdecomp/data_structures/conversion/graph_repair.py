@@ -15,8 +15,8 @@ from typing import TypeVar
 from ..dependency_graph import DependencyGraph, Edge
 from ..edge_tags import DUPLICATE, SPAN, STRUCTURAL_TAGS, UNUSED, EdgeTag, format_tag, parse_tag
 from ..errors import GraphError
+from ..operators import OPERATORS
 from ..special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR
-from .lf_to_sdg import REQUIRED_ARGUMENTS
 from .sdg_to_dg import chains
 
 __all__ = ["Repaired", "repair"]
@@ -234,7 +234,7 @@ def _with_needed_argument(graph: DependencyGraph, notes: list[str]) -> Iterator[
     """A step whose only reference fills another argument than the one that it cannot do without."""
     for edges in _by_head(graph).values():
         tags = [parse_tag(edge.tag) for edge in edges]
-        needed = [name for name, count in REQUIRED_ARGUMENTS[tags[0].operator].items() if count == 1]
+        needed = [name for name, count in OPERATORS[tags[0].operator].required.items() if count == 1]
         if len(edges) == 1 and len(needed) == 1 and tags[0].argument != needed[0]:
             tag = format_tag(replace(tags[0], argument=needed[0]))
             notes.append(f"made {_name(graph, edges[0])} a {tag} edge: its only reference")

@@ -1,78 +1,26 @@
 """Logical form to span graph, by an alignment, and back.
 
 Back: the tokens of a node are the words of its step. The edges name operator, properties and the arguments that are
-references; the words go to the argument that :data:`WORD_ARGUMENTS` names for the operator.
+references; the words go to the arguments that the operator's row names for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 
 from ..alignment import Alignment
 from ..edge_tags import EdgeTag
 from ..errors import GraphError, LogicalFormSyntaxError
 from ..lexicon.anchors import anchor_words
 from ..logical_form import Argument, LogicalForm, LogicalStep
-from ..operators import Operator
+from ..operators import OPERATORS, Operator
 from ..qdmr import reference_to
 from ..span_graph import SpanEdge, SpanGraph
 from .phrasing import phrase_of
 
-__all__ = ["REQUIRED_ARGUMENTS", "WORD_ARGUMENTS", "logical_form_of", "span_graph_of"]
+__all__ = ["logical_form_of", "span_graph_of"]
 
 _STAGE = "span graph"
-
-WORD_ARGUMENTS: Mapping[Operator, tuple[str, ...]] = MappingProxyType(
-    {
-        Operator.SELECT: ("sub",),
-        Operator.FILTER: ("condition",),
-        Operator.PROJECT: ("projection",),
-        Operator.AGGREGATE: ("arg",),
-        Operator.GROUP: ("value", "key"),
-        Operator.SUPERLATIVE: ("attribute", "sub"),
-        Operator.COMPARATIVE: ("condition",),
-        Operator.COMPARISON: ("arg",),
-        Operator.UNION: ("sub",),
-        Operator.INTERSECTION: ("projection",),
-        Operator.DISCARD: ("exclude", "sub"),
-        Operator.SORT: ("order", "sub"),
-        Operator.BOOLEAN: ("condition",),
-        Operator.ARITHMETIC: ("left", "right"),
-    }
-)
-"""Where a step's words go: to the first of these arguments that no reference fills, or else to the first of all."""
-
-REQUIRED_ARGUMENTS: Mapping[Operator, Mapping[str, int]] = MappingProxyType(
-    {
-        Operator.SELECT: {"sub": 1},
-        Operator.FILTER: {"sub": 1},
-        Operator.PROJECT: {"sub": 1},
-        Operator.AGGREGATE: {"arg": 1},
-        Operator.GROUP: {},
-        Operator.SUPERLATIVE: {"sub": 1, "attribute": 1},
-        Operator.COMPARATIVE: {"sub": 1, "attribute": 1},
-        Operator.COMPARISON: {"arg": 2},
-        Operator.UNION: {"sub": 2},
-        Operator.INTERSECTION: {"intersect": 2},
-        Operator.DISCARD: {"sub": 1, "exclude": 1},
-        Operator.SORT: {"sub": 1, "order": 1},
-        Operator.BOOLEAN: {"sub": 1},
-        Operator.ARITHMETIC: {},
-    }
-)
-"""How often an argument must be there at least, as a reference or as words."""
-
-# Arguments of which each reference is one of its own; in the others, words and references make one argument.
-_LISTED = frozenset(
-    {
-        (Operator.UNION, "sub"),
-        (Operator.INTERSECTION, "intersect"),
-        (Operator.COMPARISON, "arg"),
-        (Operator.ARITHMETIC, "arg"),
-        (Operator.BOOLEAN, "sub"),
-    }
-)
 # In the steps of these operators, a word that shows the operator is at the same time a word that people write there.
 _ANCHORS_ARE_WORDS = frozenset((Operator.SELECT, Operator.FILTER, Operator.PROJECT))
 
@@ -107,7 +55,7 @@ def _step(graph: SpanGraph, node: int) -> LogicalStep:
     words = _words(graph, node, operator, properties)
     arguments: list[Argument] = []
     for name, targets in references.items():
-        if (operator, name) in _LISTED:
+        if name in OPERATORS[operator].listed:
             arguments.extend(Argument(name, (target,)) for target in targets)
         else:
             arguments.append(Argument(name, tuple(targets)))
@@ -125,7 +73,7 @@ def _words(graph: SpanGraph, node: int, operator: Operator, properties: tuple[st
         if all(word.lower() in known for word in graph.words(node)):
             positions = ()
     others = {position for number, other in enumerate(graph.nodes) if number != node for position in other}
-    before_reference = any(edge.tag.argument == WORD_ARGUMENTS[operator][0] for edge in graph.outgoing(node))
+    before_reference = any(edge.tag.argument == OPERATORS[operator].word_arguments[0] for edge in graph.outgoing(node))
     words = phrase_of(graph.tokens, positions, operator, others=others, before_reference=before_reference)
     # Without a property, a comparison is written "#1 where #2 is red", and read only so.
     return ("is", *words) if operator is Operator.COMPARATIVE and not properties else words
@@ -135,7 +83,7 @@ def _with_words(operator: Operator, arguments: list[Argument], words: Sequence[s
     used = {argument.name for argument in arguments}
     if operator is Operator.ARITHMETIC and "arg" in used:
         return [*arguments, Argument("arg", tuple(words))]
-    names = WORD_ARGUMENTS[operator]
+    names = OPERATORS[operator].word_arguments
     name = next((name for name in names if name not in used), names[0])
     for place, argument in enumerate(arguments):
         if argument.name == name:
@@ -145,7 +93,7 @@ def _with_words(operator: Operator, arguments: list[Argument], words: Sequence[s
 
 
 def _check(step: LogicalStep, node: int) -> None:
-    for name, count in REQUIRED_ARGUMENTS[step.operator].items():
+    for name, count in OPERATORS[step.operator].required.items():
         found = sum(argument.name == name for argument in step.arguments)
         if found < count:
             needed = f"{name}" if count == 1 else f"{count} times {name}"

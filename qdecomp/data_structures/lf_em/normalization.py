@@ -10,24 +10,12 @@ from typing import NamedTuple
 from ..lexicon import removed_words
 from ..lexicon.equivalence import representatives
 from ..logical_form import LogicalForm, LogicalStep
-from ..operators import Operator
+from ..operators import OPERATORS, Operator
 from ..qdmr import order_by_references
 
 __all__ = ["MERGE_RULES", "NormalizedStep", "normalize", "normalize_steps"]
 
 _SPLIT = re.compile(r"\W+")
-
-# The published metric sees only references in the arguments of these operators, unless there are none.
-_REFERENCES_HIDE_WORDS = frozenset(
-    (
-        Operator.AGGREGATE,
-        Operator.GROUP,
-        Operator.SUPERLATIVE,
-        Operator.COMPARISON,
-        Operator.ARITHMETIC,
-        Operator.UNION,
-    )
-)
 
 # A step whose ``sub`` is a step of one of these operators takes that one's words and references in.
 MERGE_RULES: Mapping[Operator, frozenset[Operator]] = {
@@ -77,7 +65,7 @@ def _normalize_step(step: LogicalStep, names: Mapping[str, str], strict: bool) -
 def _content(step: LogicalStep, strict: bool) -> tuple[frozenset[tuple[str, int]], frozenset[str]]:
     """The references of a step and the words that count, before these are replaced by their classes."""
     removed = removed_words(step.operator, step.properties, strict)
-    hide_words = not strict and step.operator in _REFERENCES_HIDE_WORDS
+    hide_words = not strict and OPERATORS[step.operator].references_hide_words
     edges: set[tuple[str, int]] = set()
     words: set[str] = set()
     for argument in step.arguments:

@@ -5,8 +5,6 @@ from hypothesis import given
 
 from qdecomp.data_structures.alignment import Alignment
 from qdecomp.data_structures.conversion.lf_to_sdg import (
-    REQUIRED_ARGUMENTS,
-    WORD_ARGUMENTS,
     logical_form_of,
     span_graph_of,
 )
@@ -14,7 +12,6 @@ from qdecomp.data_structures.conversion.qdmr_to_lf import to_qdmr
 from qdecomp.data_structures.edge_tags import parse_tag
 from qdecomp.data_structures.errors import GraphError, QDecompError
 from qdecomp.data_structures.logical_form import parse_logical_form
-from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 from tests.data_structures.graph_strategies import span_graphs
 
@@ -23,12 +20,6 @@ WORDS = ("how", "many", "red", "cubes", "balls", "100", "name")
 
 def graph(nodes, *edges):
     return SpanGraph(WORDS, tuple(nodes), tuple(SpanEdge(s, t, parse_tag(tag)) for s, t, tag in edges))
-
-
-def test_the_tables_know_every_operator_and_only_its_arguments():
-    for table in (WORD_ARGUMENTS, REQUIRED_ARGUMENTS):
-        assert set(table) == set(Operator)
-        assert all(set(table[operator]) <= set(OPERATORS[operator].arguments) for operator in Operator)
 
 
 def test_edges_come_from_the_references_of_the_logical_form():
