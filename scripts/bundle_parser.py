@@ -35,6 +35,7 @@ from qdecomp.terminal.progress import progress
 
 _CARD = Path(__file__).parent / "model_card.md"
 _TIMED = 200
+_CONTINUED = "A first training gave the weights that this one began with. "
 
 
 def measure(parser: Parser, gold: Gold, folder: Path) -> dict[str, Any]:
@@ -177,7 +178,10 @@ def training_of(loaded: Any) -> dict[str, Any]:
     params = loaded.config.params
     trainer, loader = params["trainer"], params["data_loader"]["batch_sampler"]
     rates = trainer["optimizer"]
+    continued = "initializer" in params["model"]
     return {
+        "beginning": _CONTINUED if continued else "",
+        "folder": "continued/" if continued else "",
         "epochs": trainer["num_epochs"],
         "batch_size": loader["batch_size"],
         "encoder_lr": rates["parameter_groups"][0][1]["lr"],

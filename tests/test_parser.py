@@ -65,14 +65,9 @@ def test_whatever_is_asked_there_is_an_answer(question: str, error: str | None) 
         assert decomposition or decomposition.error
 
 
-def test_decoders_can_be_chosen() -> None:
-    greedy, exact = load(decoder="greedy"), load(decoder="ilp", time_limit=0.2)
-    questions = [QUESTION, "which cubes are red and which are blue ?"]
-    assert len(list(greedy.pipe(questions))) == len(list(exact.pipe(questions))) == 2
-    with pytest.raises(DataError, match="no decoder 'magic'"):
-        load(decoder="magic")
-    with pytest.raises(DataError, match="decoder 'ilp'"):
-        load(decoder="ilp", patience=3)
+def test_a_parser_that_writes_takes_no_decoder() -> None:
+    with pytest.raises(DataError, match="takes no decoder"):
+        load(decoder="greedy")
 
 
 def test_a_pipe_keeps_the_order_and_sorts_by_length_inside() -> None:

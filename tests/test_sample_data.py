@@ -34,6 +34,7 @@ _LABELS = [
 # What the constant lexicon of Break offers besides the words of the word lists.
 _OPERATOR_WORDS = frozenset(("for", "each", "sorted", "by", "100"))
 _RESOURCE_WORDS = frozenset(("height", "population", "size", "elevation", "flights", "objects", "price", "date"))
+_WRITTEN_BY_HAND = frozenset(("README.md", "everyday.csv"))
 # Rows of broken.csv that have no decomposition at all, or one whose references mean nothing.
 _REFUSED = {
     "empty_decomposition",
@@ -49,6 +50,9 @@ _REFUSED = {
     "reference_to_nothing",
     "reference_to_zero",
     "huge_reference",
+    "long_chain",
+    "long_step",
+    "long_word_step",
 }
 
 
@@ -82,7 +86,7 @@ def test_the_generator_writes_the_same_bytes(tmp_path: Path) -> None:
     script = _ROOT / "scripts" / "make_sample_data.py"
     subprocess.run([sys.executable, str(script), "--output", str(tmp_path)], check=True, cwd=_ROOT)
     written = sorted(path.name for path in tmp_path.iterdir())
-    assert written == sorted(path.name for path in _DATA.iterdir() if path.name != "README.md")
+    assert written == sorted(path.name for path in _DATA.iterdir() if path.name not in _WRITTEN_BY_HAND)
     for name in written:
         assert (tmp_path / name).read_bytes() == (_DATA / name).read_bytes(), name
 

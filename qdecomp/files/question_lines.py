@@ -19,6 +19,8 @@ _QUESTION_NAMES = ("question_text", "question")
 _ID_NAMES = ("question_id", "id")
 _NAME = re.compile(r"[^\W\d][\w-]*\Z")
 _JSON_ARRAY = re.compile(r"\s*\[\s*(?:\Z|[\[{\"])")
+# A line that is longer is no header, and reading it as one would cost time.
+_LONGEST_HEADER = 10_000
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
@@ -137,6 +139,8 @@ def _looks_like_a_header(cells: Sequence[str]) -> bool:
 
 
 def _other_delimiter(line: str) -> str:
+    if len(line) > _LONGEST_HEADER:
+        return ""
     for delimiter, name in _DELIMITERS.items():
         cells = [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
         if delimiter != "," and _looks_like_a_header(cells):

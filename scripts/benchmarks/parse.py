@@ -31,6 +31,8 @@ _TOKENIZE, _PIECES = ("tokenization.py", "tokenize"), ("word_pieces.py", "__call
 _ENCODER, _NETWORK = ("encoder.py", "__call__"), ("graph_network.py", "encode")
 _DECODE, _LABELS, _SOLVE = ("ilp.py", "decode"), ("graph_network.py", "_work_out"), ("program.py", "solve")
 _STEPS = ("prediction.py", "prediction_of_graph")
+_SEARCH, _ADVANCE = ("beam_search.py", "beam_search"), ("writer_network.py", "advance")
+_WRITTEN = ("writer.py", "_prediction")
 
 
 def cold_starts(count: int) -> list[float]:
@@ -92,15 +94,21 @@ def _profile(parser: Any, questions: Sequence[str]) -> dict[str, float]:
     def at(key: tuple[str, str]) -> float:
         return inclusive.get(key, 0.0)
 
-    parts = {
-        "tokens and pieces": at(_TOKENIZE) + at(_PIECES),
-        "encoder": at(_ENCODER),
-        "special tokens, nets and edge scores": at(_NETWORK) - at(_ENCODER),
-        "label scores": at(_LABELS),
-        "integer program": at(_SOLVE),
-        "greedy graph, checks and repair": at(_DECODE) - at(_LABELS) - at(_SOLVE),
-        "graph to steps": at(_STEPS),
-    }
+    parts = {"tokens and pieces": at(_TOKENIZE) + at(_PIECES), "encoder": at(_ENCODER)}
+    if at(_SEARCH):
+        parts |= {
+            "search: networks": at(_ADVANCE),
+            "search: hypotheses and rules": at(_SEARCH) - at(_ADVANCE),
+            "tokens to steps": at(_WRITTEN),
+        }
+    else:
+        parts |= {
+            "special tokens, nets and edge scores": at(_NETWORK) - at(_ENCODER),
+            "label scores": at(_LABELS),
+            "integer program": at(_SOLVE),
+            "greedy graph, checks and repair": at(_DECODE) - at(_LABELS) - at(_SOLVE),
+            "graph to steps": at(_STEPS),
+        }
     parts["everything else"] = total - sum(parts.values())
     return {name: 1000 * seconds / len(questions) for name, seconds in parts.items()}
 

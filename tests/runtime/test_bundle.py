@@ -15,6 +15,7 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import METRIC_VERSION, lf_em
 from qdecomp.files import read_break_csv
 from qdecomp.runtime.bundle import BUNDLED, CARD, read_config
+from qdecomp.runtime.bundle_config import WriterConfig
 from qdecomp.runtime.weights import read_weights
 
 _MOST_BYTES = 30_000_000
@@ -33,10 +34,10 @@ def test_it_is_small() -> None:
 def test_config_and_weights_belong_together() -> None:
     config = read_config(BUNDLED)
     weights = read_weights(BUNDLED / "weights.safetensors")
-    assert len(weights["word_encoder.special_states.vectors"]) == len(config.special_tokens.appended)
-    scorer = weights["label_scorer.weight"]
-    assert scorer.shape[1] == len(config.labels) * scorer.shape[0]
-    assert len(set(config.labels)) == len(config.labels)
+    assert isinstance(config, WriterConfig)
+    tokens = weights["decoder._embedding.weight"]
+    assert len(getattr(tokens, "values", tokens)) == len(config.tokens) == len(set(config.tokens))
+    assert {config.start, config.end, config.unknown, config.padding} <= set(config.tokens)
     assert all(value.size for value in (getattr(each, "values", each) for each in weights.values()))
 
 
@@ -115,9 +116,9 @@ def test_another_format_is_noticed(copy: Path) -> None:
         load(copy)
 
 
-def test_labels_of_another_parser_are_noticed(copy: Path) -> None:
+def test_tokens_of_another_parser_are_noticed(copy: Path) -> None:
     path = copy / "config.json"
     values = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(values | {"labels": values["labels"][:-1]}), encoding="utf-8")
-    with pytest.raises(DataError, match="label_scorer"):
+    path.write_text(json.dumps(values | {"tokens": values["tokens"][:-1]}), encoding="utf-8")
+    with pytest.raises(DataError, match="tokens"):
         load(copy)

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from qdecomp.allennlp_bridge.bundling import bundle_parts
+from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Prediction
 from qdecomp.parser import Parser, load
 from qdecomp.runtime.bundle import read_bundle, write_bundle
@@ -68,6 +69,21 @@ class TestSameAsTheModel(ParserTestCase):
             assert len(heads)
             found = encoded.label_probabilities(heads, dependents)
             np.testing.assert_allclose(found, labels[number][order][:, order].numpy()[heads, dependents], atol=2e-5)
+
+    def test_decoders_can_be_chosen(self, folder: Path) -> None:
+        questions = [entry["question"] for entry in self.dataset.as_tensor_dict()["metadata"]]
+        for parser in (load(folder, decoder="greedy"), load(folder, decoder="ilp", time_limit=0.2)):
+            assert len(list(parser.pipe(questions))) == len(questions)
+        with pytest.raises(DataError, match="no decoder 'magic'"):
+            load(folder, decoder="magic")
+        with pytest.raises(DataError, match="decoder 'ilp'"):
+            load(folder, decoder="ilp", patience=3)
+
+    def test_the_batch_size_changes_no_digit(self, folder: Path) -> None:
+        questions = [entry["question"] for entry in self.dataset.as_tensor_dict()["metadata"]]
+        parser = load(folder)
+        found = [[answer.to_dict() for answer in parser.pipe(questions, batch_size=size)] for size in (1, 4, 32)]
+        assert found[0] == found[1] == found[2]
 
     def test_predictions_are_the_same(self, folder: Path) -> None:
         expected = self.predictions()

@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(project_root: Path, folder: Path | None, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, SWITCH: str(folder or "")}
+    environment = {**os.environ, SWITCH: str(folder or ""), "COLUMNS": "200"}
     script = project_root / "scripts" / "lf_eq_study.py"
     return subprocess.run(
         [sys.executable, str(script), *arguments], env=environment, capture_output=True, text=True, check=False

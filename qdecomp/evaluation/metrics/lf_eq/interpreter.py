@@ -89,7 +89,7 @@ class Interpreter:
         if not phrase:
             return value
         if not isinstance(value, Things):
-            return self.unknown(_key("narrowed", phrase.words), [value, *self._linked_values(phrase, focus)])
+            return self.unknown(_key("narrowed", phrase.words), [value, *self.linked_values(phrase, focus)])
         described = value.described and not phrase.links
         return Things(value.bits & self.extension(phrase, focus), described, order=value.order)
 
@@ -156,9 +156,10 @@ class Interpreter:
             salt = mix(salt, fingerprints(value))
         return Things((salt & np.uint64(int(_ALL))).astype(np.uint8))
 
-    def _linked_values(self, phrase: Phrase, focus: int | None) -> list[Value]:
+    def linked_values(self, phrase: Phrase, focus: int | None) -> list[Value]:
+        """The values of the steps that a phrase refers to."""
         linked = [self.value(link.step, focus) for link in phrase.links]
-        return linked if phrase.negated is None else linked + self._linked_values(phrase.negated, focus)
+        return linked if phrase.negated is None else linked + self.linked_values(phrase.negated, focus)
 
     def lowest_and_highest(self, bits: Bits) -> tuple[Array, Array]:
         """The extreme values of each set's things; infinite where it is empty, so that nothing is beyond them."""

@@ -130,7 +130,11 @@ def _comparative(run: Interpreter, step: PlannedStep, focus: int | None) -> Valu
     candidates = run.operand(step.one("sub"), focus)
     keys, wanted = step.one("sub"), step.one("attribute")
     if not isinstance(candidates, Things):
-        return run.unknown(f"comparative {step.condition}", [candidates, run.operand(wanted, focus)])
+        phrase = step.condition.phrase
+        words = sorted(phrase.words.union(*(link.words for link in phrase.links)))
+        # By words and values alone: the numbers of steps mean nothing.
+        key = f"comparative {step.condition.comparison} {step.condition.negated} {step.condition.number} {words}"
+        return run.unknown(key, [candidates, run.operand(wanted, focus), *run.linked_values(phrase, focus)])
     holds = _holds(run, step.condition, run.for_each(keys, wanted), run.focus_of(keys, wanted))
     every = np.broadcast_to(holds, (run.worlds.count, members(candidates.bits).shape[-1]))
     return Things(candidates.bits & pack(every)[:, None], order=candidates.order)
