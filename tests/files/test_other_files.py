@@ -75,7 +75,9 @@ def test_a_parser_is_not_written_over(files: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("name", ["new.txt", "/dev/null"])
 def test_other_files_and_devices_are_fine(files: Path, name: str) -> None:
+    before = (files / "gold.csv").read_bytes()
     require_other_files({"--output": files / name}, [files / "gold.csv", Path("/dev/null"), None])
+    assert (files / "gold.csv").read_bytes() == before
 
 
 def test_a_folder_holds_what_is_below_it(files: Path) -> None:
