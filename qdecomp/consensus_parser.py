@@ -18,7 +18,7 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Prediction
-from qdecomp.decoding.calibration import Calibration, calibration_of_json
+from qdecomp.decoding.calibration import Calibration, calibration_from_json
 from qdecomp.decoding.consensus import check_weights, consensus
 from qdecomp.parser import ParserSource, Predict, parser_path
 
@@ -69,7 +69,7 @@ def open_consensus(
         sources.append(source)
         weights.append(weight)
     check_weights(weights, len(sources))
-    calibration = calibration_of_json(value.get("calibration"))
+    calibration = calibration_from_json(value.get("calibration"))
     return ConsensusParser(
         tuple(source.open_calibrated() for source in sources), tuple(weights), candidates, calibration
     )

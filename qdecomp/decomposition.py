@@ -10,7 +10,7 @@ from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.logical_form import LogicalForm
-from qdecomp.data_structures.prediction import Prediction, prediction_record
+from qdecomp.data_structures.prediction import Prediction, prediction_to_record
 from qdecomp.data_structures.qdmr import Qdmr, Step, parse_qdmr
 from qdecomp.planning.plan import Plan, plan_of_steps
 
@@ -115,7 +115,7 @@ class Decomposition:
 
     def to_dict(self) -> dict[str, Any]:
         """The prediction record, for ``json.dumps``."""
-        record = prediction_record(self.prediction, self.question_id, self.question)
+        record = prediction_to_record(self.prediction, self.question_id, self.question)
         return record | {"warnings": list(self.warnings)} if self.warnings else record
 
     def plan(self) -> Plan:

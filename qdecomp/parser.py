@@ -207,11 +207,11 @@ def _predict_each(predict: Predict, batch: Sequence[str]) -> Sequence[Prediction
     return [prediction for question in batch for prediction in _predict_each(predict, [question])]
 
 
-def parser_path(source: str | Path, beside: Path | None = None) -> Path:
+def parser_path(source: str | Path, relative_to: Path | None = None) -> Path:
     """Where a parser is, by its name or path, which may be relative to a folder; one that is nowhere is an error."""
     from qdecomp.runtime.bundle import BUNDLED
 
-    path = BUNDLED if source == BUNDLED_NAME else (beside or Path()) / Path(source).expanduser()
+    path = BUNDLED if source == BUNDLED_NAME else (relative_to or Path()) / Path(source).expanduser()
     if not path.exists():
         raise DataError(f"there is no parser {str(source)!r}; give {BUNDLED_NAME}, a folder or a model.tar.gz")
     return path

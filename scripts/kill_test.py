@@ -142,9 +142,18 @@ def prepare(names: Sequence[str]) -> None:
     for name in names:
         if JOBS[name].program == "qdecomp":
             import_module(f"qdecomp.commands.{name}")
-    for module in ("qdecomp.evaluation.outputs", "qdecomp.evaluation.report.report", "scipy.stats", "qdecomp.cli"):
+    for module in (
+        "qdecomp.evaluation.outputs",
+        "qdecomp.evaluation.report.report_contents",
+        "scipy.stats",
+        "qdecomp.cli",
+    ):
         import_module(module)
-    for module in ("qdecomp.data_structures.alignment.program", "qdecomp.decoding.program", "qdecomp.runtime.bundle"):
+    for module in (
+        "qdecomp.data_structures.alignment.alignment_program",
+        "qdecomp.decoding.graph_program",
+        "qdecomp.runtime.bundle",
+    ):
         import_module(module)
     if "train" in names:
         sys.argv = ["allennlp"]

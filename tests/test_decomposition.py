@@ -8,7 +8,7 @@ import pytest
 from qdecomp import Decomposition
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.operators import Operator
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_record
+from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_record
 from qdecomp.data_structures.qdmr import parse_qdmr
 
 QUESTION = "how many red cubes are left of the largest blue ball ?"
@@ -148,4 +148,4 @@ def test_a_calibrated_confidence_is_the_same_everywhere() -> None:
     decomposition = Decomposition("Which rivers?", Prediction("return rivers", score=-2.0, calibrated=0.75))
     assert decomposition.confidence == 0.75
     assert decomposition.to_dict()["confidence"] == 0.75
-    assert prediction_of_record(decomposition.to_dict()).confidence == 0.75
+    assert prediction_from_record(decomposition.to_dict()).confidence == 0.75

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.prediction import Prediction, prediction_of_text
+from qdecomp.data_structures.prediction import Prediction, prediction_from_text
 from qdecomp.refusals import CarefulParser
 
 
 def parser(questions: Sequence[str]) -> list[Prediction]:
     """As sure as the last word of the question says."""
-    return [prediction_of_text("return rivers", math.log(float(question.split()[-1]))) for question in questions]
+    return [prediction_from_text("return rivers", math.log(float(question.split()[-1]))) for question in questions]
 
 
 def test_what_is_not_a_question_is_never_asked() -> None:

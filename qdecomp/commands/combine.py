@@ -13,7 +13,7 @@ from qdecomp.terminal.escapes import printable
 from qdecomp.version import VERSION
 
 if TYPE_CHECKING:
-    from qdecomp.files.combining import JoinedQuestion
+    from qdecomp.files.joined_predictions import JoinedQuestion
 
 __all__ = ["command"]
 
@@ -59,7 +59,7 @@ def command(
     """
     from qdecomp.decoding.consensus import check_weights
     from qdecomp.files import read_break_csv, require_other_files
-    from qdecomp.files.combining import join_predictions
+    from qdecomp.files.joined_predictions import join_predictions
 
     paths = (*predictions, *more_predictions)
     if len(paths) < 2:
@@ -99,7 +99,7 @@ def _learned(joined: Sequence[JoinedQuestion], gold_path: Path) -> Sequence[floa
 
 
 def _write(joined: Sequence[JoinedQuestion], weights: Sequence[float], path: Path, overwrite: bool) -> int:
-    from qdecomp.data_structures.prediction import prediction_record
+    from qdecomp.data_structures.prediction import prediction_to_record
     from qdecomp.decoding.consensus import consensus
     from qdecomp.files.resumable import resume_json_lines
     from qdecomp.terminal.progress import progress
@@ -112,7 +112,7 @@ def _write(joined: Sequence[JoinedQuestion], weights: Sequence[float], path: Pat
         for each in progress(joined[resumed:], "combining", len(joined) - resumed):
             answer = consensus(each.question, each.predictions, weights)
             failed += answer.decomposition is None
-            record = prediction_record(answer, each.question_id, each.question)
+            record = prediction_to_record(answer, each.question_id, each.question)
             writer.write({**record, "key": keys[writer.done]})
     kept = f", {resumed:,} of them from an earlier run" if resumed else ""
     told = f"{len(joined):,} questions{kept}; {failed:,} without a decomposition; {path}"

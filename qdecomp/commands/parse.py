@@ -195,7 +195,7 @@ class _FileRun:
     def _records(self, rows: Sequence[QuestionRow]) -> Iterator[dict[str, Any]]:
         from joblib import cpu_count
 
-        from qdecomp.data_structures.prediction import failed_prediction, prediction_record
+        from qdecomp.data_structures.prediction import failed_prediction, prediction_to_record
 
         processes = self.processes or (cpu_count() if len(rows) >= _QUESTIONS_FOR_PROCESSES else 1)
         answers = self.parser.pipe(
@@ -205,7 +205,7 @@ class _FileRun:
             if row.error is None:
                 yield replace(decomposition, question_id=row.question_id).to_dict()
             else:
-                yield prediction_record(failed_prediction(row.error), row.question_id, row.question)
+                yield prediction_to_record(failed_prediction(row.error), row.question_id, row.question)
 
 
 def _write(text: str, output_path: Path | None) -> None:

@@ -92,7 +92,7 @@ def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[Ro
 
 def _read_record(row: int, value: Any) -> _Record:
     from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
-    from qdecomp.data_structures.prediction import Prediction, prediction_of_record
+    from qdecomp.data_structures.prediction import Prediction, prediction_from_record
     from qdecomp.data_structures.reading import read_decomposition
 
     if isinstance(value, DataError):
@@ -106,7 +106,7 @@ def _read_record(row: int, value: Any) -> _Record:
     reading: Reading | None = None
     try:
         with as_row_errors():
-            prediction = prediction_of_record(value)
+            prediction = prediction_from_record(value)
             reading = read_decomposition(written) if written else None
     except OurMistakeError as mistake:
         prediction = Prediction(written, error=str(mistake))
@@ -141,7 +141,7 @@ def _tell(path: Path, problems: Sequence[RowProblem], readings: Sequence[Reading
 
 def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
     from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
-    from qdecomp.data_structures.prediction import Prediction, prediction_of_text
+    from qdecomp.data_structures.prediction import Prediction, prediction_from_text
     from qdecomp.visualization import PageItem
 
     example = gold.get(record.question_id)
@@ -151,7 +151,7 @@ def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
     if example is not None and example.decomposition is not None:
         try:
             with as_row_errors():
-                gold_side = prediction_of_text(example.decomposition)
+                gold_side = prediction_from_text(example.decomposition)
         except OurMistakeError as mistake:
             gold_side = Prediction(example.decomposition, error=str(mistake))
         gold_side = _with_graph(question, gold_side)
@@ -170,7 +170,7 @@ def _compared(item: PageItem) -> PageItem:
     """The item with its nearness to gold and, where it is different, with the differences of its steps."""
     from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
     from qdecomp.evaluation.differences import compare_steps
-    from qdecomp.evaluation.metrics.metric import MetricOptions, get_metric
+    from qdecomp.evaluation.metrics.metric_table import MetricOptions, get_metric
 
     gold, written = item.gold, item.prediction.decomposition
     if gold is None or gold.decomposition is None or written is None:

@@ -22,7 +22,7 @@ def command(output: Path, **scoring: Any) -> None:
 
     Writes a folder with index.html, which needs no network, and the same figures as JSON and CSV.
     """
-    from qdecomp.evaluation.report.report import build_report, check_report_folder, write_report
+    from qdecomp.evaluation.report.report_contents import build_report, check_report_folder, write_report
 
     check_report_folder(output)
     options = ScoringOptions(**scoring)

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.metrics.metric import DEFAULT_METRICS, METRICS, MetricOptions
+from qdecomp.evaluation.metrics.metric_table import DEFAULT_METRICS, METRICS, MetricOptions
 from qdecomp.evaluation.predictions import Gold, SystemPredictions, name_systems, read_gold, read_predictions
 from qdecomp.evaluation.scoring import Evaluation, choose_metrics, evaluate
 from qdecomp.files import require_other_files

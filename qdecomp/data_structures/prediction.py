@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .conversion.chain import logical_form_of_graph
+from .conversion.chain import logical_form_from_graph
 from .conversion.qdmr_to_lf import to_logical_form, to_qdmr
 from .dependency_graph import DependencyGraph, dependency_graph_from_json, dependency_graph_to_json
 from .errors import DataError, QDecompError
@@ -19,10 +19,10 @@ __all__ = [
     "Candidate",
     "Prediction",
     "failed_prediction",
-    "prediction_of_graph",
-    "prediction_of_record",
-    "prediction_of_text",
-    "prediction_record",
+    "prediction_from_graph",
+    "prediction_from_record",
+    "prediction_from_text",
+    "prediction_to_record",
 ]
 
 
@@ -65,24 +65,24 @@ class Prediction:
         return self.form is not None
 
 
-def prediction_of_graph(graph: DependencyGraph, score: float | None = None) -> Prediction:
+def prediction_from_graph(graph: DependencyGraph, score: float | None = None) -> Prediction:
     """Read a predicted graph; one that means nothing gives a prediction without decomposition, and the reason.
 
-    >>> prediction_of_graph(DependencyGraph(("red", "cubes"))).error
+    >>> prediction_from_graph(DependencyGraph(("red", "cubes"))).error
     'dependency graph: there is no edge'
     """
     try:
-        form = logical_form_of_graph(graph)
+        form = logical_form_from_graph(graph)
         text = format_qdmr(to_qdmr(form))
     except QDecompError as error:
         return Prediction(graph=graph, score=score, error=str(error))
     return Prediction(text, form, graph, score)
 
 
-def prediction_of_text(text: str, score: float | None = None) -> Prediction:
+def prediction_from_text(text: str, score: float | None = None) -> Prediction:
     """Read a predicted decomposition; the text is kept as it is, also where it has no logical form.
 
-    >>> print(prediction_of_text("return rivers ;return number of #1").form)
+    >>> print(prediction_from_text("return rivers ;return number of #1").form)
     SELECT[](sub=rivers)
     AGGREGATE[count](arg=#1)
     """
@@ -99,7 +99,7 @@ def failed_prediction(error: Exception | str) -> Prediction:
     return Prediction(error=str(error) or type(error).__name__)
 
 
-def prediction_record(prediction: Prediction, question_id: str, question: str) -> dict[str, Any]:
+def prediction_to_record(prediction: Prediction, question_id: str, question: str) -> dict[str, Any]:
     """The record of a prediction for ``json.dumps``: the same for every parser."""
     form, graph, score = prediction.form, prediction.graph, prediction.score
     candidates = [{"decomposition": each.decomposition, "score": each.score} for each in prediction.candidates]
@@ -120,13 +120,13 @@ def prediction_record(prediction: Prediction, question_id: str, question: str) -
     return record
 
 
-def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
+def prediction_from_record(record: Mapping[str, Any]) -> Prediction:
     """Read a prediction back from its record; a form that the record lacks is read off the one that it has.
 
     The decomposition may be in any form that :func:`~qdecomp.data_structures.reading.read_decomposition` reads. A
     record that cannot be read is a :class:`DataError`.
 
-    >>> print(prediction_of_record({"decomposition": "return rivers"}).form)
+    >>> print(prediction_from_record({"decomposition": "return rivers"}).form)
     SELECT[](sub=rivers)
     """
     if not isinstance(record, Mapping):
@@ -153,10 +153,10 @@ def prediction_of_record(record: Mapping[str, Any]) -> Prediction:
     if read.form is not None or read.error is not None:
         return read
     if text is not None:
-        found = prediction_of_text(text, read.score)
+        found = prediction_from_text(text, read.score)
         return replace(found, graph=read.graph, candidates=read.candidates, calibrated=read.calibrated)
     if read.graph is not None:
-        found = prediction_of_graph(read.graph, read.score)
+        found = prediction_from_graph(read.graph, read.score)
         return replace(found, candidates=read.candidates, calibrated=read.calibrated)
     return replace(read, error="the record has neither a decomposition nor a graph")
 

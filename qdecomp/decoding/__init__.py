@@ -1,6 +1,6 @@
 """From the probabilities of edges and labels to a dependency graph: greedily, or the most probable valid one."""
 
-from .decoder import DECODERS, Decoded, Decoder, DecoderSettings, make_decoder, prediction_of_decoded, with_candidates
+from .decoder import DECODERS, Decoded, Decoder, DecoderSettings, make_decoder, prediction_from_decoded, with_candidates
 
 __all__ = [
     "DECODERS",
@@ -8,6 +8,6 @@ __all__ = [
     "Decoder",
     "DecoderSettings",
     "make_decoder",
-    "prediction_of_decoded",
+    "prediction_from_decoded",
     "with_candidates",
 ]

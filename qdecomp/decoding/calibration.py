@@ -23,7 +23,7 @@ __all__ = [
     "CalibratedParser",
     "Calibration",
     "KeptShare",
-    "calibration_of_json",
+    "calibration_from_json",
     "expected_calibration_error",
     "fit_calibration",
     "kept_shares",
@@ -97,7 +97,7 @@ class CalibratedParser:
         return [replace(each, calibrated=self.calibration(each)) for each in self.predict(questions)]
 
 
-def calibration_of_json(value: Any) -> Calibration | None:
+def calibration_from_json(value: Any) -> Calibration | None:
     """Read what :meth:`Calibration.to_json` gave; None stands for none."""
     if value is None:
         return None

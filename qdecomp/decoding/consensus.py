@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.lf_em import normalized_text
-from qdecomp.data_structures.prediction import Candidate, Prediction, failed_prediction, prediction_of_text
+from qdecomp.data_structures.prediction import Candidate, Prediction, failed_prediction, prediction_from_text
 
 __all__ = ["AnswerClass", "answer_classes", "check_weights", "consensus", "learn_weights"]
 
@@ -80,8 +80,8 @@ def _candidates(prediction: Prediction) -> list[tuple[str, float]]:
 def consensus(question: str, predictions: Sequence[Prediction], weights: Sequence[float]) -> Prediction:
     """The answer of several systems to one question, with the shares of all classes as candidates.
 
-    >>> sure = prediction_of_text("return rivers ;return number of #1", math.log(0.4))
-    >>> first, second = (prediction_of_text(text, math.log(0.3)) for text in ("return the rivers", "return river"))
+    >>> sure = prediction_from_text("return rivers ;return number of #1", math.log(0.4))
+    >>> first, second = (prediction_from_text(text, math.log(0.3)) for text in ("return the rivers", "return river"))
     >>> consensus("How many rivers are there?", [sure, first, second], [1, 1, 1]).decomposition
     'return the rivers'
     """
@@ -98,7 +98,7 @@ def consensus(question: str, predictions: Sequence[Prediction], weights: Sequenc
     ]
     system, text, _ = ranked[0][1].best_member(weights)
     own = predictions[system]
-    answer = own if own.decomposition == text else prediction_of_text(text)
+    answer = own if own.decomposition == text else prediction_from_text(text)
     margin = candidates[0].score - candidates[1].score if len(candidates) > 1 else None
     return replace(answer, score=candidates[0].score, candidates=tuple(candidates), margin=margin, calibrated=None)
 

@@ -2,7 +2,7 @@
 
 A row states its constraint in terms of a small :class:`Logic`. There are two of them: one looks at a graph that is
 there and finds what is wrong with it (:mod:`~qdecomp.decoding.validity`), the other writes a program whose solutions
-are the valid graphs (:mod:`~qdecomp.decoding.program`). So both always mean the same.
+are the valid graphs (:mod:`~qdecomp.decoding.graph_program`). So both always mean the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from qdecomp.data_structures.operators import OPERATORS, Operator
 
 from .choices import EdgeChoice, TokenKind, is_possible, read_label, token_kinds
 
-__all__ = ["CONSTRAINTS", "SINGLE_ARGUMENTS", "Arc", "Arcs", "Constraint", "Literal", "Logic", "Reference"]
+__all__ = ["CONSTRAINTS", "SINGLE_ARGUMENTS", "Arc", "Arcs", "ArgumentArc", "Constraint", "Literal", "Logic"]
 
 Literal = Any
 """Something that is true or false: a variable, a fact, or the constants True and False."""
@@ -56,7 +56,7 @@ class Arc:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference(Arc):
+class ArgumentArc(Arc):
     """A tag that names an operator's argument."""
 
     tag: EdgeTag
@@ -70,9 +70,9 @@ class Arcs:
         self.kinds = token_kinds(tokens)
         self.choices = tuple(choices)
         self.positions = sorted({place for choice, _ in self.choices for place in (choice.head, choice.dependent)})
-        self.references: list[Reference] = []
-        self._references_from: dict[int, list[Reference]] = {}
-        self._references_to: dict[int, list[Reference]] = {}
+        self.references: list[ArgumentArc] = []
+        self._references_from: dict[int, list[ArgumentArc]] = {}
+        self._references_to: dict[int, list[ArgumentArc]] = {}
         self._others_from: dict[tuple[str, int], list[Arc]] = {}
         self._others_to: dict[tuple[str, int], list[Arc]] = {}
         for choice, literal in self.choices:
@@ -81,7 +81,7 @@ class Arcs:
 
     def _add(self, head: int, dependent: int, tag: EdgeTag | str, literal: Literal) -> None:
         if isinstance(tag, EdgeTag):
-            reference = Reference(head, dependent, literal, tag)
+            reference = ArgumentArc(head, dependent, literal, tag)
             self.references.append(reference)
             self._references_from.setdefault(head, []).append(reference)
             self._references_to.setdefault(dependent, []).append(reference)
@@ -90,11 +90,11 @@ class Arcs:
             self._others_from.setdefault((tag, head), []).append(arc)
             self._others_to.setdefault((tag, dependent), []).append(arc)
 
-    def references_from(self, position: int) -> Sequence[Reference]:
+    def references_from(self, position: int) -> Sequence[ArgumentArc]:
         """The references of a token."""
         return self._references_from.get(position, ())
 
-    def references_to(self, position: int) -> Sequence[Reference]:
+    def references_to(self, position: int) -> Sequence[ArgumentArc]:
         """The references to a token."""
         return self._references_to.get(position, ())
 
@@ -106,10 +106,10 @@ class Arcs:
         """The arcs with a structural tag to a token."""
         return self._others_to.get((tag, position), ())
 
-    def steps(self) -> Iterator[tuple[int, Operator, Sequence[Reference]]]:
+    def steps(self) -> Iterator[tuple[int, Operator, Sequence[ArgumentArc]]]:
         """Every token that may refer to steps, with each operator that it may have and the references that say so."""
         for position, references in self._references_from.items():
-            by_operator: dict[Operator, list[Reference]] = {}
+            by_operator: dict[Operator, list[ArgumentArc]] = {}
             for reference in references:
                 by_operator.setdefault(reference.tag.operator, []).append(reference)
             for operator, members in by_operator.items():

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_of_graph
+from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_from_graph
 
 from .scores import LabelProbabilities
 
@@ -23,7 +23,7 @@ __all__ = [
     "Decoder",
     "DecoderSettings",
     "make_decoder",
-    "prediction_of_decoded",
+    "prediction_from_decoded",
     "with_candidates",
 ]
 
@@ -103,14 +103,14 @@ def with_candidates(decoder: Decoder, count: int) -> Decoder:
     return changed
 
 
-def prediction_of_decoded(decoded: Decoded) -> Prediction:
+def prediction_from_decoded(decoded: Decoded) -> Prediction:
     """What the graph says; where other graphs were asked for, too, with a candidate for each text that they say."""
-    prediction = prediction_of_graph(decoded.graph, decoded.score)
+    prediction = prediction_from_graph(decoded.graph, decoded.score)
     if not decoded.others or prediction.decomposition is None:
         return prediction
     candidates = [Candidate(prediction.decomposition, decoded.score)]
     for graph, score in decoded.others:
-        text = prediction_of_graph(graph).decomposition
+        text = prediction_from_graph(graph).decomposition
         if text is not None and all(text != each.decomposition for each in candidates):
             candidates.append(Candidate(text, score))
     return replace(prediction, candidates=tuple(candidates))

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy.typing as npt
 
-from qdecomp.data_structures.dependency_graph import DependencyGraph
-
 from .decoder import Decoded
 from .scores import LabelProbabilities, Scores
 
-__all__ = ["GreedyDecoder", "decode"]
+__all__ = ["GreedyDecoder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +28,3 @@ class GreedyDecoder:
         scores = Scores(tokens, edge_probabilities, label_probabilities, labels)
         graph = scores.graph_of(scores.greedy())
         return Decoded(graph, scores.log_score(graph), "greedy")
-
-
-def decode(
-    tokens: Sequence[str],
-    edge_probabilities: npt.ArrayLike,
-    label_probabilities: LabelProbabilities,
-    labels: Sequence[str],
-) -> DependencyGraph:
-    """The greedy graph alone.
-
-    >>> decode(["red", "cubes"], [[0, 0.9], [0, 0]], [[[1], [1]], [[1], [1]]], ["filter-sub"]).edges
-    (Edge(head=0, dependent=1, tag='filter-sub', score=0.9),)
-    """
-    return GreedyDecoder().decode(tokens, edge_probabilities, label_probabilities, labels).graph

@@ -21,7 +21,7 @@ from .decoder import Decoded
 from .scores import LabelProbabilities, Scores
 from .validity import broken_constraints, drop_broken_choices
 
-__all__ = ["DEFAULT_TIME_LIMIT", "IlpDecoder", "decode"]
+__all__ = ["DEFAULT_TIME_LIMIT", "IlpDecoder"]
 
 logger = logging.getLogger(__name__)
 
@@ -109,10 +109,10 @@ def _cheapest(
     found: tuple[EdgeChoice, ...] = ()
     cost, bound, optimal = math.inf, _FIRST_BOUND, False
     while time_limit > 0 and not optimal:
-        from .program import solve  # the solver is loaded by the first graph that needs it
+        from .graph_program import solve_graph  # the solver is loaded by the first graph that needs it
 
         candidates = scores.candidates(bound, _LARGEST_PROGRAM, also=hint)
-        solution = solve(scores.tokens, candidates, found or hint, time_limit, excluded)
+        solution = solve_graph(scores.tokens, candidates, found or hint, time_limit, excluded)
         if solution.cost < cost:
             found, cost = solution.choices, solution.cost
         optimal = solution.proven and solution.cost <= candidates.complete_below
@@ -135,19 +135,3 @@ def _repaired(scores: Scores) -> tuple[EdgeChoice, ...]:
             in_order = sorted(zip(cheapest.costs, cheapest.choices, strict=True), key=lambda pair: pair[0])
             kept = next((part for _, choice in in_order if (part := drop_broken_choices(scores.tokens, [choice]))), ())
     return kept
-
-
-def decode(
-    tokens: Sequence[str],
-    edge_probabilities: npt.ArrayLike,
-    label_probabilities: LabelProbabilities,
-    labels: Sequence[str],
-    time_limit: float = DEFAULT_TIME_LIMIT,
-) -> DependencyGraph:
-    """The most probable valid graph alone.
-
-    >>> probabilities = [[0, 0.9], [0.8, 0]]
-    >>> decode(["red", "cubes"], probabilities, [[[1], [1]], [[1], [1]]], ["filter-sub"]).edges
-    (Edge(head=0, dependent=1, tag='filter-sub', score=0.9),)
-    """
-    return IlpDecoder(time_limit).decode(tokens, edge_probabilities, label_probabilities, labels).graph

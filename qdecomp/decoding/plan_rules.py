@@ -16,9 +16,11 @@ import numpy.typing as npt
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.qdmr import reference_number
 
-__all__ = ["PLAN_RULES", "PlanRules", "RuleNames"]
+__all__ = ["PLAN_RULES", "PlanRules", "RuleNames", "TokenIds"]
 
-Ids = npt.NDArray[np.int64]
+TokenIds = npt.NDArray[np.int64]
+"""Numbers of tokens in the vocabulary."""
+
 Flags = npt.NDArray[np.bool_]
 
 RuleNames = bool | Sequence[str]
@@ -29,13 +31,13 @@ RuleNames = bool | Sequence[str]
 class _Written:
     """What rules need to know of each row of tokens; the last axis of ``forbidden`` are the tokens they may forbid."""
 
-    step: Ids
+    step: TokenIds
     """The number of the step that is being written."""
     begins: Flags
     """Whether nothing of that step is written yet."""
     used: Flags
     """(rows, steps), whether each step has been referred to."""
-    references: Ids
+    references: TokenIds
     """The numbers of all references that there are, in the order of the first columns of ``forbidden``."""
     forbidden: Flags
     """(rows, references and separator and end)."""
@@ -83,14 +85,14 @@ class PlanRules:
         self._numbers = np.array([*numbers, 0], dtype=np.int64)
         places = [place for place, number in enumerate(numbers) if number]
         self._references = self._numbers[places]
-        self.tokens: Ids = np.array([*places, ids.get(separator, ids[end]), ids[end]], dtype=np.int64)
+        self.tokens: TokenIds = np.array([*places, ids.get(separator, ids[end]), ids[end]], dtype=np.int64)
         """The ids of the tokens that a rule may forbid."""
 
     def __bool__(self) -> bool:
         """Whether there is any rule to ask."""
         return bool(self._rules)
 
-    def forbidden(self, rows: Ids) -> Flags:
+    def forbidden(self, rows: TokenIds) -> Flags:
         """Which of :attr:`tokens` may not follow each row of ids (rows, written); a row begins with the start token."""
         count = len(rows)
         separators = rows == self._separator
@@ -105,7 +107,7 @@ class PlanRules:
             rule(found)
         return found.forbidden
 
-    def _used(self, rows: Ids) -> Flags:
+    def _used(self, rows: TokenIds) -> Flags:
         numbers = self._numbers[np.minimum(rows, len(self._numbers) - 1)]
         most = int(self._references.max(initial=0))
         used = np.zeros((len(rows), most + 1), dtype=np.bool_)

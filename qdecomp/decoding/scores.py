@@ -23,7 +23,7 @@ from .choices import EdgeChoice, TokenKind, is_possible, token_kinds
 
 __all__ = ["EdgeCandidates", "LabelProbabilities", "Places", "Scores"]
 
-Array = npt.NDArray[np.float64]
+_Array = npt.NDArray[np.float64]
 Places = Sequence[int] | npt.NDArray[np.intp]
 """Positions of tokens."""
 
@@ -164,7 +164,7 @@ def _possible_labels(names: tuple[str, ...]) -> npt.NDArray[np.bool_]:
     return np.array(rows, dtype=np.bool_).reshape(len(TokenKind), len(TokenKind), 2, len(names))
 
 
-def _lowest(ranks: Array, below: float, limit: int) -> tuple[list[int], list[int], float]:
+def _lowest(ranks: _Array, below: float, limit: int) -> tuple[list[int], list[int], float]:
     """Where the ranks are lower than a bound, row by row; the bound is lowered if there are too many."""
     rows, columns = np.nonzero(ranks < below)
     if len(rows) > limit:
@@ -185,7 +185,7 @@ def _columns(pairs: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
     return [head for head, _ in pairs], [dependent for _, dependent in pairs]
 
 
-def _clipped(probabilities: npt.NDArray[np.floating]) -> Array:
+def _clipped(probabilities: npt.NDArray[np.floating]) -> _Array:
     return np.clip(probabilities.astype(np.float64), _SMALLEST, 1.0 - _SMALLEST)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from .metrics.metric import Metric
+from .metrics.metric_table import Metric
 from .scoring import QuestionScores, SystemScores
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 from qdecomp.version import VERSION
 
 from .breakdown import CONFIDENCE, RESAMPLES, Breakdown, Group, break_down
-from .metrics.metric import Metric, MetricResult
+from .metrics.metric_table import Metric, MetricResult
 from .predictions import RowProblem
 from .scoring import Evaluation, QuestionScores, SystemScores, error_counts, field_name
 from .significance import Comparison, compare_systems

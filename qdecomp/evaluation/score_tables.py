@@ -9,7 +9,7 @@ from pathlib import Path
 from qdecomp.terminal.tables import Table
 
 from .breakdown import CONFIDENCE, Group, Score
-from .metrics.metric import Metric
+from .metrics.metric_table import Metric
 from .outputs import Summary, problem_counts
 from .predictions import RowProblem
 from .scoring import error_counts

@@ -12,7 +12,15 @@ from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors, is_
 from qdecomp.files import BreakExample
 from qdecomp.terminal.progress import progress
 
-from .metrics.metric import DEFAULT_METRICS, Metric, MetricFunction, MetricOptions, MetricResult, get_metric, prepare
+from .metrics.metric_table import (
+    DEFAULT_METRICS,
+    Metric,
+    MetricFunction,
+    MetricOptions,
+    MetricResult,
+    get_metric,
+    prepare,
+)
 from .predictions import Gold, PredictionRow, SystemPredictions
 
 __all__ = [

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from .metrics.metric import Metric
+from .metrics.metric_table import Metric
 from .scoring import Evaluation, SystemScores
 
 if TYPE_CHECKING:

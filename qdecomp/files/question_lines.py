@@ -12,7 +12,7 @@ from qdecomp.data_structures.errors import DataError
 
 from .csv_rows import CsvRow, CsvRows, header_of
 
-__all__ = ["QuestionLines", "QuestionRow", "question_of_json"]
+__all__ = ["QuestionLines", "QuestionRow", "question_from_json"]
 
 _BYTE_ORDER_MARK = "\ufeff"
 _QUESTION_NAMES = ("question_text", "question")
@@ -82,7 +82,7 @@ class QuestionLines:
         return rows
 
 
-def question_of_json(value: Mapping[str, Any], default_id: str = "", column: str | None = None) -> QuestionRow:
+def question_from_json(value: Mapping[str, Any], default_id: str = "", column: str | None = None) -> QuestionRow:
     """The question of an object such as ``{"question_id": "a", "question": "which cubes are red ?"}``."""
     given = next((value[name] for name in _ID_NAMES if value.get(name) not in (None, "")), None)
     question_id = default_id if given is None else str(given)
@@ -158,7 +158,7 @@ class _Text:
         text = line.text.strip()
         value = _json_object(text)
         number = str(line.number)
-        yield QuestionRow(number, text) if value is None else question_of_json(value, number, self._column)
+        yield QuestionRow(number, text) if value is None else question_from_json(value, number, self._column)
 
     def end(self) -> Iterator[QuestionRow]:
         yield from ()

@@ -17,8 +17,8 @@ from qdecomp.data.edges_field import EDGE_LABELS, NO_EDGE, from_model_order, to_
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import split_tags
 from qdecomp.data_structures.errors import DataError, GraphError
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_graph
-from qdecomp.decoding import Decoded, DecoderSettings, make_decoder, prediction_of_decoded, with_candidates
+from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_graph
+from qdecomp.decoding import Decoded, DecoderSettings, make_decoder, prediction_from_decoded, with_candidates
 from qdecomp.decoding.greedy import GreedyDecoder
 from qdecomp.decoding.validity import is_valid
 from qdecomp.modules.biaffine import Biaffine
@@ -174,7 +174,7 @@ class BiaffineGraphParser(Model):
         predictions = []
         for question, (entry, score) in enumerate(zip(metadata, scores.tolist(), strict=True)):
             try:
-                greedy = prediction_of_graph(self._graph(entry["tokens"], rows[question]), score)
+                greedy = prediction_from_graph(self._graph(entry["tokens"], rows[question]), score)
             except GraphError as error:  # an untrained model may find edges everywhere
                 greedy = failed_prediction(error)
             predictions.append(self._better(greedy, scored, question, entry["tokens"]))
@@ -191,7 +191,7 @@ class BiaffineGraphParser(Model):
             decoded = self._decode(scored, question, tokens)
         except GraphError as error:
             return replace(greedy, error=str(error))
-        return prediction_of_decoded(decoded)
+        return prediction_from_decoded(decoded)
 
     def _decode(self, scored: _Scored, question: int, tokens: Sequence[str]) -> Decoded:
         """Let the decoder look at all probabilities of one question, in the order of a graph."""

@@ -17,7 +17,7 @@ from torch import Tensor
 from qdecomp.data.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
 from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction
-from qdecomp.decoding import DecoderSettings, make_decoder, prediction_of_decoded, with_candidates
+from qdecomp.decoding import DecoderSettings, make_decoder, prediction_from_decoded, with_candidates
 from qdecomp.modules.byte_dropout import draw_dropout_by_byte
 from qdecomp.modules.copy_decoder import CopyDecoder
 from qdecomp.modules.graph_targets import label_matrix, pair_mask
@@ -174,7 +174,7 @@ class LatentRat(Model):
             except GraphError as error:
                 predictions.append(failed_prediction(error))
                 continue
-            predictions.append(prediction_of_decoded(decoded))
+            predictions.append(prediction_from_decoded(decoded))
         return predictions
 
     def _graph_order(self, size: int, encoded: EncodedWords) -> Tensor:

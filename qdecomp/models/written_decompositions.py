@@ -9,8 +9,8 @@ from allennlp.common.lazy import Lazy
 from allennlp.data.vocabulary import Vocabulary
 
 from qdecomp.data.copy_field import TARGET_NAMESPACE
-from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, from_target_tokens
-from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_of_text
+from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, text_from_target_tokens
+from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_from_text
 from qdecomp.data_structures.tokenization import tokenize
 from qdecomp.modules.copy_decoder import CopyDecoder, Memory
 
@@ -28,11 +28,11 @@ def written_predictions(
     """The most probable decompositions, spelled as in the questions, with further candidates."""
     predictions = []
     for found, question in zip(decoder.search(memory, max(1, candidates)), questions, strict=True):
-        texts = [from_target_tokens(target_words(vocab, each.tokens, question), question) for each in found]
+        texts = [text_from_target_tokens(target_words(vocab, each.tokens, question), question) for each in found]
         pairs = list(zip(texts, found, strict=True))
         kept = [pairs[0], *(pair for pair in pairs[1:] if pair[1].finished)] if candidates else []
         given = tuple(Candidate(text, each.score) for text, each in kept)
-        predictions.append(replace(prediction_of_text(texts[0], found[0].score), candidates=given))
+        predictions.append(replace(prediction_from_text(texts[0], found[0].score), candidates=given))
     return predictions
 
 

@@ -20,9 +20,10 @@ from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data.vocabulary import Vocabulary
 from torch import Tensor, nn
 
+from qdecomp.decoding.hypothesis import Hypothesis
 from qdecomp.decoding.plan_rules import PlanRules
 
-from .beam_search import Hypothesis, beam_search
+from .torch_beam_search import torch_beam_search
 
 __all__ = ["CopyDecoder", "Memory"]
 
@@ -196,7 +197,7 @@ class CopyDecoder(nn.Module, FromParams):
         """The most probable decompositions for each question, the best first, by beam search."""
         initial = (layer.initial_state(memory.mean) for layer in self._decoder_layers)
         hidden = tuple((output[:, None], cell[:, None]) for output, cell in initial)
-        return beam_search(
+        return torch_beam_search(
             _DecoderState(memory, hidden),
             self._advance,
             examples=len(memory.states),

@@ -20,8 +20,8 @@ from qdecomp.data_structures.logical_form import Argument, LogicalStep
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import reference_number
 
+from .answer_values import as_key, as_list, as_number, as_text, single, tidy, unique
 from .comparing import compare, comparison_in
-from .values import as_key, as_list, as_number, as_text, single, tidy, unique
 
 if TYPE_CHECKING:
     from .plan import PlanStep

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qdecomp.visualization.style_sheets import style
 from qdecomp.visualization.texts import escape
 
-from .values import as_text
+from .answer_values import as_text
 
 if TYPE_CHECKING:
     from .plan import Plan

@@ -11,10 +11,10 @@ from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import Step, order_by_references, reference_number
 
+from .answer_values import as_text
 from .combining import is_combined
 from .running import PlanRun, arun_plan, run_plan
 from .sub_questions import SubQuestion, in_words
-from .values import as_text
 
 __all__ = ["Calls", "Plan", "PlanStep", "plan_of_steps"]
 

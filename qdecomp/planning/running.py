@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.errors import DataError
 
+from .answer_values import as_text
 from .combining import ASK, Known, combine
 from .sub_questions import SubQuestion
-from .values import as_text
 
 if TYPE_CHECKING:
     from .plan import Plan, PlanStep

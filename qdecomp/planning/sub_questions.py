@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.operators import Operator
 
-from .values import as_list, as_text
+from .answer_values import as_list, as_text
 
 if TYPE_CHECKING:
     from .plan import PlanStep

@@ -11,10 +11,10 @@ from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from qdecomp.data_structures.errors import DataError, QDecompError
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_record
+from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_to_record
 from qdecomp.decoding import DecoderSettings
 from qdecomp.files.output_stream import UNENCODABLE
-from qdecomp.files.question_lines import QuestionLines, QuestionRow, question_of_json
+from qdecomp.files.question_lines import QuestionLines, QuestionRow, question_from_json
 
 __all__ = ["QuestionDecompositionPredictor"]
 
@@ -84,7 +84,7 @@ class QuestionDecompositionPredictor(Predictor):
 
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """The records of several lines, each as ``{"rows": […]}``; the header of a CSV has no row."""
-        lines = [line[_ROWS] if _ROWS in line else [question_of_json(line)] for line in inputs]
+        lines = [line[_ROWS] if _ROWS in line else [question_from_json(line)] for line in inputs]
         records = iter(self._records([QuestionRow(*row) for rows in lines for row in rows]))
         return [{_ROWS: [next(records) for _ in rows]} for rows in lines]
 
@@ -96,7 +96,7 @@ class QuestionDecompositionPredictor(Predictor):
         """The records of a reader's instances."""
         metadata = [instance["metadata"].metadata for instance in instances]  # type: ignore[attr-defined]
         return [
-            prediction_record(prediction, entry["question_id"], entry["question"])
+            prediction_to_record(prediction, entry["question_id"], entry["question"])
             for prediction, entry in zip(self._parse(instances), metadata, strict=True)
         ]
 
@@ -118,7 +118,7 @@ class QuestionDecompositionPredictor(Predictor):
         found = iter(self.predictions([row.question for row in rows if row.error is None]))
         predictions = [next(found) if row.error is None else failed_prediction(row.error) for row in rows]
         return [
-            prediction_record(prediction, row.question_id, row.question)
+            prediction_to_record(prediction, row.question_id, row.question)
             for prediction, row in zip(predictions, rows, strict=True)
         ]
 

@@ -1,7 +1,7 @@
 """Beam search in NumPy over many questions at once, for networks that write a token at a time.
 
-It finds what :mod:`qdecomp.modules.beam_search` finds. Few products with many rows are fast and many with few rows are
-not, so all hypotheses of all questions take a step together, and questions that are done leave the batch.
+It finds what :mod:`qdecomp.modules.torch_beam_search` finds. Few products with many rows are fast and many with few
+rows are not, so all hypotheses of all questions take a step together, and questions that are done leave the batch.
 """
 
 from __future__ import annotations
@@ -10,27 +10,16 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from qdecomp.decoding.plan_rules import PlanRules
+from qdecomp.decoding.hypothesis import Hypothesis, make_hypotheses
+from qdecomp.decoding.plan_rules import PlanRules, TokenIds
 
 from .layers import Array
 
-__all__ = ["Found", "Hypothesis", "SearchState", "beam_search"]
-
-Ids = npt.NDArray[np.int64]
+__all__ = ["Found", "SearchState", "beam_search"]
 
 # To make the batch smaller costs a copy of the memory, which one question of many is not worth.
 _SHARE_THAT_LEAVES = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
-    """A sequence without its end token, and the logarithm of its probability."""
-
-    tokens: tuple[int, ...]
-    score: float
-    finished: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,45 +33,41 @@ class Found:
 class SearchState(Protocol):
     """What a network remembers of the hypotheses (questions, width) that it has written so far."""
 
-    def advance(self: State, tokens: Ids) -> tuple[Array, State]:
+    def advance(self: _State, tokens: TokenIds) -> tuple[Array, _State]:
         """Read the last token of each hypothesis; the probabilities of the next (questions * width, tokens).
 
         They need not sum to one: those of what cannot follow are left out. The caller may change them.
         """
 
-    def reorder(self: State, parents: Ids) -> State:
+    def reorder(self: _State, parents: TokenIds) -> _State:
         """The state in which hypothesis ``j`` of question ``i`` continues hypothesis ``parents[i, j]``."""
 
-    def select(self: State, questions: Ids) -> State:
+    def select(self: _State, questions: TokenIds) -> _State:
         """The state of these questions only."""
 
 
-State = TypeVar("State", bound=SearchState)
+_State = TypeVar("_State", bound=SearchState)
 
 
 @dataclass(slots=True)
 class _Beam:
     """The hypotheses of the questions that are still searched; the best of each is the first."""
 
-    questions: Ids  # (active)
+    questions: TokenIds  # (active)
     scores: Array  # (active, width)
-    tokens: Ids  # (active, width, steps), with the start token
+    tokens: TokenIds  # (active, width, steps), with the start token
 
-    def select(self, rows: Ids) -> _Beam:
+    def select(self, rows: TokenIds) -> _Beam:
         return _Beam(self.questions[rows], self.scores[rows], self.tokens[rows])
 
     def found(self, row: int, wanted: int, end: int) -> Found:
         scores = self.scores[row].tolist()
-        hypotheses = [
-            _hypothesis(tokens, score, end)
-            for number, (tokens, score) in enumerate(zip(self.tokens[row, :wanted, 1:].tolist(), scores, strict=False))
-            if score > -np.inf or not number
-        ]
-        return Found(tuple(hypotheses), scores[wanted] if len(scores) > wanted else -np.inf)
+        hypotheses = make_hypotheses(self.tokens[row, :wanted, 1:].tolist(), scores[:wanted], end)
+        return Found(hypotheses, scores[wanted] if len(scores) > wanted else -np.inf)
 
 
 def beam_search(
-    state: State,
+    state: _State,
     *,
     questions: int,
     start: int,
@@ -126,13 +111,13 @@ def beam_search(
     return [results[question] for question in range(questions)]
 
 
-def _apply(rules: PlanRules, tokens: Ids, probabilities: Array) -> None:
+def _apply(rules: PlanRules, tokens: TokenIds, probabilities: Array) -> None:
     forbidden = rules.forbidden(tokens.reshape(len(probabilities), -1))
     rows, columns = np.nonzero(forbidden)
     probabilities[rows, rules.tokens[columns]] = 0.0
 
 
-def _extend(beam: _Beam, probabilities: Array, end: int, beam_size: int) -> tuple[_Beam, Ids]:
+def _extend(beam: _Beam, probabilities: Array, end: int, beam_size: int) -> tuple[_Beam, TokenIds]:
     """The best continuations, and which hypothesis each continues."""
     questions = len(beam.scores)
     tokens, scores = _best_of_each(probabilities, beam_size)
@@ -151,7 +136,7 @@ def _extend(beam: _Beam, probabilities: Array, end: int, beam_size: int) -> tupl
     return _Beam(beam.questions, scores.reshape(-1)[chosen], extended), parents
 
 
-def _best_of_each(probabilities: Array, count: int) -> tuple[Ids, Array]:
+def _best_of_each(probabilities: Array, count: int) -> tuple[TokenIds, Array]:
     """The most probable tokens of each row and the logarithms of their probabilities, both (rows, count).
 
     Some passes for the greatest are faster than one that sorts, as long as they are few.
@@ -166,8 +151,3 @@ def _best_of_each(probabilities: Array, count: int) -> tuple[Ids, Array]:
         probabilities[rows, best] = -1.0
     with np.errstate(divide="ignore"):
         return tokens, np.log(np.maximum(found, 0.0))
-
-
-def _hypothesis(tokens: list[int], score: float, end: int) -> Hypothesis:
-    finished = end in tokens
-    return Hypothesis(tuple(tokens[: tokens.index(end)] if finished else tokens), float(score), finished)

@@ -15,9 +15,9 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding import Decoder, make_decoder
-from qdecomp.decoding.calibration import calibration_of_json
+from qdecomp.decoding.calibration import calibration_from_json
 
-from .bundle_config import BundleConfig, GraphConfig, WriterConfig, config_of_json
+from .bundle_config import BundleConfig, GraphConfig, WriterConfig, config_from_json
 from .graph_network import GraphNetwork
 from .graph_parser import GraphParser
 from .layers import Weights
@@ -74,7 +74,7 @@ def read_bundle(folder: Path, decoder: str | None = None, **options: Any) -> Bun
     else:
         assert isinstance(config, GraphConfig)
         parser = _graph_parser(config, weights, pieces, make_decoder(decoder or config.decoder, **options))
-    parser.calibration = calibration_of_json(config.calibration)
+    parser.calibration = calibration_from_json(config.calibration)
     return parser
 
 
@@ -118,7 +118,7 @@ def read_config(folder: Path) -> BundleConfig:
         raise DataError(f"{path}: this parser was bundled for another version of qdecomp")
     checksums = values.pop("checksums")
     try:
-        config = config_of_json(values)
+        config = config_from_json(values)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     for name in (_PIECES, _WEIGHTS, CARD):

@@ -12,7 +12,7 @@ from qdecomp.data_structures.special_tokens import SpecialTokens
 from qdecomp.decoding import DecoderSettings
 from qdecomp.decoding.plan_rules import RuleNames
 
-__all__ = ["KINDS", "BundleConfig", "GraphConfig", "WriterConfig", "config_of_json"]
+__all__ = ["KINDS", "BundleConfig", "GraphConfig", "WriterConfig", "config_from_json"]
 
 # No parser has more of anything than this; a config that says so would only take the memory.
 _MOST = 10_000
@@ -114,7 +114,7 @@ KINDS: Mapping[str, type[BundleConfig]] = {kind.kind: kind for kind in (GraphCon
 """The configs by the kind of parser that they are of."""
 
 
-def config_of_json(values: Mapping[str, Any]) -> BundleConfig:
+def config_from_json(values: Mapping[str, Any]) -> BundleConfig:
     """The config that an object of JSON says; a :class:`DataError` names the field that is wrong."""
     given = dict(values)
     name = given.pop("kind", GraphConfig.kind)

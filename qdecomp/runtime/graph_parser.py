@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction
-from qdecomp.decoding import Decoder, prediction_of_decoded
+from qdecomp.decoding import Decoder, prediction_from_decoded
 from qdecomp.decoding.calibration import Calibration
 
 from .graph_network import EncodedQuestion, GraphNetwork
@@ -56,4 +56,4 @@ class GraphParser:
             decoded = self._decoder.decode(tokens, encoded.edge_probabilities, encoded.label_probabilities, self.labels)
         except QDecompError as error:
             return failed_prediction(error)
-        return prediction_of_decoded(decoded)
+        return prediction_from_decoded(decoded)

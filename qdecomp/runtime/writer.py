@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids, from_target_tokens
+from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids, text_from_target_tokens
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_of_text
+from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_from_text
 from qdecomp.decoding.calibration import Calibration
+from qdecomp.decoding.hypothesis import Hypothesis
 from qdecomp.decoding.plan_rules import PlanRules, RuleNames
 
-from .beam_search import Found, Hypothesis, beam_search
+from .beam_search import Found, beam_search
 from .questions import make_ready
 from .word_pieces import WordPieces
 from .writer_network import WriterNetwork
@@ -86,7 +87,7 @@ class Writer:
 
     def _prediction(self, found: Found, source: Sequence[str], question: str) -> Prediction:
         best, *others = found.hypotheses
-        read = prediction_of_text(self._text(best, source, question), best.score)
+        read = prediction_from_text(self._text(best, source, question), best.score)
         margin = best.score - found.next_score
         prediction = replace(read, margin=margin if isfinite(margin) else None)
         if not self._search.candidates:
@@ -98,4 +99,4 @@ class Writer:
     def _text(self, hypothesis: Hypothesis, source: Sequence[str], question: str) -> str:
         first = self._network.first_word
         words = [self._tokens[number] if number < first else source[number - first] for number in hypothesis.tokens]
-        return from_target_tokens(words, question)
+        return text_from_target_tokens(words, question)

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
+
+from qdecomp.decoding.plan_rules import TokenIds
 
 from .encoder import Encoder, rows_of
 from .layers import Array, Linear, Weights
@@ -20,7 +21,6 @@ from .word_pieces import PieceIds
 
 __all__ = ["WriterNetwork", "WriterState"]
 
-Ids = npt.NDArray[np.int64]
 
 # torch has the gates in this order, one below the other: input, forget, cell, output.
 _GATES = 4
@@ -87,11 +87,11 @@ class _Memory:
     keys: tuple[Array, ...]  # for each layer (questions, hidden, words)
     contexts: tuple[Array, ...]  # for each layer (questions, words, hidden)
     copy_keys: Array  # (questions, hidden, words)
-    first_ids: Ids  # (questions, words), the id of a word where the question has it first, below 0 elsewhere
+    first_ids: TokenIds  # (questions, words), the id of a word where the question has it first, below 0 elsewhere
     inputs: Array  # (questions, words, embedding), what is read of a word that was written
     to_first: Array  # (questions, words, words), 1 from each word to where the question has it first
 
-    def select(self, questions: Ids) -> _Memory:
+    def select(self, questions: TokenIds) -> _Memory:
         return _Memory(
             self.padding[questions],
             tuple(keys[questions] for keys in self.keys),
@@ -149,7 +149,7 @@ class WriterNetwork:
             hidden.append((np.ascontiguousarray(output), np.ascontiguousarray(cell)))
         return WriterState(self, memory, tuple(hidden))
 
-    def _memory(self, states: Array, ids: Ids) -> _Memory:
+    def _memory(self, states: Array, ids: TokenIds) -> _Memory:
         is_word = ids >= 0
         padding = np.where(is_word, np.float32(0), np.float32(-np.inf))[:, None, :]
         same = (ids[:, :, None] == ids[:, None, :]) & is_word[:, :, None] & is_word[:, None, :]
@@ -192,7 +192,7 @@ class WriterState:
     memory: _Memory
     hidden: tuple[tuple[Array, Array], ...]
 
-    def advance(self, tokens: Ids) -> tuple[Array, WriterState]:
+    def advance(self, tokens: TokenIds) -> tuple[Array, WriterState]:
         """See :class:`~qdecomp.runtime.beam_search.SearchState`."""
         network, memory = self.network, self.memory
         questions, width = tokens.shape
@@ -212,21 +212,21 @@ class WriterState:
             np.tanh(found, out=found)
         return self._probabilities(found, questions), replace(self, hidden=tuple(hidden))
 
-    def reorder(self, parents: Ids) -> WriterState:
+    def reorder(self, parents: TokenIds) -> WriterState:
         """See :class:`~qdecomp.runtime.beam_search.SearchState`."""
         questions = len(parents)
         width = len(self.hidden[0][0]) // max(questions, 1)
         rows = (parents + np.arange(questions)[:, None] * width).reshape(-1)
         return replace(self, hidden=tuple((output[rows], cell[rows]) for output, cell in self.hidden))
 
-    def select(self, questions: Ids) -> WriterState:
+    def select(self, questions: TokenIds) -> WriterState:
         """See :class:`~qdecomp.runtime.beam_search.SearchState`."""
         width = len(self.hidden[0][0]) // len(self.memory.padding)
         rows = (questions[:, None] * width + np.arange(width)).reshape(-1)
         hidden = tuple((output[rows], cell[rows]) for output, cell in self.hidden)
         return WriterState(self.network, self.memory.select(questions), hidden)
 
-    def _inputs(self, tokens: Ids) -> Array:
+    def _inputs(self, tokens: TokenIds) -> Array:
         """What the first layer reads for the tokens before, (rows, embedding)."""
         network = self.network
         known = np.where(tokens < network.token_count, tokens, network.unknown)

@@ -3,13 +3,13 @@
 from .fragment import decomposition_html, picture_html
 from .graph_svg import graph_svg
 from .graph_text import graph_rich, graph_text
-from .page import Evidence, PageItem, page_html, page_parts
+from .page import PageItem, VerdictEvidence, page_html, page_parts
 from .steps_svg import steps_svg
 from .svg import stacked_svg
 
 __all__ = [
-    "Evidence",
     "PageItem",
+    "VerdictEvidence",
     "decomposition_html",
     "graph_rich",
     "graph_svg",

@@ -10,7 +10,7 @@ from qdecomp.data_structures.special_tokens import question_length
 
 from .arc_layout import ArcLayout, Metrics, PlacedArc, lay_out_arcs
 from .colours import COLOURS, kind_of_tag
-from .texts import printable
+from .texts import replace_unprintable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -56,12 +56,12 @@ def graph_rich(graph: DependencyGraph, *, width: int = 100) -> Text:
 def _lines(graph: DependencyGraph, width: int) -> list[list[_Piece]]:
     from rich.cells import cell_len
 
-    graph = DependencyGraph(tuple(map(printable, graph.tokens)), graph.edges)
+    graph = DependencyGraph(tuple(map(replace_unprintable, graph.tokens)), graph.edges)
     cells = Metrics(cell_len, _label_width, token_gap=1, special_gap=4, end_gap=1, label_margin=2)
     # Each arc takes two cells at its ends, so that more of them cannot fit.
     if 2 * len(graph.edges) > width:
         return _table(graph)
-    layout = lay_out_arcs(graph, cells, lambda edge: printable(edge.tag))
+    layout = lay_out_arcs(graph, cells, lambda edge: replace_unprintable(edge.tag))
     return _drawing(layout) if layout.width <= width else _table(graph)
 
 
@@ -123,7 +123,7 @@ def _table(graph: DependencyGraph) -> list[list[_Piece]]:
         (
             f"{edge.head + 1} {graph.tokens[edge.head]}",
             f"{edge.dependent + 1} {graph.tokens[edge.dependent]}",
-            printable(edge.tag),
+            replace_unprintable(edge.tag),
             "" if edge.score is None else f"{edge.score:.2f}".rjust(len(head[-1])),
         )
         for edge in graph.edges

@@ -20,7 +20,7 @@ from .style_sheets import style
 from .texts import escape
 from .tools import Filter, legend_html, tools_html
 
-__all__ = ["Evidence", "PageItem", "Remarks", "page_html", "page_parts"]
+__all__ = ["PageItem", "Remarks", "VerdictEvidence", "page_html", "page_parts"]
 
 # More questions than this are shown with their pictures folded, so that the page opens quickly.
 _UNFOLDED = 60
@@ -32,7 +32,7 @@ Remarks = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class VerdictEvidence:
     """What a metric's verdict on a record rests on, in lines to read."""
 
     title: str
@@ -53,7 +53,7 @@ class PageItem:
     """Other scores to show and to sort by: their titles and values."""
     prediction_remarks: Remarks = ()
     gold_remarks: Remarks = ()
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[VerdictEvidence, ...] = ()
 
     def comparison(self) -> LfEmResult | None:
         """What LF-EM says; None without gold. What has no decomposition is wrong."""
@@ -209,7 +209,7 @@ def _scores(item: PageItem) -> str:
     return "".join(f" · {escape(score)}" for score in scores)
 
 
-def _evidence(evidence: Evidence) -> str:
+def _evidence(evidence: VerdictEvidence) -> str:
     lines = "".join(f"<li>{escape(line)}</li>" for line in evidence.lines)
     return f'<details class="qd-evidence"><summary>{escape(evidence.title)}</summary><ul>{lines}</ul></details>'
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
-__all__ = ["escape", "printable", "shorten", "width_in_ems", "wrap"]
+__all__ = ["escape", "replace_unprintable", "shorten", "width_in_ems", "wrap"]
 
 # XML has no way to write these at all; half a pair of surrogates cannot even be saved.
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -33,10 +33,10 @@ def escape(text: str) -> str:
     return html.escape(_NOT_IN_XML.sub("\ufffd", text))
 
 
-def printable(text: str) -> str:
+def replace_unprintable(text: str) -> str:
     """The text for a terminal: what would steer the terminal or turn the line round becomes U+FFFD.
 
-    >>> printable("red\\x1b[31m")
+    >>> replace_unprintable("red\\x1b[31m")
     'red�[31m'
     """
     return "".join(character if character.isprintable() or character in _JOINERS else "\ufffd" for character in text)

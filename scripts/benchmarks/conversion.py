@@ -70,7 +70,7 @@ def measure_stages(paths: tuple[Path, ...], questions: int, special_tokens: str)
     """The processor's time for each stage, over questions that are evenly spread over the files."""
     from qdecomp.data_structures.alignment import align
     from qdecomp.data_structures.conversion.chain import convert
-    from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_of, span_graph_of
+    from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_from_span_graph, span_graph_from_logical_form
     from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
     from qdecomp.data_structures.conversion.sdg_to_dg import to_dependency_graph, to_span_graph
     from qdecomp.data_structures.errors import QDecompError
@@ -98,8 +98,11 @@ def measure_stages(paths: tuple[Path, ...], questions: int, special_tokens: str)
         form = timed("QDMR to LF", lambda: to_logical_form(parse_qdmr(text)))
         words = (*tokenize(question), *special.words)
         alignment = timed("alignment", lambda: align(form, words))
-        graph = timed("LF to SDG to DG", lambda: to_dependency_graph(span_graph_of(form, alignment, words), special))
-        again = timed("DG to SDG to LF", lambda: logical_form_of(to_span_graph(graph)))
+        graph = timed(
+            "LF to SDG to DG",
+            lambda: to_dependency_graph(span_graph_from_logical_form(form, alignment, words), special),
+        )
+        again = timed("DG to SDG to LF", lambda: logical_form_from_span_graph(to_span_graph(graph)))
         timed("LF-EM", lambda: lf_em(question, again, form))
 
     for example in examples:

@@ -2,7 +2,7 @@
 
 Both read the same rows, with the same tokens to write, with the same encoder, whose input embeddings are frozen, have
 decoders of the same sizes (as wide as the encoder), the same least count of target tokens and as many rows a step. Each
-makes its batches and steps as it is usually trained: ours by ``length_cells`` and ``fused_adam``, theirs by ``bucket``
+makes its batches and steps as it is usually trained: ours by ``length_grid`` and ``fused_adam``, theirs by ``bucket``
 and ``adam``. The steps are spread evenly over the lengths of an epoch's batches, so that both see what an epoch sees,
 and both take turns step by step, so that whatever else the machine does slows down both. ``allennlp-models`` is no part
 of the project and is installed aside; the message that says that it is missing says how.
@@ -68,7 +68,7 @@ def _ours(path: Path, encoder: str, embedding_dim: int, batch_size: int) -> Cont
     from allennlp.common import Lazy, Params
     from allennlp.data import Vocabulary
 
-    from qdecomp.data.length_cells import LengthCellSampler
+    from qdecomp.data.length_grid_sampler import LengthGridSampler
     from qdecomp.data.seq2seq_reader import BreakSeq2SeqReader
     from qdecomp.data.word_piece_indexer import WordPieceIndexer
     from qdecomp.models.copynet_bert import CopyNetBert
@@ -82,7 +82,7 @@ def _ours(path: Path, encoder: str, embedding_dim: int, batch_size: int) -> Cont
     words = WordEncoder(vocab, encoder, special_tokens=None, freeze_embeddings=True)
     sizes = {"hidden_dim": words.get_output_dim(), "embedding_dim": embedding_dim}
     model = CopyNetBert(vocab, words, Lazy(CopyDecoder, params=Params(sizes)))
-    sampler = LengthCellSampler(batch_size, {}, _CELLS)
+    sampler = LengthGridSampler(batch_size, {}, _CELLS)
     return _contestant("qdecomp", model, instances, reader, sampler, "fused_adam")
 
 

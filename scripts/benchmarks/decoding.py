@@ -18,7 +18,7 @@ import numpy as np
 from shared_data import from_shared_data
 
 from benchmarks.measuring import clock, write_results
-from qdecomp.data_structures.conversion.chain import convert, logical_form_of_graph
+from qdecomp.data_structures.conversion.chain import convert, logical_form_from_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.decoding import Decoded, make_decoder
@@ -153,7 +153,7 @@ def _warm_up() -> None:
 
 def _says_something(decoded: Decoded) -> bool:
     try:
-        logical_form_of_graph(decoded.graph)
+        logical_form_from_graph(decoded.graph)
     except QDecompError:
         return False
     return True

@@ -29,8 +29,8 @@ _COLD_STARTS = 5
 # Functions, by file and name, whose time with all that they call is shown or taken apart.
 _TOKENIZE, _PIECES = ("tokenization.py", "tokenize"), ("word_pieces.py", "__call__")
 _ENCODER, _NETWORK = ("encoder.py", "__call__"), ("graph_network.py", "encode")
-_DECODE, _LABELS, _SOLVE = ("ilp.py", "decode"), ("graph_network.py", "_work_out"), ("program.py", "solve")
-_STEPS = ("prediction.py", "prediction_of_graph")
+_DECODE, _LABELS, _SOLVE = ("ilp.py", "decode"), ("graph_network.py", "_work_out"), ("graph_program.py", "solve_graph")
+_STEPS = ("prediction.py", "prediction_from_graph")
 _SEARCH, _ADVANCE = ("beam_search.py", "beam_search"), ("writer_network.py", "advance")
 _WRITTEN = ("writer.py", "_prediction")
 

@@ -32,7 +32,7 @@ from qdecomp.data_structures.logical_form import (
     parse_logical_form,
 )
 from qdecomp.data_structures.mistakes import is_mistake
-from qdecomp.data_structures.prediction import prediction_of_record, prediction_record
+from qdecomp.data_structures.prediction import prediction_from_record, prediction_to_record
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.decomposition import Decomposition
@@ -132,8 +132,8 @@ def try_codec(value: tuple[str, str]) -> None:
 
 def try_record(record: Mapping[str, Any]) -> None:
     """A prediction record, the decomposition it holds and its plan."""
-    prediction = prediction_of_record(record)
-    json.dumps(prediction_record(prediction, "1", "q"), allow_nan=False)
+    prediction = prediction_from_record(record)
+    json.dumps(prediction_to_record(prediction, "1", "q"), allow_nan=False)
     decomposition = Decomposition("q", prediction)
     str(decomposition)
     json.dumps(decomposition.to_dict(), allow_nan=False)
@@ -143,13 +143,13 @@ def try_record(record: Mapping[str, Any]) -> None:
 
 @cache
 def _scripts_of_a_page() -> int:
-    prediction = prediction_of_record({"decomposition": "return cubes"})
+    prediction = prediction_from_record({"decomposition": "return cubes"})
     return page_html([PageItem("1", "which cubes ?", prediction, prediction)]).lower().count("<script")
 
 
 def try_page(record: Mapping[str, Any]) -> None:
     """Pages and pictures of a record; no word of it becomes markup."""
-    prediction = prediction_of_record(record)
+    prediction = prediction_from_record(record)
     question = str(record.get("question"))
     page = page_html([PageItem("1", question, prediction, prediction)])
     assert page.lower().count("<script") == _scripts_of_a_page(), "a script"
@@ -165,12 +165,12 @@ def try_page(record: Mapping[str, Any]) -> None:
 
 @cache
 def _solver() -> object:
-    return import_module("qdecomp.data_structures.alignment.program")
+    return import_module("qdecomp.data_structures.alignment.alignment_program")
 
 
 @cache
 def _parser() -> Parser:
-    import_module("qdecomp.decoding.program")
+    import_module("qdecomp.decoding.graph_program")
     return load()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from qdecomp.cli import main
 from qdecomp.data_structures.conversion.chain import convert
-from qdecomp.data_structures.prediction import prediction_of_graph, prediction_record
+from qdecomp.data_structures.prediction import prediction_from_graph, prediction_to_record
 from tests.pages import Page
 
 QUESTION = "How many red cubes are there?"
@@ -25,7 +25,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "gold.csv").write_text(GOLD)
     graph = convert(QUESTION, DECOMPOSITION).graph
     records: list[dict[str, Any]] = [
-        prediction_record(prediction_of_graph(graph, -1.5), "CLEVR_dev_1", QUESTION),
+        prediction_to_record(prediction_from_graph(graph, -1.5), "CLEVR_dev_1", QUESTION),
         {"question_id": "GEO_dev_2", "decomposition": "return rivers", "error": None},
         {"question_id": "GEO_dev_3", "question": "What is the shortest river?", "decomposition": None, "error": "no"},
     ]

@@ -19,10 +19,10 @@ from qdecomp.data_structures.prediction import (
     Candidate,
     Prediction,
     failed_prediction,
-    prediction_of_graph,
-    prediction_of_record,
-    prediction_of_text,
-    prediction_record,
+    prediction_from_graph,
+    prediction_from_record,
+    prediction_from_text,
+    prediction_to_record,
 )
 
 QUESTION = "How many red cubes are there?"
@@ -32,7 +32,7 @@ FIELDS = ["question_id", "question", "decomposition", "logical_form", "graph", "
 
 def test_a_graph_gives_every_form() -> None:
     graph = convert(QUESTION, GOLD).graph
-    record = prediction_record(prediction_of_graph(graph, -1.5), "id", QUESTION)
+    record = prediction_to_record(prediction_from_graph(graph, -1.5), "id", QUESTION)
     assert list(record) == FIELDS
     assert json.loads(json.dumps(record)) == record
     assert lf_em(QUESTION, record["decomposition"], GOLD)
@@ -42,20 +42,20 @@ def test_a_graph_gives_every_form() -> None:
 
 
 def test_a_graph_without_meaning_gives_the_reason() -> None:
-    prediction = prediction_of_graph(DependencyGraph(("red", "cubes")))
+    prediction = prediction_from_graph(DependencyGraph(("red", "cubes")))
     assert not prediction.is_valid
-    record = prediction_record(prediction, "id", QUESTION)
+    record = prediction_to_record(prediction, "id", QUESTION)
     assert (record["decomposition"], record["logical_form"]) == (None, None)
     assert "no edge" in record["error"]
     assert record["graph"]["tokens"] == ["red", "cubes"]
 
 
 def test_a_text_is_kept_as_it_is() -> None:
-    prediction = prediction_of_text(GOLD)
+    prediction = prediction_from_text(GOLD)
     assert prediction.is_valid
     assert prediction.decomposition == GOLD
     assert prediction.graph is None
-    broken = prediction_of_text("return #1")
+    broken = prediction_from_text("return #1")
     assert broken.decomposition == "return #1"
     assert broken.error == "step 1: refers to itself (#1)"
     assert not broken.is_valid
@@ -63,12 +63,12 @@ def test_a_text_is_kept_as_it_is() -> None:
 
 @pytest.mark.parametrize("text", ["", " \n"])
 def test_no_text_is_an_error(text: str) -> None:
-    assert prediction_of_text(text).error == "the decomposition is empty"
+    assert prediction_from_text(text).error == "the decomposition is empty"
 
 
 @pytest.mark.parametrize("score", [math.inf, -math.inf, math.nan, None])
 def test_scores_that_json_lacks_are_left_out(score: float | None) -> None:
-    record = prediction_record(prediction_of_text(GOLD, score), "id", QUESTION)
+    record = prediction_to_record(prediction_from_text(GOLD, score), "id", QUESTION)
     assert record["score"] is None
 
 
@@ -80,25 +80,25 @@ def test_errors_without_a_message_have_their_name() -> None:
 @pytest.mark.parametrize(
     "prediction",
     [
-        prediction_of_graph(convert(QUESTION, GOLD).graph, -1.5),
-        prediction_of_graph(DependencyGraph(("red", "cubes"))),
-        prediction_of_text(GOLD, 0.25),
-        prediction_of_text("return #1"),
+        prediction_from_graph(convert(QUESTION, GOLD).graph, -1.5),
+        prediction_from_graph(DependencyGraph(("red", "cubes"))),
+        prediction_from_text(GOLD, 0.25),
+        prediction_from_text("return #1"),
         failed_prediction("too long"),
     ],
 )
 def test_records_read_back(prediction: Prediction) -> None:
-    record = json.loads(json.dumps(prediction_record(prediction, "id", QUESTION)))
-    assert prediction_of_record(record) == prediction
+    record = json.loads(json.dumps(prediction_to_record(prediction, "id", QUESTION)))
+    assert prediction_from_record(record) == prediction
 
 
 def test_a_record_needs_only_a_text_or_a_graph() -> None:
-    assert prediction_of_record({"decomposition": GOLD}) == prediction_of_text(GOLD)
+    assert prediction_from_record({"decomposition": GOLD}) == prediction_from_text(GOLD)
     graph = convert(QUESTION, GOLD).graph
-    assert prediction_of_record({"graph": dependency_graph_to_json(graph)}) == prediction_of_graph(graph)
-    both = prediction_of_record({"decomposition": GOLD, "graph": dependency_graph_to_json(graph)})
+    assert prediction_from_record({"graph": dependency_graph_to_json(graph)}) == prediction_from_graph(graph)
+    both = prediction_from_record({"decomposition": GOLD, "graph": dependency_graph_to_json(graph)})
     assert (both.decomposition, both.graph) == (GOLD, graph)
-    assert prediction_of_record({}).error == "the record has neither a decomposition nor a graph"
+    assert prediction_from_record({}).error == "the record has neither a decomposition nor a graph"
 
 
 @pytest.mark.parametrize(
@@ -114,15 +114,15 @@ def test_a_record_needs_only_a_text_or_a_graph() -> None:
 )
 def test_what_is_no_record_is_an_error_of_ours(record: dict[str, Any]) -> None:
     with pytest.raises(DataError):
-        prediction_of_record(record)
+        prediction_from_record(record)
 
 
 def test_candidates_are_in_the_record_when_there_are_some() -> None:
     text = "return rivers ;return number of #1"
     given = (Candidate(text, -0.5), Candidate("return rivers", -2.0))
-    record = prediction_record(replace(prediction_of_text(text, -0.5), candidates=given), "", "how many rivers?")
+    record = prediction_to_record(replace(prediction_from_text(text, -0.5), candidates=given), "", "how many rivers?")
     assert record["candidates"][1] == {"decomposition": "return rivers", "score": -2.0}
-    assert prediction_of_record(record).candidates == given
-    assert "candidates" not in prediction_record(prediction_of_text(text), "", "how many rivers?")
+    assert prediction_from_record(record).candidates == given
+    assert "candidates" not in prediction_to_record(prediction_from_text(text), "", "how many rivers?")
     with pytest.raises(DataError, match="not a prediction record"):
-        prediction_of_record(record | {"candidates": [{"score": 1}]})
+        prediction_from_record(record | {"candidates": [{"score": 1}]})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_of
+from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_from_span_graph
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_qdmr
 from qdecomp.data_structures.conversion.sdg_to_dg import to_span_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph
@@ -65,7 +65,7 @@ def means_something(graph: DependencyGraph) -> bool:
     """Whether a graph says a decomposition in which no single argument stands twice."""
     try:
         span_graph = to_span_graph(graph)
-        to_qdmr(logical_form_of(span_graph))
+        to_qdmr(logical_form_from_span_graph(span_graph))
     except QDecompError:
         return False
     counts = Counter((edge.source, edge.tag.operator, edge.tag.argument) for edge in span_graph.edges)

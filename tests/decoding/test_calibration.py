@@ -11,7 +11,7 @@ from qdecomp.decoding.calibration import (
     FEATURES,
     CalibratedParser,
     Calibration,
-    calibration_of_json,
+    calibration_from_json,
     expected_calibration_error,
     fit_calibration,
     kept_shares,
@@ -41,8 +41,8 @@ def test_confidence_is_near_the_share_of_right_plans_on_other_rows() -> None:
 
 def test_it_survives_json() -> None:
     calibration = fit_calibration(*sample(200, seed=3))
-    assert calibration_of_json(calibration.to_json()) == calibration
-    assert calibration_of_json(None) is None
+    assert calibration_from_json(calibration.to_json()) == calibration
+    assert calibration_from_json(None) is None
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_it_survives_json() -> None:
 )
 def test_what_is_no_calibration_is_said(value: object) -> None:
     with pytest.raises(DataError, match="a calibration has"):
-        calibration_of_json(value)
+        calibration_from_json(value)
 
 
 def test_too_few_rows_or_only_right_ones_are_said() -> None:

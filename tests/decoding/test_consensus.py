@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.prediction import Candidate, Prediction, failed_prediction, prediction_of_text
+from qdecomp.data_structures.prediction import Candidate, Prediction, failed_prediction, prediction_from_text
 from qdecomp.decoding.consensus import answer_classes, consensus, learn_weights
 
 QUESTION = "How many red cubes are there?"
@@ -18,7 +18,7 @@ WRONG = "return cubes ;return number of #1"
 def says(*candidates: tuple[str, float]) -> Prediction:
     """A prediction with candidates and their probabilities."""
     given = tuple(Candidate(text, math.log(probability)) for text, probability in candidates)
-    return replace(prediction_of_text(given[0].decomposition, given[0].score), candidates=given)
+    return replace(prediction_from_text(given[0].decomposition, given[0].score), candidates=given)
 
 
 def test_candidates_that_lf_em_takes_for_equal_are_one_class() -> None:
@@ -42,7 +42,7 @@ def test_weights_decide() -> None:
 
 
 def test_a_system_without_candidates_counts_with_its_probability_or_one() -> None:
-    sure = prediction_of_text(WRONG)
+    sure = prediction_from_text(WRONG)
     assert consensus(QUESTION, [sure, says((JOINED, 0.9))], [1, 1]).decomposition == WRONG
     assert (
         consensus(QUESTION, [replace(sure, score=math.log(0.3)), says((JOINED, 0.9))], [1, 1]).decomposition == JOINED

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
-from qdecomp.decoding import greedy
 from qdecomp.decoding.greedy import GreedyDecoder
 from tests.decoding.decoding_examples import LABELS, TOKENS, problem
 
 
 def test_edges_that_are_more_probable_than_not_get_their_best_label():
     found = problem((3, 4, "filter-sub", 0.9), (1, 3, "aggregate-arg[count]", 0.51), (2, 3, "span", 0.5))
-    graph = greedy.decode(*found.arguments)
+    graph = GreedyDecoder().decode(*found.arguments).graph
     assert [(edge.head, edge.dependent, edge.tag) for edge in graph.edges] == [
         (1, 3, "aggregate-arg[count]"),
         (3, 4, "filter-sub"),
@@ -21,7 +20,7 @@ def test_edges_that_are_more_probable_than_not_get_their_best_label():
 
 def test_nothing_keeps_a_greedy_graph_from_being_invalid():
     found = problem((3, 3, "span", 0.9), (4, 3, "nonsense", 0.9))
-    assert len(greedy.decode(*found.arguments).edges) == 2
+    assert len(GreedyDecoder().decode(*found.arguments).graph.edges) == 2
 
 
 @pytest.mark.parametrize(("tokens", "labels"), [((), LABELS), (("cubes",), LABELS), (TOKENS, ())])

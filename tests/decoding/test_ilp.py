@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, GraphError
-from qdecomp.decoding import greedy, ilp, prediction_of_decoded, program, with_candidates
+from qdecomp.decoding import graph_program, prediction_from_decoded, with_candidates
 from qdecomp.decoding.choices import EdgeChoice, is_possible, token_kinds
 from qdecomp.decoding.constraints import CONSTRAINTS
 from qdecomp.decoding.greedy import GreedyDecoder
@@ -63,29 +63,29 @@ def test_every_constraint_has_an_example():
 def test_what_greedy_decoding_breaks_is_mended(name):
     edges, kept = MENDED[name]
     found = problem(*edges)
-    assert name in broken_constraints(greedy.decode(*found.arguments))
+    assert name in broken_constraints(GreedyDecoder().decode(*found.arguments).graph)
     decoded = IlpDecoder().decode(*found.arguments)
     assert name in decoded.broken
     assert (decoded.method, decoded.optimal) == ("ilp", True)
     assert [(edge.head, edge.dependent, edge.tag) for edge in decoded.graph.edges] == sorted(
         edges[number][:3] for number in kept
     )
-    assert decoded.graph == ilp.decode(*found.arguments)
+    assert decoded.graph == IlpDecoder().decode(*found.arguments).graph
 
 
 def test_a_pair_gets_one_label():
     found = problem((3, 4, "filter-sub", 0.9), (4, 3, "filter-sub", 0.9))
     found.label_probabilities[3, 4] = found.label_probabilities[4, 3] = 1 / len(LABELS)
-    edges = ilp.decode(*found.arguments).edges
+    edges = IlpDecoder().decode(*found.arguments).graph.edges
     assert len({(edge.head, edge.dependent) for edge in edges}) == len(edges)
 
 
 def test_a_valid_greedy_graph_is_taken_without_the_solver(monkeypatch):
-    monkeypatch.setattr(program, "solve", lambda *_: pytest.fail("the solver was asked"))
+    monkeypatch.setattr(graph_program, "solve_graph", lambda *_: pytest.fail("the solver was asked"))
     found = problem((3, 4, "filter-sub", 0.9), (1, 3, "aggregate-arg[count]", 0.8))
     decoded = IlpDecoder().decode(*found.arguments)
     assert (decoded.method, decoded.optimal, decoded.broken) == ("greedy", True, ())
-    assert decoded.graph == greedy.decode(*found.arguments)
+    assert decoded.graph == GreedyDecoder().decode(*found.arguments).graph
 
 
 def test_edges_and_graph_carry_scores():
@@ -114,7 +114,7 @@ def test_a_graph_is_found_where_no_edge_is_valid_alone():
 
 def test_a_label_may_be_two_tags():
     found = problem((DUP_1, 4, "duplicate&filter-sub", 0.9), (3, 2, "filter-sub", 0.6))
-    edges = ilp.decode(*found.arguments).edges
+    edges = IlpDecoder().decode(*found.arguments).graph.edges
     assert [(edge.head, edge.dependent, edge.tag) for edge in edges] == [
         (DUP_1, 4, "duplicate"),
         (DUP_1, 4, "filter-sub"),
@@ -171,7 +171,7 @@ def test_all_graphs_of_few_tokens_are_no_better(tokens, seed):
         assert decoded.optimal
         assert decoded.score == pytest.approx(best, abs=0.01)
     else:
-        assert is_valid(greedy.decode(*found.arguments))
+        assert is_valid(GreedyDecoder().decode(*found.arguments).graph)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -244,7 +244,7 @@ def test_certain_probabilities_are_decoded(probability):
 def test_where_no_graph_is_valid_the_error_says_so(tokens, labels):
     found = problem(tokens=tokens, labels=labels)
     with pytest.raises(GraphError, match="no valid graph"):
-        ilp.decode(*found.arguments)
+        IlpDecoder().decode(*found.arguments)
 
 
 def test_candidates_are_the_next_most_probable_valid_graphs() -> None:
@@ -257,7 +257,7 @@ def test_candidates_are_the_next_most_probable_valid_graphs() -> None:
     assert [(edge.head, edge.dependent) for edge in other.edges] == [(1, 0)]
     assert score == pytest.approx(math.log(0.1 * 0.8), abs=1e-4)
     assert decoded.score == pytest.approx(math.log(0.9 * 0.2), abs=1e-4)
-    prediction = prediction_of_decoded(decoded)
+    prediction = prediction_from_decoded(decoded)
     assert [each.decomposition for each in prediction.candidates] == [
         prediction.decomposition,
         "return red ;return #1 cubes",

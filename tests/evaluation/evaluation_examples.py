@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from qdecomp.evaluation.metrics.metric import Metric, MetricResult
+from qdecomp.evaluation.metrics.metric_table import Metric, MetricResult
 from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions
 from qdecomp.evaluation.scoring import Evaluation, evaluate
 from qdecomp.files import BreakExample

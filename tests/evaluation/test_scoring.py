@@ -3,7 +3,7 @@ from collections.abc import Iterable
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.metrics.metric import Metric, MetricResult
+from qdecomp.evaluation.metrics.metric_table import Metric, MetricResult
 from qdecomp.evaluation.scoring import choose_metrics, error_counts, evaluate, field_name
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from qdecomp.data_structures.conversion.chain import logical_form_of_graph
+from qdecomp.data_structures.conversion.chain import logical_form_from_graph
 from qdecomp.data_structures.dependency_graph import dependency_graph_from_json
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
@@ -52,7 +52,7 @@ def test_there_is_one_line_for_every_row_in_its_order(break_csv, tmp_path):
     assert [record["question_id"] for record in records] == [row[0] for row in ROWS]
     assert [record["row"] for record in records] == list(range(1, len(ROWS) + 1))
     graph = dependency_graph_from_json(records[1]["graph"])
-    assert len(logical_form_of_graph(graph)) == 3
+    assert len(logical_form_from_graph(graph)) == 3
 
 
 def test_the_summary_counts_by_source_and_by_reason(break_csv, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdecomp.files.question_lines import QuestionLines, QuestionRow, question_of_json
+from qdecomp.files.question_lines import QuestionLines, QuestionRow, question_from_json
 
 HEADER = "question_id,question_text,decomposition\n"
 NOT_CLOSED = "a quotation mark in this row of the CSV is not closed"
@@ -64,7 +64,7 @@ def test_a_line_that_is_no_json_among_json_lines_is_a_question() -> None:
 
 @pytest.mark.parametrize("value", [{}, {"question": None}, {"question": 3}, {"questions": "red cubes"}])
 def test_an_object_without_a_question_says_so(value: dict[str, object]) -> None:
-    row = question_of_json({"question_id": "a", **value})
+    row = question_from_json({"question_id": "a", **value})
     assert row == QuestionRow("a", "", "there is no text called question in this object")
 
 

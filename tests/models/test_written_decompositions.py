@@ -7,7 +7,7 @@ from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data import Vocabulary
 
 from qdecomp.data.copy_field import TARGET_NAMESPACE
-from qdecomp.data_structures.conversion.target_tokens import from_target_tokens
+from qdecomp.data_structures.conversion.target_tokens import text_from_target_tokens
 from qdecomp.models.written_decompositions import make_copy_decoder, target_words, written_predictions
 from qdecomp.modules.copy_decoder import CopyDecoder, Memory
 
@@ -44,7 +44,7 @@ def test_decompositions_are_spelled_as_the_question(decoder: CopyDecoder, memory
     found, predictions = decoder.search(memory), written_predictions(decoder, vocab, memory, QUESTIONS)
     for (best,), prediction, question in zip(found, predictions, QUESTIONS, strict=True):
         assert prediction.score == best.score
-        assert prediction.decomposition == from_target_tokens(target_words(vocab, best.tokens, question), question)
+        assert prediction.decomposition == text_from_target_tokens(target_words(vocab, best.tokens, question), question)
 
 
 @torch.no_grad()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from qdecomp.data_structures.prediction import failed_prediction, prediction_of_text
+from qdecomp.data_structures.prediction import failed_prediction, prediction_from_text
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
 
 QUESTION = "How many red cubes are there?"
@@ -11,15 +11,15 @@ GOLD = "return cubes ;return #1 that are red ;return number of #2"
 
 def test_lf_em_and_valid_outputs() -> None:
     scores = DecompositionScores()
-    predictions = [prediction_of_text("return red cubes ;return number of #1"), prediction_of_text("return cubes")]
-    predictions += [failed_prediction("no reason"), prediction_of_text("return #1")]
+    predictions = [prediction_from_text("return red cubes ;return number of #1"), prediction_from_text("return cubes")]
+    predictions += [failed_prediction("no reason"), prediction_from_text("return #1")]
     scores([QUESTION] * 4, predictions, [GOLD] * 4)
     assert scores.get_metric() == {"lf_em": 0.25, "valid": 0.5}
 
 
 def test_a_gold_without_a_logical_form_cannot_be_matched() -> None:
     scores = DecompositionScores()
-    scores([QUESTION], [prediction_of_text("return #1")], ["return #1"])
+    scores([QUESTION], [prediction_from_text("return #1")], ["return #1"])
     assert scores.get_metric(reset=True) == {"lf_em": 0.0, "valid": 0.0}
     assert scores.get_metric() == {"lf_em": 0.0, "valid": 0.0}
 

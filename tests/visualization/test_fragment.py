@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from qdecomp.data_structures.conversion.chain import convert
-from qdecomp.data_structures.prediction import failed_prediction, prediction_of_graph, prediction_of_text
+from qdecomp.data_structures.prediction import failed_prediction, prediction_from_graph, prediction_from_text
 from qdecomp.visualization import decomposition_html
 from tests.pages import Page
 from tests.visualization.examples import HOSTILE
@@ -12,7 +12,7 @@ DECOMPOSITION = "return cubes ;return #1 that are red ;return number of #2"
 
 def test_a_graph_is_shown_with_question_steps_and_both_pictures() -> None:
     graph = convert(QUESTION, DECOMPOSITION).graph
-    fragment = Page(decomposition_html(QUESTION, prediction_of_graph(graph, -1.25)))
+    fragment = Page(decomposition_html(QUESTION, prediction_from_graph(graph, -1.25)))
     assert fragment.open == []
     assert QUESTION in fragment.texts
     assert fragment.count("li") == 3
@@ -25,13 +25,13 @@ def test_a_graph_is_shown_with_question_steps_and_both_pictures() -> None:
 
 
 def test_a_text_without_a_graph_has_the_picture_of_its_steps() -> None:
-    fragment = Page(decomposition_html(QUESTION, prediction_of_text(DECOMPOSITION)))
+    fragment = Page(decomposition_html(QUESTION, prediction_from_text(DECOMPOSITION)))
     assert fragment.count("svg") == 1
     assert fragment.texts.count("#1 that are red") == 2
 
 
 def test_errors_are_shown_with_what_there_is() -> None:
-    broken = Page(decomposition_html(QUESTION, prediction_of_text("return #1")))
+    broken = Page(decomposition_html(QUESTION, prediction_from_text("return #1")))
     assert "return #1" in broken.texts
     assert "step 1: refers to itself (#1)" in broken.texts
     assert broken.count("svg") == 0
@@ -40,7 +40,7 @@ def test_errors_are_shown_with_what_there_is() -> None:
 
 
 def test_whatever_comes_from_data_is_escaped() -> None:
-    fragment = decomposition_html(HOSTILE, prediction_of_text(f"return {HOSTILE}"))
+    fragment = decomposition_html(HOSTILE, prediction_from_text(f"return {HOSTILE}"))
     assert "<script" not in fragment
     assert HOSTILE in Page(fragment).texts
     assert "<script" not in decomposition_html(HOSTILE, failed_prediction(HOSTILE))

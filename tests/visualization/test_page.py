@@ -12,9 +12,9 @@ import pytest
 from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.operators import Operator
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_text
+from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_text
 from qdecomp.files import read_break_csv
-from qdecomp.visualization import Evidence, PageItem, page_html, page_parts
+from qdecomp.visualization import PageItem, VerdictEvidence, page_html, page_parts
 from qdecomp.visualization.colours import SURFACES
 from qdecomp.visualization.page_scripts import content_policy, page_script
 from tests.pages import Page, figure_faults, run_in_page
@@ -23,11 +23,13 @@ from tests.visualization.examples import GRAPHS, HOSTILE
 QUESTION = "How many red cubes are there?"
 GOLD = "return cubes ;return #1 that are red ;return number of #2"
 
-EQUAL = PageItem("q-1", QUESTION, prediction_of_text("return red cubes ;return number of #1"), prediction_of_text(GOLD))
-DIFFERENT = PageItem("q-2", QUESTION, prediction_of_text("return cubes"), prediction_of_text(GOLD))
-FAILED = PageItem("q-3", QUESTION, failed_prediction("the question is too long"), prediction_of_text(GOLD))
-WITHOUT_GOLD = PageItem("q-4", HOSTILE, prediction_of_text(f"return {HOSTILE}"))
-BROKEN_GOLD = PageItem("q-5", QUESTION, prediction_of_text(GOLD), prediction_of_text("return #1"))
+EQUAL = PageItem(
+    "q-1", QUESTION, prediction_from_text("return red cubes ;return number of #1"), prediction_from_text(GOLD)
+)
+DIFFERENT = PageItem("q-2", QUESTION, prediction_from_text("return cubes"), prediction_from_text(GOLD))
+FAILED = PageItem("q-3", QUESTION, failed_prediction("the question is too long"), prediction_from_text(GOLD))
+WITHOUT_GOLD = PageItem("q-4", HOSTILE, prediction_from_text(f"return {HOSTILE}"))
+BROKEN_GOLD = PageItem("q-5", QUESTION, prediction_from_text(GOLD), prediction_from_text("return #1"))
 ITEMS = [EQUAL, DIFFERENT, FAILED, WITHOUT_GOLD, BROKEN_GOLD]
 
 
@@ -127,7 +129,7 @@ def test_differences_are_marked_and_evidence_has_a_place() -> None:
         DIFFERENT,
         prediction_remarks=((),),
         gold_remarks=((), ("missing",), ("missing",)),
-        evidence=(Evidence("Why <b>", ("because of <i>",)),),
+        evidence=(VerdictEvidence("Why <b>", ("because of <i>",)),),
     )
     html = page_html([item])
     page = Page(html)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdecomp.visualization.texts import escape, printable, shorten, width_in_ems, wrap
+from qdecomp.visualization.texts import escape, replace_unprintable, shorten, width_in_ems, wrap
 
 
 def test_what_xml_cannot_hold_is_replaced() -> None:
@@ -12,8 +12,8 @@ def test_what_xml_cannot_hold_is_replaced() -> None:
 
 
 def test_what_steers_a_terminal_is_replaced() -> None:
-    assert printable("\x1b[31mred\u202e") == "\ufffd[31mred\ufffd"
-    assert printable("👩‍👧 é") == "👩‍👧 é"
+    assert replace_unprintable("\x1b[31mred\u202e") == "\ufffd[31mred\ufffd"
+    assert replace_unprintable("👩‍👧 é") == "👩‍👧 é"
 
 
 def test_wide_letters_count_more() -> None:

@@ -8,7 +8,7 @@ function(run) {
   // Both the question's pieces and the tokens to write are padded, and both cost time.
   data_loader+: {
     batch_sampler: {
-      type: 'length_cells',
+      type: 'length_grid',
       batch_size: run.batch_size,
       weights: std.get(run, 'source_weights', {}),
       cells: { 'question.pieces___ids': 2, 'copy.target': 6 },

@@ -63,7 +63,7 @@ def solve_alignment(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -
         if len(component) == 1:
             chosen.add([_cheapest(component[0], costs, chosen)])
             continue
-        from .program import solve_component
+        from .alignment_program import solve_component
 
         choices = sum(len(group.options) for group in component)
         if reason := above(MOST_ALIGNMENT_CHOICES, choices, "ways to align words"):

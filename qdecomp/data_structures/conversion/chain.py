@@ -5,7 +5,7 @@
 ...     print(conversion.graph.describe(edge.head), edge.tag, conversion.graph.describe(edge.dependent))
 1 'many' aggregate-arg[count] 2 'red'
 2 'red' filter-sub 3 'cubes'
->>> print(logical_form_of_graph(conversion.graph))
+>>> print(logical_form_from_graph(conversion.graph))
 SELECT[](sub=cubes)
 FILTER[](sub=#1, condition=red)
 AGGREGATE[count](arg=#2)
@@ -24,7 +24,7 @@ from ..span_graph import SpanGraph
 from ..special_tokens import PRESETS, SpecialTokens
 from ..tokenization import check_length, tokenize
 from .graph_repair import repair
-from .lf_to_sdg import logical_form_of, span_graph_of
+from .lf_to_sdg import logical_form_from_span_graph, span_graph_from_logical_form
 from .qdmr_to_lf import to_logical_form, to_qdmr
 from .sdg_to_dg import to_dependency_graph, to_span_graph
 
@@ -33,7 +33,7 @@ __all__ = [
     "Conversion",
     "GraphReading",
     "convert",
-    "logical_form_of_graph",
+    "logical_form_from_graph",
     "read_graph",
 ]
 
@@ -68,9 +68,9 @@ def convert(
     check_length(question)
     words = (*(tokenize(question) if tokens is None else tokens), *special.words)
     alignment = align(form, words)
-    span_graph = span_graph_of(form, alignment, words)
+    span_graph = span_graph_from_logical_form(form, alignment, words)
     # A graph that nobody could read, for want of a word or because two references are one, would teach nonsense.
-    logical_form_of(span_graph)
+    logical_form_from_span_graph(span_graph)
     return Conversion(question, form, alignment, span_graph, to_dependency_graph(span_graph, special))
 
 
@@ -99,10 +99,10 @@ def read_graph(graph: DependencyGraph, *, tolerant: bool = False) -> GraphReadin
         repaired = repair(graph)
         graph, repairs = repaired.graph, repaired.repairs
     span_graph = to_span_graph(graph)
-    return GraphReading(span_graph, logical_form_of(span_graph), repairs)
+    return GraphReading(span_graph, logical_form_from_span_graph(span_graph), repairs)
 
 
-def logical_form_of_graph(graph: DependencyGraph) -> LogicalForm:
+def logical_form_from_graph(graph: DependencyGraph) -> LogicalForm:
     """The steps that a dependency graph says; one that means nothing is a :class:`GraphError`."""
     return read_graph(graph).form
 

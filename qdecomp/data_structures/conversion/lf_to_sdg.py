@@ -18,14 +18,14 @@ from ..qdmr import reference_to
 from ..span_graph import SpanEdge, SpanGraph
 from .phrasing import phrase_of
 
-__all__ = ["logical_form_of", "span_graph_of"]
+__all__ = ["logical_form_from_span_graph", "span_graph_from_logical_form"]
 
 _STAGE = "span graph"
 # In the steps of these operators, a word that shows the operator is at the same time a word that people write there.
 _ANCHORS_ARE_WORDS = frozenset((Operator.SELECT, Operator.FILTER, Operator.PROJECT))
 
 
-def span_graph_of(form: LogicalForm, alignment: Alignment, tokens: Sequence[str]) -> SpanGraph:
+def span_graph_from_logical_form(form: LogicalForm, alignment: Alignment, tokens: Sequence[str]) -> SpanGraph:
     """A node per step with its aligned tokens, and an edge per reference."""
     edges = [
         SpanEdge(number, target - 1, EdgeTag(step.operator, argument.name, step.properties))
@@ -36,7 +36,7 @@ def span_graph_of(form: LogicalForm, alignment: Alignment, tokens: Sequence[str]
     return SpanGraph(tuple(tokens), alignment.steps, tuple(edges))
 
 
-def logical_form_of(graph: SpanGraph) -> LogicalForm:
+def logical_form_from_span_graph(graph: SpanGraph) -> LogicalForm:
     """The steps that a span graph says; a step that means nothing is a :class:`GraphError`."""
     steps = []
     for node in range(len(graph.nodes)):

@@ -11,7 +11,7 @@ from ..lexicon import property_phrases, stop_words
 from ..logical_form import Argument, LogicalForm, LogicalStep
 from ..operators import Operator
 from ..qdmr import Qdmr, Step, is_reference, parse_qdmr
-from .rules import LIST_SEPARATOR, RULES, TEMPLATES, Rule, Template
+from .step_rules import LIST_SEPARATOR, STEP_RULES, TEMPLATES, StepRule, Template
 
 __all__ = ["to_logical_form", "to_logical_step", "to_qdmr", "to_step"]
 
@@ -46,12 +46,12 @@ def to_logical_form(qdmr: Qdmr | str) -> LogicalForm:
 def to_logical_step(step: Step) -> LogicalStep:
     """Convert one step by the first rule that it fits; the last rules fit everything."""
     text, count = step.text, len(step.references)
-    rules = (rule for rule in RULES if rule.references[0] <= count <= rule.references[1])
+    rules = (rule for rule in STEP_RULES if rule.references[0] <= count <= rule.references[1])
     rule, match = next((rule, match) for rule in rules if (match := rule.pattern.fullmatch(text)) is not None)
     return _read(rule, match, step)
 
 
-def _read(rule: Rule, match: re.Match[str], step: Step) -> LogicalStep:
+def _read(rule: StepRule, match: re.Match[str], step: Step) -> LogicalStep:
     operator = rule.operator
     phrase: tuple[str, ...] = ()
     if rule.property is not None:

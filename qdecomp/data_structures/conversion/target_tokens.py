@@ -18,7 +18,7 @@ from ..operators import OPERATORS
 from ..qdmr import Qdmr, Step, is_reference, order_by_references, reference_number, reference_to
 from ..tokenization import tokenize
 
-__all__ = ["STEP_SEPARATOR", "by_level", "copied_ids", "from_target_tokens", "to_target_tokens"]
+__all__ = ["STEP_SEPARATOR", "by_level", "copied_ids", "text_from_target_tokens", "to_target_tokens"]
 
 STEP_SEPARATOR = ";"
 
@@ -63,10 +63,10 @@ def to_target_tokens(qdmr: Qdmr, question: str, *, copy_inflections: bool = Fals
     return tuple(rows)
 
 
-def from_target_tokens(tokens: Iterable[str], question: str) -> str:
+def text_from_target_tokens(tokens: Iterable[str], question: str) -> str:
     """Break's text for a row of tokens; :func:`to_target_tokens` reads it back to the same row.
 
-    >>> from_target_tokens("cities ; #1 in japan 's north".split(), "Which city is in Japan's north?")
+    >>> text_from_target_tokens("cities ; #1 in japan 's north".split(), "Which city is in Japan's north?")
     "return cities ;return #1 in Japan 's north"
     """
     spelling, glued = _spelling(tokenize(question)), _glued_pairs(question)

@@ -8,7 +8,7 @@ True
 
 from __future__ import annotations
 
-from ..conversion.chain import Conversion, logical_form_of_graph
+from ..conversion.chain import Conversion, logical_form_from_graph
 from .metric import LfEmResult, lf_em
 
 __all__ = ["check_round_trip"]
@@ -16,4 +16,4 @@ __all__ = ["check_round_trip"]
 
 def check_round_trip(conversion: Conversion) -> LfEmResult:
     """Compare the logical form of the graph with the one that was converted, by LF-EM."""
-    return lf_em(conversion.question, logical_form_of_graph(conversion.graph), conversion.form)
+    return lf_em(conversion.question, logical_form_from_graph(conversion.graph), conversion.form)

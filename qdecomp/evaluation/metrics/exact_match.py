@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .break_text import parse_break_text
-from .metric import MetricFunction, MetricOptions, MetricResult
+from .metric_table import MetricFunction, MetricOptions, MetricResult
 
-__all__ = ["exact_match", "load"]
+__all__ = ["exact_match", "load_exact_match"]
 
 
 def exact_match(question: str, prediction: str, gold: str) -> MetricResult:
@@ -20,6 +20,6 @@ def exact_match(question: str, prediction: str, gold: str) -> MetricResult:
     return MetricResult(float(predicted.flat.lower() == parse_break_text(gold).flat.lower()))
 
 
-def load(options: MetricOptions) -> MetricFunction:
+def load_exact_match(options: MetricOptions) -> MetricFunction:
     """The metric's function; it has no options."""
     return exact_match

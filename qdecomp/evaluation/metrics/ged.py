@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from .annotation import MissingAnnotationError
 from .break_text import parse_break_text
 from .edit_distance import EditProblem, TimeIsUpError, edit_distance
-from .metric import MetricOptions, MetricResult
+from .metric_table import MetricOptions, MetricResult
 from .spacy_annotation import SpacyLemmas
 from .step_graph import StepGraph, graph_of
 
-__all__ = ["Ged", "load", "match_ratio"]
+__all__ = ["Ged", "load_ged", "match_ratio"]
 
 
 class Ged:
@@ -59,7 +59,7 @@ class Ged:
         return edit_distance(problem, self._seconds - (time.monotonic() - started))
 
 
-def load(options: MetricOptions) -> Ged:
+def load_ged(options: MetricOptions) -> Ged:
     """The metric's function, with its time limit."""
     return Ged(options.ged_seconds)
 

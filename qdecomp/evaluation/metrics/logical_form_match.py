@@ -6,15 +6,15 @@ from functools import partial
 
 from qdecomp.data_structures.lf_em import lf_em
 
-from .metric import MetricFunction, MetricOptions, MetricResult
+from .metric_table import MetricFunction, MetricOptions, MetricResult
 
-__all__ = ["load", "load_strict", "score"]
+__all__ = ["load_lf_em", "load_strict_lf_em", "score_lf_em"]
 
 
-def score(question: str, prediction: str, gold: str, *, strict: bool = False) -> MetricResult:
+def score_lf_em(question: str, prediction: str, gold: str, *, strict: bool = False) -> MetricResult:
     """LF-EM's verdict; the details hold both normalised forms, None for a side that has none.
 
-    >>> score("How many cubes are there?", "return cube ;return the number of #1", "cubes; number of #1").value
+    >>> score_lf_em("How many cubes are there?", "return cube ;return the number of #1", "cubes; number of #1").value
     1.0
     """
     result = lf_em(question, prediction, gold, strict=strict)
@@ -22,11 +22,11 @@ def score(question: str, prediction: str, gold: str, *, strict: bool = False) ->
     return MetricResult(float(result.verdict), result.error, forms)
 
 
-def load(options: MetricOptions) -> MetricFunction:
+def load_lf_em(options: MetricOptions) -> MetricFunction:
     """The published metric; it has no options."""
-    return score
+    return score_lf_em
 
 
-def load_strict(options: MetricOptions) -> MetricFunction:
+def load_strict_lf_em(options: MetricOptions) -> MetricFunction:
     """The strict variant; it has no options."""
-    return partial(score, strict=True)
+    return partial(score_lf_em, strict=True)

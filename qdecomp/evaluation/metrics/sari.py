@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from .break_text import parse_break_text
-from .metric import MetricFunction, MetricOptions, MetricResult
+from .metric_table import MetricFunction, MetricOptions, MetricResult
 
-__all__ = ["load", "sari", "sari_score"]
+__all__ = ["load_sari", "sari", "sari_score"]
 
 _Ngrams: TypeAlias = frozenset[tuple[str, ...]]
 
@@ -38,7 +38,7 @@ def sari_score(source: str, prediction: str, target: str) -> float:
     return total / (3 * _LONGEST_NGRAM)
 
 
-def load(options: MetricOptions) -> MetricFunction:
+def load_sari(options: MetricOptions) -> MetricFunction:
     """The metric's function; it has no options."""
     return sari
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..breakdown import Group
-from ..metrics.metric import Metric
+from ..metrics.metric_table import Metric
 from ..score_tables import format_score
 
 __all__ = ["Cell", "SystemRow", "system_rows"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from qdecomp.files import BreakExample
 
 from ..differences import Analysis
-from ..metrics.metric import MetricResult
+from ..metrics.metric_table import MetricResult
 
 __all__ = ["MOST_SHOWN", "Disagreement", "disagreements"]
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ortools.sat.python import cp_model
 
-from qdecomp.data_structures.alignment import program as alignment_program
+from qdecomp.data_structures.alignment import alignment_program
 from qdecomp.data_structures.alignment.align import align, solve_alignment
 from qdecomp.data_structures.alignment.costs import WEIGHTS
 from qdecomp.data_structures.alignment.problem import AlignmentProblem, StepCandidates, content_words, make_problem

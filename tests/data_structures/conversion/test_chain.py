@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdecomp.data_structures.conversion.chain import convert, logical_form_of_graph, read_graph
+from qdecomp.data_structures.conversion.chain import convert, logical_form_from_graph, read_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.errors import GraphError, QDecompError, QdmrSyntaxError
 from qdecomp.data_structures.lf_em import lf_em
@@ -95,7 +95,7 @@ def test_the_paper_indiana_jones():
         "When span released",
         "released project-sub movies",
     }
-    assert str(logical_form_of_graph(conversion.graph)) == (
+    assert str(logical_form_from_graph(conversion.graph)) == (
         "SELECT[](sub=Indiana Jones)\n"
         "PROJECT[](sub=#1, projection=movies of)\n"
         "PROJECT[](sub=#2, projection=When released)"

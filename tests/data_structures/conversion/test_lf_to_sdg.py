@@ -5,8 +5,8 @@ from hypothesis import given
 
 from qdecomp.data_structures.alignment import Alignment
 from qdecomp.data_structures.conversion.lf_to_sdg import (
-    logical_form_of,
-    span_graph_of,
+    logical_form_from_span_graph,
+    span_graph_from_logical_form,
 )
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_qdmr
 from qdecomp.data_structures.edge_tags import parse_tag
@@ -34,7 +34,7 @@ def test_edges_come_from_the_references_of_the_logical_form():
     expected = graph(
         [(3,), (4,), (1,), (2,)], (2, 0, "group-key[count]"), (2, 1, "group-value[count]"), (3, 2, "filter-sub")
     )
-    assert span_graph_of(form, Alignment(((3,), (4,), (1,), (2,))), WORDS) == expected
+    assert span_graph_from_logical_form(form, Alignment(((3,), (4,), (1,), (2,))), WORDS) == expected
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_edges_come_from_the_references_of_the_logical_form():
     ],
 )
 def test_words_go_to_the_argument_without_reference(nodes, edges, last):
-    assert str(logical_form_of(graph(nodes, *edges)).steps[-1]) == last
+    assert str(logical_form_from_span_graph(graph(nodes, *edges)).steps[-1]) == last
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_words_go_to_the_argument_without_reference(nodes, edges, last):
 )
 def test_a_missing_argument_is_our_error(nodes, edges, reason):
     with pytest.raises(GraphError, match=reason):
-        logical_form_of(graph(nodes, *edges))
+        logical_form_from_span_graph(graph(nodes, *edges))
 
 
 @given(span_graphs())
 def test_any_span_graph_has_a_logical_form_and_a_text_or_gives_our_error(sdg):
     try:
-        form = logical_form_of(sdg)
+        form = logical_form_from_span_graph(sdg)
     except QDecompError:
         return
     assert len(form) == len(sdg.nodes)

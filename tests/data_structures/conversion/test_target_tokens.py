@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdecomp.data_structures.conversion.target_tokens import by_level, from_target_tokens, to_target_tokens
+from qdecomp.data_structures.conversion.target_tokens import by_level, text_from_target_tokens, to_target_tokens
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.qdmr import parse_qdmr
@@ -44,7 +44,7 @@ def test_words_are_split_as_the_question_splits_them(decomposition: str, expecte
     ],
 )
 def test_the_way_back_spells_as_the_question(tokens: str, expected: str) -> None:
-    assert from_target_tokens(tokens.split(), QUESTION) == expected
+    assert text_from_target_tokens(tokens.split(), QUESTION) == expected
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_way_back_spells_as_the_question(tokens: str, expected: str) -> None
     ],
 )
 def test_a_capital_at_the_beginning_may_be_only_that(question: str, word: str, expected: str) -> None:
-    assert from_target_tokens([word], question) == expected
+    assert text_from_target_tokens([word], question) == expected
 
 
 def test_an_inflection_becomes_the_question_s_word() -> None:
@@ -85,14 +85,14 @@ def test_words_that_decide_what_a_step_means_stay(question: str, decomposition: 
     )
 )
 def test_the_way_back_is_read_to_the_same_row(tokens: list[str]) -> None:
-    text = from_target_tokens(tokens, QUESTION)
+    text = text_from_target_tokens(tokens, QUESTION)
     try:
         qdmr = parse_qdmr(text)
     except QDecompError:  # "#1" in the first step, or no step
         return
     kept = " ".join(tokens).split(";")
     assert row(text) == " ; ".join(" ".join(step.split()) for step in kept if step.strip())
-    assert from_target_tokens(to_target_tokens(qdmr, QUESTION), QUESTION) == text
+    assert text_from_target_tokens(to_target_tokens(qdmr, QUESTION), QUESTION) == text
 
 
 @pytest.mark.parametrize("copy_inflections", [False, True])
@@ -102,7 +102,9 @@ def test_lf_em_does_not_see_the_difference(project_root: Path, copy_inflections:
         tokens = to_target_tokens(
             parse_qdmr(example.decomposition), example.question, copy_inflections=copy_inflections
         )
-        assert lf_em(example.question, from_target_tokens(tokens, example.question), example.decomposition), example
+        assert lf_em(example.question, text_from_target_tokens(tokens, example.question), example.decomposition), (
+            example
+        )
 
 
 @pytest.mark.parametrize("copy_inflections", [False, True])
@@ -113,7 +115,7 @@ def test_lf_em_hardly_sees_a_difference_on_break(shared_path: Path, copy_inflect
         if not lf_em(example.question, gold, gold):
             continue
         tokens = to_target_tokens(parse_qdmr(gold), example.question, copy_inflections=copy_inflections)
-        same += lf_em(example.question, from_target_tokens(tokens, example.question), gold).verdict
+        same += lf_em(example.question, text_from_target_tokens(tokens, example.question), gold).verdict
         total += 1
     assert same >= 0.999 * total
 

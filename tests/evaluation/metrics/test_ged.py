@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from qdecomp.evaluation.metrics.ged import Ged, match_ratio
-from qdecomp.evaluation.metrics.metric import MetricOptions, get_metric, prepare
+from qdecomp.evaluation.metrics.metric_table import MetricOptions, get_metric, prepare
 
 _PUBLISHED = {
     "ATIS_dev_413": 0.440000,

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from qdecomp.evaluation.breakdown import Group, Score
-from qdecomp.evaluation.metrics.metric import get_metric
+from qdecomp.evaluation.metrics.metric_table import get_metric
 from qdecomp.evaluation.report.best_values import system_rows
 
 

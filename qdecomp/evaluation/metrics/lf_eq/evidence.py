@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from .interpreter import Interpreter
-from .values import Many, Number, Table, Things, Truth, Value
-from .worlds import Array, members, size
+from .step_values import Many, Number, NumberOfEach, Things, Truth, Value
+from .worlds import AnyArray, members, size
 
-__all__ = ["Evidence", "describe_world"]
+__all__ = ["WorldEvidence", "describe_world"]
 
 _NOTHING = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class WorldEvidence:
     """What the words mean in one world, and what each step is there."""
 
     words: tuple[tuple[str, str], ...]
@@ -43,12 +43,12 @@ class Evidence:
         return "\n".join(lines)
 
 
-def describe_world(prediction: Interpreter, gold: Interpreter, worlds: Array) -> Evidence:
+def describe_world(prediction: Interpreter, gold: Interpreter, worlds: AnyArray) -> WorldEvidence:
     """Describe the smallest of some worlds: the one where words mean the fewest things."""
     all_words = np.stack(list(gold.worlds.words.values())) if gold.worlds.words else np.zeros((1, gold.worlds.count, 1))
     totals = size(all_words.astype(np.uint8))[:, worlds, 0].sum(0)
     world = int(worlds[int(np.argmin(totals))])
-    return Evidence(_words(gold, world), _steps(prediction, world), _steps(gold, world))
+    return WorldEvidence(_words(gold, world), _steps(prediction, world), _steps(gold, world))
 
 
 def _words(run: Interpreter, world: int) -> tuple[tuple[str, str], ...]:
@@ -92,14 +92,14 @@ def _text(value: Value, world: int) -> str:
             return f"{_at(numbers, world):g}"
         case Truth(truths):
             return "yes" if _at(truths, world) else "no"
-        case Table(keys, numbers):
+        case NumberOfEach(keys, numbers):
             inside = np.flatnonzero(members(keys)[min(world, len(keys) - 1), 0])
             return ", ".join(f"{ascii_uppercase[place]}: {numbers[world, place]:g}" for place in inside) or _NOTHING
         case Many(parts):
             return "; ".join(_text(part, world) for part in parts)
 
 
-def _at(array: Array, world: int) -> Any:
+def _at(array: AnyArray, world: int) -> Any:
     return array[min(world, len(array) - 1), 0]
 
 

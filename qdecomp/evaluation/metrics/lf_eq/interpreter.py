@@ -14,9 +14,9 @@ import numpy as np
 
 from qdecomp.data_structures.operators import Operator
 
-from .reading import Link, Operand, Phrase, Plan, PlannedStep
-from .values import Number, Table, Things, Truth, Value, fingerprints, mix
-from .worlds import THINGS, Array, Bits, Vocabulary, Worlds, members, size
+from .step_reading import ComputedPlan, Link, Operand, Phrase, PlannedStep
+from .step_values import Number, NumberOfEach, Things, Truth, Value, fingerprints, mix
+from .worlds import THINGS, AnyArray, Bits, Vocabulary, Worlds, members, size
 
 __all__ = ["Computation", "Computations", "Interpreter"]
 
@@ -45,7 +45,13 @@ class Interpreter:
     """
 
     def __init__(
-        self, plan: Plan, vocabulary: Vocabulary, worlds: Worlds, computations: Computations, *, merge_projections: bool
+        self,
+        plan: ComputedPlan,
+        vocabulary: Vocabulary,
+        worlds: Worlds,
+        computations: Computations,
+        *,
+        merge_projections: bool,
     ) -> None:
         self.plan = plan
         self.vocabulary = vocabulary
@@ -54,7 +60,7 @@ class Interpreter:
         self.merge_projections = merge_projections
         self._values: dict[tuple[int, int | None], Value] = {}
 
-    def answer(self) -> Array:
+    def answer(self) -> AnyArray:
         """Fingerprints (worlds, 1) of what the steps that no other needs compute together."""
         each = [fingerprints(self.value(number)) for number in self.plan.roots]
         if len(each) == 1:
@@ -127,7 +133,7 @@ class Interpreter:
         """
         focus = self._focus(keys.base, wanted)
         value = self.operand(wanted, focus)
-        if isinstance(value, Table):
+        if isinstance(value, NumberOfEach):
             return Number(value.numbers)
         if isinstance(value, Things) and value.bits.shape[1] == 1:
             value = Things(value.bits & self.worlds.relations[frozenset()])
@@ -161,18 +167,18 @@ class Interpreter:
         linked = [self.value(link.step, focus) for link in phrase.links]
         return linked if phrase.negated is None else linked + self.linked_values(phrase.negated, focus)
 
-    def lowest_and_highest(self, bits: Bits) -> tuple[Array, Array]:
+    def lowest_and_highest(self, bits: Bits) -> tuple[AnyArray, AnyArray]:
         """The extreme values of each set's things; infinite where it is empty, so that nothing is beyond them."""
         inside = members(bits)
         values = self.worlds.values[:, None, :]
         return np.where(inside, values, np.inf).min(-1), np.where(inside, values, -np.inf).max(-1)
 
-    def values_of(self, bits: Bits) -> Array:
+    def values_of(self, bits: Bits) -> AnyArray:
         """The values that the things of each set have, as a set of numbers."""
         each = np.left_shift(1, self.worlds.values.astype(np.int64))[:, None, :]
         return np.asarray(np.bitwise_or.reduce(np.where(members(bits), each, 0), axis=-1))
 
-    def number(self, value: Value) -> Array:
+    def number(self, value: Value) -> AnyArray:
         """A value where a number is asked for: a set counts, unless it is an extreme."""
         match value:
             case Number(numbers):
@@ -184,13 +190,13 @@ class Interpreter:
             case _:
                 return size(self.unknown("number", [value]).bits)
 
-    def truth(self, value: Value) -> Array:
+    def truth(self, value: Value) -> AnyArray:
         """A value where yes or no is asked for: whether there is any, or whether it is not zero."""
         match value:
             case Truth(truths):
                 return truths
             case Things(bits):
-                found: Array = bits != 0
+                found: AnyArray = bits != 0
                 return found
             case Number(numbers):
                 return np.asarray(numbers != 0)

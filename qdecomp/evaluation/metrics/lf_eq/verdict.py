@@ -9,13 +9,14 @@ from functools import lru_cache
 import numpy as np
 
 from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.lf_em.metric import AnyDecomposition
 from qdecomp.data_structures.operators import Operator
 
-from .evidence import Evidence, describe_world
+from .computations import COMPUTATIONS
+from .evidence import WorldEvidence, describe_world
 from .interpreter import Interpreter
-from .operators import COMPUTATIONS
-from .reading import Decomposition, Plan, read_plan
-from .worlds import Array, Vocabulary, Worlds, draw, vocabulary
+from .step_reading import ComputedPlan, read_plan
+from .worlds import AnyArray, Vocabulary, Worlds, draw, vocabulary
 
 __all__ = ["LF_EQ_VERSION", "LfEqResult", "lf_eq"]
 
@@ -37,7 +38,7 @@ class LfEqResult:
 
     verdict: bool
     error: str | None = None
-    evidence: Evidence | None = None
+    evidence: WorldEvidence | None = None
     worlds: int = 0
     """How many worlds the verdict rests on; none where both sides are the same step by step."""
 
@@ -45,7 +46,7 @@ class LfEqResult:
         return self.verdict
 
 
-def lf_eq(question: str, prediction: Decomposition, gold: Decomposition, *, seed: int = 0) -> LfEqResult:
+def lf_eq(question: str, prediction: AnyDecomposition, gold: AnyDecomposition, *, seed: int = 0) -> LfEqResult:
     """Compare what a predicted and a gold decomposition compute.
 
     A side that cannot be read, or whose steps have no meaning over sets of things, makes the verdict false and gives
@@ -58,7 +59,7 @@ def lf_eq(question: str, prediction: Decomposition, gold: Decomposition, *, seed
     >>> lf_eq(question, "return cubes ;return if there are any #1", gold).verdict
     False
     """
-    plans: list[Plan] = []
+    plans: list[ComputedPlan] = []
     errors: list[str] = []
     for side, value in (("prediction", prediction), ("gold", gold)):
         try:
@@ -73,11 +74,11 @@ def lf_eq(question: str, prediction: Decomposition, gold: Decomposition, *, seed
 
 
 @lru_cache(maxsize=4096)
-def _plan(question: str, decomposition: Decomposition) -> Plan:
+def _plan(question: str, decomposition: AnyDecomposition) -> ComputedPlan:
     return read_plan(question, decomposition)
 
 
-def _run(prediction: Plan, gold: Plan, seed: int) -> LfEqResult:
+def _run(prediction: ComputedPlan, gold: ComputedPlan, seed: int) -> LfEqResult:
     """Equal in one of the two readings of a projection is equal."""
     words = vocabulary((prediction, gold))
     projects = any(step.operator is Operator.PROJECT for plan in (prediction, gold) for step in plan.steps)
@@ -90,8 +91,10 @@ def _run(prediction: Plan, gold: Plan, seed: int) -> LfEqResult:
     return result
 
 
-def _run_reading(prediction: Plan, gold: Plan, words: Vocabulary, seed: int, merge_projections: bool) -> LfEqResult:
-    seen: list[Array] = []
+def _run_reading(
+    prediction: ComputedPlan, gold: ComputedPlan, words: Vocabulary, seed: int, merge_projections: bool
+) -> LfEqResult:
+    seen: list[AnyArray] = []
     count = 0
     for worlds in _batches(words, seed, seen):
         runs = [
@@ -109,7 +112,7 @@ def _run_reading(prediction: Plan, gold: Plan, words: Vocabulary, seed: int, mer
     return LfEqResult(True, None, None, count)
 
 
-def _batches(words: Vocabulary, seed: int, seen: list[Array]) -> Iterator[Worlds]:
+def _batches(words: Vocabulary, seed: int, seen: list[AnyArray]) -> Iterator[Worlds]:
     """Worlds in a few batches, and more of them as long as the answers prove nothing."""
     generator = np.random.default_rng(seed)
     for count in _BATCHES:
@@ -120,6 +123,6 @@ def _batches(words: Vocabulary, seed: int, seen: list[Array]) -> Iterator[Worlds
         yield draw(words, count, generator, extreme=True)
 
 
-def _is_proved(seen: list[Array]) -> bool:
+def _is_proved(seen: list[AnyArray]) -> bool:
     _, counts = np.unique(np.concatenate(seen), return_counts=True)
     return int(counts.sum() - counts.max()) >= _ENOUGH

@@ -13,15 +13,15 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .reading import Phrase, Plan
+from .step_reading import ComputedPlan, Phrase
 
-__all__ = ["THINGS", "Array", "Bits", "Vocabulary", "Worlds", "draw", "members", "pack", "size", "vocabulary"]
+__all__ = ["THINGS", "AnyArray", "Bits", "Vocabulary", "Worlds", "draw", "members", "pack", "size", "vocabulary"]
 
 THINGS = 8
 """How many things there are in a world."""
 
 Bits: TypeAlias = npt.NDArray[np.uint8]
-Array: TypeAlias = npt.NDArray[Any]
+AnyArray: TypeAlias = npt.NDArray[Any]
 
 _PLACES = np.arange(THINGS, dtype=np.uint8)
 _POWERS = (1 << _PLACES).astype(np.uint8)
@@ -55,7 +55,7 @@ class Vocabulary:
         return words - self.describing
 
 
-def vocabulary(plans: Iterable[Plan]) -> Vocabulary:
+def vocabulary(plans: Iterable[ComputedPlan]) -> Vocabulary:
     """Collect words, relations and numbers of all plans."""
     describing: set[str] = set()
     tying: set[frozenset[str]] = set()
@@ -101,11 +101,11 @@ class Worlds:
     """(worlds, 1)"""
     relations: Mapping[frozenset[str], Bits]
     """(worlds, things): the things that are tied to each thing"""
-    values: Array
+    values: AnyArray
     """(worlds, things)"""
-    numbers: Mapping[float, Array]
+    numbers: Mapping[float, AnyArray]
     """(worlds, 1)"""
-    salt: Array
+    salt: AnyArray
     """(worlds, 1), for what is a function of its input but nobody knows which"""
 
 
@@ -127,20 +127,20 @@ def draw(vocabulary: Vocabulary, count: int, generator: np.random.Generator, *, 
     )
 
 
-def _draw_sets(generator: np.random.Generator, kinds: int, count: int, columns: int, chances: Array) -> Bits:
+def _draw_sets(generator: np.random.Generator, kinds: int, count: int, columns: int, chances: AnyArray) -> Bits:
     """(kinds, worlds, columns) sets, of which each thing is a member by chance."""
     bytes_ = np.frombuffer(generator.bytes(kinds * count * columns * THINGS), dtype=np.uint8)
     drawn = bytes_.reshape(kinds, count, columns, THINGS) < (chances * 256)[None, :, None, None]
     return pack(drawn)
 
 
-def _draw_numbers(numbers: Iterable[float], count: int, generator: np.random.Generator) -> dict[float, Array]:
+def _draw_numbers(numbers: Iterable[float], count: int, generator: np.random.Generator) -> dict[float, AnyArray]:
     """What the numbers of the steps are in each world: in their order, neighbours stay neighbours.
 
     0 to 3 are themselves; larger ones come close, since no set here has a hundred things.
     """
-    drawn: dict[float, Array] = {}
-    last: tuple[float, Array] = (_EXACT_NUMBERS, np.full((count, 1), float(_EXACT_NUMBERS)))
+    drawn: dict[float, AnyArray] = {}
+    last: tuple[float, AnyArray] = (_EXACT_NUMBERS, np.full((count, 1), float(_EXACT_NUMBERS)))
     for number in numbers:
         if number <= _EXACT_NUMBERS:
             drawn[number] = np.full((count, 1), number)
@@ -157,7 +157,7 @@ def members(bits: Bits) -> npt.NDArray[np.bool_]:
     return (bits[..., None] >> _PLACES & 1).astype(np.bool_)
 
 
-def pack(truths: Array) -> Bits:
+def pack(truths: AnyArray) -> Bits:
     """The inverse of :func:`members`."""
     return np.packbits(truths, axis=-1, bitorder="little")[..., 0]
 

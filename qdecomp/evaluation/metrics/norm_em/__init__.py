@@ -1,5 +1,5 @@
 """NormEM: exact match after both decompositions were brought into a normal form."""
 
-from .metric import NormEm, NormEmVerdict, load
+from .norm_em_metric import NormEm, NormEmVerdict, load_norm_em
 
-__all__ = ["NormEm", "NormEmVerdict", "load"]
+__all__ = ["NormEm", "NormEmVerdict", "load_norm_em"]

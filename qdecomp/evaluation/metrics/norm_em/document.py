@@ -8,7 +8,7 @@ from typing import ClassVar, TypeAlias
 from ..annotation import StepAnnotation, Token
 from ..break_text import mention
 
-__all__ = ["Document", "Item", "Reference", "Span", "Word", "document_of", "lemmas_of", "references_in", "texts_of"]
+__all__ = ["Document", "Item", "ReferenceItem", "Span", "Word", "document_of", "lemmas_of", "references_in", "texts_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ReferenceItem:
     """A reference to a node, which stands for the positions from ``first`` to ``last`` of the parse."""
 
     pos: ClassVar[str] = "NOUN"
@@ -48,7 +48,7 @@ class Reference:
         return mention(self.number)
 
 
-Item: TypeAlias = Word | Reference
+Item: TypeAlias = Word | ReferenceItem
 Document: TypeAlias = tuple[Item, ...]
 
 Span: TypeAlias = tuple[int, int]
@@ -59,7 +59,7 @@ def document_of(annotation: StepAnnotation) -> Document:
     """The words of an annotated step, and references where the masks are."""
     numbers = dict(annotation.references)
     return tuple(
-        Reference(numbers[position], position, position)
+        ReferenceItem(numbers[position], position, position)
         if position in numbers
         else _word(annotation.tokens, position, token)
         for position, token in enumerate(annotation.tokens)
@@ -91,7 +91,7 @@ def _ancestors(tokens: tuple[Token, ...], position: int) -> frozenset[int]:
 
 def references_in(document: Document) -> tuple[int, ...]:
     """The numbers of the nodes that a document refers to, each once, in order."""
-    return tuple(dict.fromkeys(item.number for item in document if isinstance(item, Reference)))
+    return tuple(dict.fromkeys(item.number for item in document if isinstance(item, ReferenceItem)))
 
 
 def texts_of(document: Document) -> tuple[str, ...]:

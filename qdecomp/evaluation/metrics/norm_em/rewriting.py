@@ -7,9 +7,9 @@ from collections import deque
 from ..annotation import StepAnnotator, step_key
 from ..break_text import mention
 from ..step_graph import StepGraph
-from .document import Document, Reference, Span, Word, document_of, lemmas_of, references_in, texts_of
-from .phrases import ALL_PHRASES, NO_PHRASES, PhraseSet, phrases_without
-from .rules import RULES, Drop, Edit, Extract, MakeCall, Nest, Rule
+from .document import Document, ReferenceItem, Span, Word, document_of, lemmas_of, references_in, texts_of
+from .marker_phrases import ALL_PHRASES, NO_PHRASES, PhraseSet, phrases_without
+from .rewriting_rules import REWRITING_RULES, Drop, Edit, Extract, MakeCall, Nest, RewritingRule
 
 __all__ = ["rewrite"]
 
@@ -43,7 +43,7 @@ class _Rewriter:
                 self._run_rules(number, respect_phrases=False)
 
     def _run_rules(self, number: int, respect_phrases: bool) -> None:
-        for rule in RULES:
+        for rule in REWRITING_RULES:
             document = self.documents[number]
             if number in self.calls:
                 return
@@ -86,18 +86,18 @@ class _Rewriter:
         prefix = call.operator if call.property is None else f"{call.operator}[{call.property}]"
         self.calls[number] = f"{prefix}({written})"
 
-    def _extract(self, number: int, spans: tuple[Span, ...], phrases: PhraseSet) -> list[Reference | None]:
+    def _extract(self, number: int, spans: tuple[Span, ...], phrases: PhraseSet) -> list[ReferenceItem | None]:
         """Move the spans that the phrases allow into new nodes; the result has for each what stands in its place."""
         document = self.documents[number]
         texts = texts_of(document)
-        results: list[Reference | None] = []
-        shortened: list[Word | Reference] = []
+        results: list[ReferenceItem | None] = []
+        shortened: list[Word | ReferenceItem] = []
         cursor = 0
         for first, last in spans:
             part = document[first : last + 1]
             if not _may_extract(texts, (first, last), phrases):
                 results.append(None)
-            elif len(part) == 1 and isinstance(part[0], Reference):
+            elif len(part) == 1 and isinstance(part[0], ReferenceItem):
                 results.append(part[0])
             else:
                 reference = self._add_node(part)
@@ -107,14 +107,14 @@ class _Rewriter:
         self._store(number, (*shortened, *document[cursor:]))
         return results
 
-    def _add_node(self, document: Document) -> Reference:
+    def _add_node(self, document: Document) -> ReferenceItem:
         # The number may be taken already when a step refers to a number far beyond the last step; the official
         # evaluator overwrites that node, too.
         number = len(self.documents) + 1
         self.calls.pop(number, None)
         self._store(number, document)
         self._waiting.append(number)
-        return Reference(number, *_positions_of(document))
+        return ReferenceItem(number, *_positions_of(document))
 
     def _store(self, number: int, document: Document) -> None:
         self.documents[number] = document
@@ -126,12 +126,12 @@ class _Rewriter:
 def _positions_of(document: Document) -> Span:
     first, last = document[0], document[-1]
     return (
-        first.first if isinstance(first, Reference) else first.position,
-        last.last if isinstance(last, Reference) else last.position,
+        first.first if isinstance(first, ReferenceItem) else first.position,
+        last.last if isinstance(last, ReferenceItem) else last.position,
     )
 
 
-def _active_phrases(rule: Rule, edit: Edit) -> PhraseSet:
+def _active_phrases(rule: RewritingRule, edit: Edit) -> PhraseSet:
     if rule.may_cut_own_phrases and isinstance(edit, MakeCall):
         return phrases_without(edit.operator)
     return ALL_PHRASES

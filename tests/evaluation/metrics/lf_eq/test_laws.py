@@ -11,7 +11,7 @@ from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.qdmr import Qdmr, Step, reference_number, reference_to
 from qdecomp.evaluation.metrics.lf_eq import lf_eq
-from qdecomp.evaluation.metrics.lf_eq.reading import read_plan
+from qdecomp.evaluation.metrics.lf_eq.step_reading import read_plan
 from tests.strategies import logical_forms, written_qdmrs
 
 _NOUNS = ("dogs", "cats", "cubes", "films")

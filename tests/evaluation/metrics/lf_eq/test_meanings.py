@@ -7,8 +7,8 @@ import pytest
 
 from qdecomp.data_structures.operators import Operator
 from qdecomp.evaluation.metrics.lf_eq import lf_eq
+from qdecomp.evaluation.metrics.lf_eq.computations import COMPUTATIONS
 from qdecomp.evaluation.metrics.lf_eq.meanings import Meaning, meanings, meanings_table
-from qdecomp.evaluation.metrics.lf_eq.operators import COMPUTATIONS
 
 
 @pytest.mark.parametrize("row", meanings(), ids=lambda row: row.case)

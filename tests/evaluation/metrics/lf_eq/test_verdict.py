@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from qdecomp.evaluation.metrics.lf_eq import lf_eq
-from qdecomp.evaluation.metrics.lf_eq.metric import score
-from qdecomp.evaluation.metrics.lf_eq.reading import MAX_STEPS
+from qdecomp.evaluation.metrics.lf_eq.lf_eq_metric import score_lf_eq
+from qdecomp.evaluation.metrics.lf_eq.step_reading import MAX_STEPS
 
 QUESTION = "Which yellow objects are right of the purple cylinder?"
 
@@ -91,8 +91,8 @@ def test_the_longest_input_is_compared() -> None:
 
 
 def test_the_metric_has_the_world_in_its_details() -> None:
-    result = score("", "red dogs", "dogs")
+    result = score_lf_eq("", "red dogs", "dogs")
     assert result.value == 0.0
     assert result.details["world"]["gold"][0][0] == "1. dogs"
-    assert score("", "dogs", "dog").value == 1.0
-    assert score("", "", "dogs").error == "prediction: there is no step"
+    assert score_lf_eq("", "dogs", "dog").value == 1.0
+    assert score_lf_eq("", "", "dogs").error == "prediction: there is no step"

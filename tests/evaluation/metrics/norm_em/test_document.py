@@ -3,13 +3,20 @@ from __future__ import annotations
 import pytest
 
 from qdecomp.evaluation.metrics.annotation import StepAnnotation, Token
-from qdecomp.evaluation.metrics.norm_em.document import Reference, Word, document_of, lemmas_of, references_in, texts_of
+from qdecomp.evaluation.metrics.norm_em.document import (
+    ReferenceItem,
+    Word,
+    document_of,
+    lemmas_of,
+    references_in,
+    texts_of,
+)
 from tests.evaluation.metrics.norm_em.annotated import annotated, document
 
 
 def test_masks_become_references_and_words_know_their_heads():
     reference, that, are, red = document("#12 that/WDT/nsubj/2 are/VBP/relcl/0 red/JJ/acomp/2")
-    assert reference == Reference(12, first=0, last=0)
+    assert reference == ReferenceItem(12, first=0, last=0)
     assert isinstance(that, Word)
     assert (that.head_lemma, that.ancestors) == ("be", {0, 2})
     assert isinstance(red, Word)

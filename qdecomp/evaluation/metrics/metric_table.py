@@ -139,12 +139,12 @@ def _loader(module: str, function: str) -> Callable[[MetricOptions], MetricFunct
 
 
 for _metric in (
-    Metric("em", "EM", _loader("exact_match", "load")),
-    Metric("sari", "SARI", _loader("sari", "load"), is_verdict=False),
-    Metric("lf_em", "LF-EM", _loader("logical_form_match", "load")),
-    Metric("lf_em_strict", "LF-EM (strict)", _loader("logical_form_match", "load_strict")),
-    Metric("lf_eq", "LF-Eq", _loader("lf_eq", "load")),
-    Metric("norm_em", "NormEM", _loader("norm_em", "load")),
-    Metric("ged", "GED", _loader("ged", "load"), lower_is_better=True, is_verdict=False),
+    Metric("em", "EM", _loader("exact_match", "load_exact_match")),
+    Metric("sari", "SARI", _loader("sari", "load_sari"), is_verdict=False),
+    Metric("lf_em", "LF-EM", _loader("logical_form_match", "load_lf_em")),
+    Metric("lf_em_strict", "LF-EM (strict)", _loader("logical_form_match", "load_strict_lf_em")),
+    Metric("lf_eq", "LF-Eq", _loader("lf_eq", "load_lf_eq")),
+    Metric("norm_em", "NormEM", _loader("norm_em", "load_norm_em")),
+    Metric("ged", "GED", _loader("ged", "load_ged"), lower_is_better=True, is_verdict=False),
 ):
     register(_metric)

@@ -8,7 +8,7 @@ from allennlp.data import Instance, Vocabulary
 from allennlp.data.fields import MetadataField
 
 from qdecomp.data.copy_field import CopyField
-from qdecomp.data.length_cells import LengthCellSampler
+from qdecomp.data.length_grid_sampler import LengthGridSampler
 from qdecomp.data_structures.errors import DataError
 
 CELLS = {"copy.source": 2, "copy.target": 3}
@@ -34,18 +34,18 @@ def lengths(instances: list[Instance], batch: list[int], key: str) -> list[int]:
 
 
 def test_an_epoch_has_every_instance_once(instances: list[Instance]) -> None:
-    sampler = LengthCellSampler(32, {}, CELLS)
+    sampler = LengthGridSampler(32, {}, CELLS)
     batches = list(sampler.get_batch_indices(instances))
     assert sorted(number for batch in batches for number in batch) == list(range(600))
     assert len(batches) == sampler.get_num_batches(instances) == 19
 
 
 def test_there_is_little_padding_in_both_lengths(instances: list[Instance]) -> None:
-    def padding(sampler: LengthCellSampler, key: str) -> float:
+    def padding(sampler: LengthGridSampler, key: str) -> float:
         batches = [lengths(instances, batch, key) for batch in sampler.get_batch_indices(instances)]
         return sum(len(batch) * max(batch) for batch in batches) / sum(map(sum, batches))
 
-    both, first = LengthCellSampler(10, {}, CELLS), LengthCellSampler(10, {}, {"copy.source": 2})
+    both, first = LengthGridSampler(10, {}, CELLS), LengthGridSampler(10, {}, {"copy.source": 2})
     assert padding(both, "source") < 1.25
     assert padding(both, "target") < 1.25
     assert padding(first, "source") < 1.25
@@ -53,13 +53,13 @@ def test_there_is_little_padding_in_both_lengths(instances: list[Instance]) -> N
 
 
 def test_another_epoch_has_other_batches(instances: list[Instance]) -> None:
-    sampler = LengthCellSampler(32, {}, CELLS)
+    sampler = LengthGridSampler(32, {}, CELLS)
     first, second = ({frozenset(batch) for batch in sampler.get_batch_indices(instances)} for _ in range(2))
     assert len(first & second) < 3
 
 
 def test_sources_have_their_weights(instances: list[Instance]) -> None:
-    sampler = LengthCellSampler(32, {"DROP": 0.5, "ATIS": 2.0}, CELLS)
+    sampler = LengthGridSampler(32, {"DROP": 0.5, "ATIS": 2.0}, CELLS)
     drawn = [number for batch in sampler.get_batch_indices(instances) for number in batch]
     sources = [instance["metadata"].metadata["question_id"][:4] for instance in instances]
     counts = Counter(sources[number] for number in drawn)
@@ -76,10 +76,10 @@ def test_sources_have_their_weights(instances: list[Instance]) -> None:
 )
 def test_it_says_which_lengths_there_are(instances: list[Instance], cells: dict[str, int], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        list(LengthCellSampler(32, {}, cells).get_batch_indices(instances))
+        list(LengthGridSampler(32, {}, cells).get_batch_indices(instances))
 
 
 @pytest.mark.parametrize("cells", [{}, {"copy.source": 0}])
 def test_a_cell_has_a_width(cells: dict[str, int]) -> None:
     with pytest.raises(DataError, match="width"):
-        LengthCellSampler(32, {}, cells)
+        LengthGridSampler(32, {}, cells)

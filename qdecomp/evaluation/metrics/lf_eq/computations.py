@@ -11,13 +11,13 @@ import numpy as np
 from qdecomp.data_structures.operators import Operator
 
 from .interpreter import Computations, Interpreter
-from .reading import SAME, Condition, PlannedStep
-from .values import Many, Number, Table, Things, Truth, Value, fingerprints
-from .worlds import Array, Bits, members, pack, size
+from .step_reading import SAME, Condition, PlannedStep
+from .step_values import Many, Number, NumberOfEach, Things, Truth, Value, fingerprints
+from .worlds import AnyArray, Bits, members, pack, size
 
 __all__ = ["COMPUTATIONS"]
 
-_COMPARE: Mapping[str, Callable[[Array, Array], Array]] = MappingProxyType(
+_COMPARE: Mapping[str, Callable[[AnyArray, AnyArray], AnyArray]] = MappingProxyType(
     {"=": np.equal, ">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
 )
 _TURNED_ROUND = {"=": "=", ">": "<", "<": ">", ">=": "<=", "<=": ">="}
@@ -54,7 +54,7 @@ def _aggregate(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     match value:
         case Things(bits):
             return _aggregate_things(run, name, bits)
-        case Table(keys, numbers):
+        case NumberOfEach(keys, numbers):
             return Number(_aggregate_numbers(name, np.where(members(keys), numbers[:, None, :], np.nan)))
         case Many(parts):
             each = np.broadcast_arrays(*(run.number(part) for part in parts))
@@ -79,7 +79,7 @@ def _aggregate_things(run: Interpreter, name: str, bits: Bits) -> Value:
     return run.unknown("aggregate", [Things(bits)])
 
 
-def _aggregate_numbers(name: str, numbers: Array) -> Array:
+def _aggregate_numbers(name: str, numbers: AnyArray) -> AnyArray:
     """Along the last axis; what is not a number is not there."""
     there = ~np.isnan(numbers)
     count = there.sum(-1).astype(np.float64)
@@ -106,7 +106,7 @@ def _group(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     if isinstance(value, Things):
         value = _aggregate_things(run, step.property, value.bits)
     numbers = run.number(value)
-    return Table(keys.bits, np.broadcast_to(numbers, (run.worlds.count, members(keys.bits).shape[-1])))
+    return NumberOfEach(keys.bits, np.broadcast_to(numbers, (run.worlds.count, members(keys.bits).shape[-1])))
 
 
 def _superlative(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
@@ -140,13 +140,13 @@ def _comparative(run: Interpreter, step: PlannedStep, focus: int | None) -> Valu
     return Things(candidates.bits & pack(every)[:, None], order=candidates.order)
 
 
-def _holds(run: Interpreter, condition: Condition, value: Value, focus: int | None) -> Array:
+def _holds(run: Interpreter, condition: Condition, value: Value, focus: int | None) -> AnyArray:
     """Whether a condition is true of a value, where one thing of a set is enough."""
     found = _compared(run, condition, value, focus)
     return ~found if condition.negated else found
 
 
-def _compared(run: Interpreter, condition: Condition, value: Value, focus: int | None) -> Array:
+def _compared(run: Interpreter, condition: Condition, value: Value, focus: int | None) -> AnyArray:
     phrase = condition.phrase
     if condition.universal and isinstance(value, Things):
         return np.asarray(value.bits & ~run.extension(phrase, focus) == 0)
@@ -169,27 +169,27 @@ def _compared(run: Interpreter, condition: Condition, value: Value, focus: int |
     return run.truth(Truth(run.unknown(key, [value]).bits & 1 == 1))
 
 
-def _marked(run: Interpreter, word: str, value: Value) -> Array:
+def _marked(run: Interpreter, word: str, value: Value) -> AnyArray:
     """Whether a word that stands beside a comparison holds of what is compared."""
     if isinstance(value, Things):
         return np.asarray(value.bits & run.worlds.words[word] != 0)
     return np.asarray(run.unknown(f"marked {word}", [value]).bits & 1 == 1)
 
 
-def _against(run: Interpreter, sign: str, value: Value, number: float) -> Array:
+def _against(run: Interpreter, sign: str, value: Value, number: float) -> AnyArray:
     drawn = run.worlds.numbers[number]
     if isinstance(value, Things) and value.number is None:
         return _some(run, sign, value.bits, drawn)
     return _COMPARE[sign](run.number(value), drawn)
 
 
-def _some(run: Interpreter, sign: str, bits: Bits, numbers: Array) -> Array:
+def _some(run: Interpreter, sign: str, bits: Bits, numbers: AnyArray) -> AnyArray:
     """Whether the value of some thing of a set compares with a number."""
     fitting = pack(_COMPARE[sign](run.worlds.values[:, None, :], numbers[..., None]))
     return np.asarray(bits & fitting != 0)
 
 
-def _between(run: Interpreter, sign: str, left: Value, right: Value) -> Array:
+def _between(run: Interpreter, sign: str, left: Value, right: Value) -> AnyArray:
     if isinstance(left, Things) and isinstance(right, Things):
         if sign == "=":
             return np.asarray(run.values_of(left.bits) & run.values_of(right.bits) != 0)
@@ -228,7 +228,7 @@ def _union(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     return Many(tuple(part for value in values for part in (value.parts if isinstance(value, Many) else (value,))))
 
 
-def _columns(run: Interpreter, step: PlannedStep, things: list[Things]) -> Array | None:
+def _columns(run: Interpreter, step: PlannedStep, things: list[Things]) -> AnyArray | None:
     """What tells a list of attributes from the set of all their things; a union of unions is one list."""
     bases = [operand.base for operand in step.all("sub")]
     projects = [base is not None and run.plan.steps[base - 1].operator is Operator.PROJECT for base in bases]
@@ -238,7 +238,7 @@ def _columns(run: Interpreter, step: PlannedStep, things: list[Things]) -> Array
     return _common_order(marked)
 
 
-def _common_order(things: list[Things]) -> Array | None:
+def _common_order(things: list[Things]) -> AnyArray | None:
     """Sorted columns make a sorted table, whichever of them says so."""
     orders = [value.order for value in things if value.order is not None]
     return np.bitwise_xor.reduce(np.stack(np.broadcast_arrays(*orders)), axis=0) if orders else None
@@ -257,7 +257,7 @@ def _intersection(run: Interpreter, step: PlannedStep, focus: int | None) -> Val
     return Things(bits, described, order=_common_order(things))
 
 
-def _parts(values: list[Value]) -> list[Things | Number | Truth | Table]:
+def _parts(values: list[Value]) -> list[Things | Number | Truth | NumberOfEach]:
     return [part for value in values for part in (value.parts if isinstance(value, Many) else (value,))]
 
 

@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from qdecomp.modules.beam_search import Hypothesis, beam_search
+from qdecomp.decoding.hypothesis import Hypothesis
+from qdecomp.modules.torch_beam_search import torch_beam_search
 
 START, END, VOCABULARY = 0, 1, 4
 
@@ -42,7 +43,7 @@ def search(state: TableState, beam_size: int, max_steps: int = 5) -> list[Hypoth
 
 
 def search_many(state: TableState, beam_size: int, max_steps: int, wanted: int) -> list[tuple[Hypothesis, ...]]:
-    return beam_search(
+    return torch_beam_search(
         state,
         advance,
         examples=len(state.tables),

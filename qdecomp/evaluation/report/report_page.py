@@ -18,17 +18,17 @@ from qdecomp.visualization.style_sheets import style
 from qdecomp.visualization.tools import Filter, tools_html
 
 from ..differences import NO_STEP, Analysis, DifferenceKind
-from ..metrics.metric import METRICS
+from ..metrics.metric_table import METRICS
 from ..score_tables import problem_lines, score_tables
 from .best_values import SystemRow, system_rows
 from .disagreements import MOST_SHOWN, Disagreement, disagreements
 from .reasons import error_reasons
-from .report import REPORT_FILES
+from .report_contents import REPORT_FILES
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from .report import Report, SystemAnalysis
+    from .report_contents import Report, SystemAnalysis
 
 __all__ = ["render_page"]
 

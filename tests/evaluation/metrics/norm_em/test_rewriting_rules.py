@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from qdecomp.evaluation.metrics.norm_em.rules import RULES, Drop, Extract, MakeCall, Nest
+from qdecomp.evaluation.metrics.norm_em.rewriting_rules import REWRITING_RULES, Drop, Extract, MakeCall, Nest
 from tests.evaluation.metrics.norm_em.annotated import document
 
-_RULES = {rule.name: rule for rule in RULES}
+_RULES = {rule.name: rule for rule in REWRITING_RULES}
 
 
 def _filter(*spans: tuple[int, int]) -> MakeCall:
@@ -93,7 +93,7 @@ def test_rule(name, step, edit):
 
 
 def test_no_rule_that_skips_short_nodes_would_apply_to_them():
-    for rule in RULES:
+    for rule in REWRITING_RULES:
         for step in ("", "#1", "balls/NNS", "red/JJ", "sing/VBP", "#1 of/IN")[: 2 + 4 * (rule.fewest_words > 1)]:
             words = document(step)
             if len(words) < rule.fewest_words:

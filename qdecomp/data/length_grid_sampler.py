@@ -12,11 +12,12 @@ from qdecomp.data_structures.errors import DataError
 
 from .source_sampler import SourceSampler
 
-__all__ = ["LengthCellSampler"]
+__all__ = ["LengthGridSampler"]
 
 
-@BatchSampler.register("length_cells")
-class LengthCellSampler(SourceSampler):
+@BatchSampler.register("length_cells")  # the name in older configs and archives
+@BatchSampler.register("length_grid")
+class LengthGridSampler(SourceSampler):
     """Sorts instances into cells of like lengths, with chance inside of a cell, and cuts that row into batches.
 
     ``cells`` has the widths of the cells, the most important length first, such as
@@ -30,7 +31,7 @@ class LengthCellSampler(SourceSampler):
     ) -> None:
         super().__init__(batch_size, weights, sorting_keys=list(cells), drop_last=drop_last)
         if min(cells.values(), default=0) < 1:
-            raise DataError("sampler 'length_cells': cells needs a width of at least 1 for each length")
+            raise DataError("sampler 'length_grid': cells needs a width of at least 1 for each length")
         self._cells = [(*name.partition(".")[::2], width) for name, width in cells.items()]
 
     def _argsort_by_padding(self, instances: Iterable[Instance]) -> tuple[list[int], list[list[int]]]:
@@ -45,7 +46,7 @@ class LengthCellSampler(SourceSampler):
             return [instance[field].get_padding_lengths()[key] for field, key, _ in self._cells]
         except KeyError as error:
             known = (f"{name}.{key}" for name, field in instance.items() for key in field.get_padding_lengths())
-            raise DataError(f"sampler 'length_cells': there is no {error}; lengths are {', '.join(known)}") from None
+            raise DataError(f"sampler 'length_grid': there is no {error}; lengths are {', '.join(known)}") from None
 
     def _place(self, lengths: list[int]) -> tuple[int, ...]:
         """The cell; every other row of cells is walked the other way round, so that neighbours are alike."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from ..annotation import AnnotationFile, MissingAnnotationError, StepAnnotator, step_key
 from ..break_text import BreakText, parse_break_text
-from ..metric import MetricOptions, MetricResult
+from ..metric_table import MetricOptions, MetricResult
 from ..spacy_annotation import SpacyAnnotator
 from ..step_graph import graph_of, text_of
 from .ordering import NormalizationError, number_by_level, sort_filter_chains
 from .rewriting import rewrite
 
-__all__ = ["NormEm", "NormEmVerdict", "load"]
+__all__ = ["NormEm", "NormEmVerdict", "load_norm_em"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class NormEm:
             return text_of(graph.labels)
 
 
-def load(options: MetricOptions) -> NormEm:
+def load_norm_em(options: MetricOptions) -> NormEm:
     """The metric's function, with annotations from a file, if one is given, and otherwise from spaCy."""
     spacy = SpacyAnnotator(options.annotation_cache)
     return NormEm(spacy if options.annotations is None else AnnotationFile(options.annotations, fallback=spacy))

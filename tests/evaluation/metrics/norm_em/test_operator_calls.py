@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from qdecomp.evaluation.metrics.norm_em.operators import aggregator_in, classify, operator_arguments, step_text
+from qdecomp.evaluation.metrics.norm_em.operator_calls import aggregator_in, classify, operator_arguments, step_text
 
 _CASES = [
     # step, operator, arguments

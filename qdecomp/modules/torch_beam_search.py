@@ -4,35 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
 from typing import Protocol, TypeVar
 
 import torch
 from torch import Tensor
 
-__all__ = ["Hypothesis", "SearchState", "beam_search"]
+from qdecomp.decoding.hypothesis import Hypothesis, make_hypotheses
+
+__all__ = ["TorchSearchState", "torch_beam_search"]
 
 
-class SearchState(Protocol):
+class TorchSearchState(Protocol):
     """What a decoder remembers of the hypotheses of each example."""
 
-    def select(self: State, examples: Tensor) -> State:
+    def select(self: _State, examples: Tensor) -> _State:
         """The state of these examples only (their indices)."""
 
-    def reorder(self: State, parents: Tensor) -> State:
+    def reorder(self: _State, parents: Tensor) -> _State:
         """The state in which hypothesis ``j`` of example ``i`` continues hypothesis ``parents[i, j]``."""
 
 
-State = TypeVar("State", bound=SearchState)
-
-
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
-    """A sequence without its end token, and the logarithm of its probability."""
-
-    tokens: tuple[int, ...]
-    score: float
-    finished: bool
+_State = TypeVar("_State", bound=TorchSearchState)
 
 
 @dataclass(slots=True)
@@ -47,22 +39,13 @@ class _Beam:
         return _Beam(self.examples[rows], self.scores[rows], self.tokens[rows])
 
     def results(self, row: int, wanted: int, end: int) -> tuple[Hypothesis, ...]:
-        scores = self.scores[row, :wanted].tolist()
-        rows = zip(self.tokens[row, :wanted, 1:].tolist(), scores, strict=True)
-        # What no rule allows has no probability; the best is given whatever it is.
-        return tuple(
-            _hypothesis(tokens, score, end) for place, (tokens, score) in enumerate(rows) if not place or score > -inf
-        )
+        tokens, scores = self.tokens[row, :wanted, 1:], self.scores[row, :wanted]
+        return make_hypotheses(tokens.tolist(), scores.tolist(), end)
 
 
-def _hypothesis(tokens: list[int], score: float, end: int) -> Hypothesis:
-    finished = end in tokens
-    return Hypothesis(tuple(tokens[: tokens.index(end)] if finished else tokens), score, finished)
-
-
-def beam_search(
-    state: State,
-    advance: Callable[[Tensor, State], tuple[Tensor, State]],
+def torch_beam_search(
+    state: _State,
+    advance: Callable[[Tensor, _State], tuple[Tensor, _State]],
     *,
     examples: int,
     start: int,

@@ -12,7 +12,7 @@ from .choices import EdgeChoice
 from .constraints import CONSTRAINTS, Arc, Arcs, Literal
 from .scores import EdgeCandidates
 
-__all__ = ["Solution", "solve"]
+__all__ = ["Solution", "solve_graph"]
 
 # Costs are integers to the solver: thousandths of a nat.
 _PRECISION = 1000
@@ -35,7 +35,7 @@ class Solution:
     seconds: float
 
 
-def solve(
+def solve_graph(
     tokens: Sequence[str],
     candidates: EdgeCandidates,
     hint: Collection[EdgeChoice],

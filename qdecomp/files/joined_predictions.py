@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_of_record
+from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_record
 
 from .csv_rows import read_table
 from .text_files import read_json_lines, text_suffix
@@ -55,7 +55,7 @@ def _joined(
     predictions = []
     for path, record in zip(paths, records, strict=True):
         try:
-            predictions.append(failed_prediction(_NO_ROW) if record is None else prediction_of_record(record))
+            predictions.append(failed_prediction(_NO_ROW) if record is None else prediction_from_record(record))
         except DataError as error:
             raise DataError(f"{path}: question {question_id}: {error}") from None
     content = json.dumps([question, records], sort_keys=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from qdecomp.planning.values import as_key, as_list, as_number, as_text, unique
+from qdecomp.planning.answer_values import as_key, as_list, as_number, as_text, unique
 
 
 @pytest.mark.parametrize(

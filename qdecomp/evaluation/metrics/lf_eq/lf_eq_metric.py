@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..metric import MetricFunction, MetricOptions, MetricResult
+from ..metric_table import MetricFunction, MetricOptions, MetricResult
 from .verdict import lf_eq
 
-__all__ = ["load", "score"]
+__all__ = ["load_lf_eq", "score_lf_eq"]
 
 
-def score(question: str, prediction: str, gold: str) -> MetricResult:
+def score_lf_eq(question: str, prediction: str, gold: str) -> MetricResult:
     """Whether both compute the same; ``world`` in the details is a world in which they do not.
 
-    >>> score("How many cubes are there?", "return cubes", "cubes; number of #1").details["world"]["gold"][1][0]
+    >>> score_lf_eq("How many cubes are there?", "return cubes", "cubes; number of #1").details["world"]["gold"][1][0]
     '2. number of #1'
     """
     result = lf_eq(question, prediction, gold)
@@ -24,6 +24,6 @@ def score(question: str, prediction: str, gold: str) -> MetricResult:
     return MetricResult(float(result.verdict), result.error, details)
 
 
-def load(options: MetricOptions) -> MetricFunction:
+def load_lf_eq(options: MetricOptions) -> MetricFunction:
     """The metric; it has no options."""
-    return score
+    return score_lf_eq

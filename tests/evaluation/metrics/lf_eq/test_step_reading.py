@@ -4,7 +4,7 @@ import pytest
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import StepError
-from qdecomp.evaluation.metrics.lf_eq.reading import MAX_STEPS, MAX_WORDS, Condition, Link, Phrase, read_plan
+from qdecomp.evaluation.metrics.lf_eq.step_reading import MAX_STEPS, MAX_WORDS, Condition, Link, Phrase, read_plan
 
 
 def phrase(text: str, question: str = "") -> Phrase:

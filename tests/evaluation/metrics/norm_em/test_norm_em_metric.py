@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdecomp.evaluation.metrics.break_text import parse_break_text
-from qdecomp.evaluation.metrics.metric import MetricOptions, get_metric, prepare
+from qdecomp.evaluation.metrics.metric_table import MetricOptions, get_metric, prepare
 from qdecomp.evaluation.metrics.norm_em import NormEm
 from tests.evaluation.metrics.norm_em.annotated import HandMade, annotated, broken_up, normal_form, plain
 

@@ -1,7 +1,7 @@
 """How the interpreter reads a step: which words describe things, which references they are tied to, what is compared.
 
-A decomposition becomes a :class:`Plan`. Its words are normalised as LF-EM does it, function words are gone, and what
-is left of a phrase is a set of words, the references that stand among them, and what it negates.
+A decomposition becomes a :class:`ComputedPlan`. Its words are normalised as in LF-EM and its function words
+are gone. What is left of a phrase is a set of words, the references among them, and what it negates.
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ from qdecomp.data_structures.errors import StepError
 from qdecomp.data_structures.lexicon import removed_words
 from qdecomp.data_structures.lexicon.equivalence import representatives
 from qdecomp.data_structures.lexicon.inflections import variants
+from qdecomp.data_structures.lf_em.metric import AnyDecomposition
 from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import Qdmr, is_reference, parse_qdmr, reference_number
 
-__all__ = ["SAME", "Condition", "Decomposition", "Link", "Operand", "Phrase", "Plan", "PlannedStep", "read_plan"]
-
-Decomposition = str | Qdmr | LogicalForm
-"""What can be read: Break's text, a parsed decomposition, or a logical form."""
+__all__ = ["SAME", "ComputedPlan", "Condition", "Link", "Operand", "Phrase", "PlannedStep", "read_plan"]
 
 _ALL = "all"
 SAME = "same"
@@ -127,7 +125,7 @@ class PlannedStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ComputedPlan:
     """The steps of a decomposition as they are computed."""
 
     steps: tuple[PlannedStep, ...]
@@ -154,7 +152,7 @@ class Plan:
         return frozenset(found)
 
 
-def read_plan(question: str, decomposition: Decomposition) -> Plan:
+def read_plan(question: str, decomposition: AnyDecomposition) -> ComputedPlan:
     """Read a decomposition of a question.
 
     Raises :class:`~qdecomp.data_structures.errors.QDecompError` for what is no decomposition, is longer than any
@@ -180,7 +178,7 @@ def read_plan(question: str, decomposition: Decomposition) -> Plan:
             steps.append(_StepReader(step, text.tokens, names, written).read())
         except StepError as error:
             raise StepError(error.reason, number) from None
-    return Plan(tuple(steps))
+    return ComputedPlan(tuple(steps))
 
 
 def _check_size(qdmr: Qdmr) -> None:

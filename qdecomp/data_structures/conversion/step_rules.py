@@ -16,7 +16,7 @@ from types import MappingProxyType
 from ..lexicon import property_phrases
 from ..operators import Operator
 
-__all__ = ["LIST_SEPARATOR", "RULES", "TEMPLATES", "Rule", "Template"]
+__all__ = ["LIST_SEPARATOR", "STEP_RULES", "TEMPLATES", "StepRule", "Template"]
 
 
 def _alternatives(*operators: Operator) -> str:
@@ -46,7 +46,7 @@ _MACROS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class StepRule:
     """One way in which people write an operator's steps.
 
     ``references`` bounds how many references the whole step has. A rule with a ``property`` always gives that one;
@@ -72,136 +72,136 @@ class Rule:
 
 _TWO_OR_MORE = (2, float("inf"))
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+STEP_RULES: tuple[StepRule, ...] = (
+    StepRule(
         Operator.BOOLEAN,
         r"<ASK> both (?:of )?(?P<each_sub><LIST>)(?: (?:<BE> )?true)?",
         "if both #1 and #2 are true",
         "BOOLEAN[and-true](sub=#1, sub=#2)",
         property="and-true",
     ),
-    Rule(
+    StepRule(
         Operator.BOOLEAN,
         r"<ASK> both (?:of )?(?P<each_sub><LIST>) (?:<BE> )?false",
         "if both #1 and #2 are false",
         "BOOLEAN[and-false](sub=#1, sub=#2)",
         property="and-false",
     ),
-    Rule(
+    StepRule(
         Operator.BOOLEAN,
         r"<ASK> either (?:of )?(?P<each_sub><LIST>)(?: (?:<BE> )?true)?",
         "if either #1 or #2 is true",
         "BOOLEAN[or-true](sub=#1, sub=#2)",
         property="or-true",
     ),
-    Rule(
+    StepRule(
         Operator.BOOLEAN,
         r"<ASK> either (?:of )?(?P<each_sub><LIST>) (?:<BE> )?false",
         "if either #1 or #2 is false",
         "BOOLEAN[or-false](sub=#1, sub=#2)",
         property="or-false",
     ),
-    Rule(
+    StepRule(
         Operator.BOOLEAN,
         r"<ASK> (?:there (?:<BE> )?(?:any |an? )?|any (?:of )?)(?P<sub><REF>)(?: (?P<condition>.+))?",
         "are there any #1 in the left image",
         "BOOLEAN[if-exists](sub=#1, condition=in the left image)",
         property="if-exists",
     ),
-    Rule(
+    StepRule(
         Operator.BOOLEAN,
         r"<ASK> (?:(?P<condition_1>[^#]+) )?(?P<sub><REF>)(?: (?P<condition_2>.+))?",
         "if all #1 are the same as #2",
         "BOOLEAN[equals](sub=#1, condition=all #2)",
     ),
-    Rule(
+    StepRule(
         Operator.SUPERLATIVE,
         r"(?:the )?(?P<sub><REF>) where (?P<attribute_1><REF>) (?:<BE> )?(?:the )?<SUPERLATIVE>"
         r"(?: (?P<attribute_2>.+))?",
         "#2 where #3 is the lowest",
         "SUPERLATIVE[min](sub=#2, attribute=#3)",
     ),
-    Rule(
+    StepRule(
         Operator.GROUP,
         r"(?P<value>.+?) for each (?P<key>.+)",
         "the number of #2 for each #1",
         "GROUP[count](key=#1, value=#2)",
     ),
-    Rule(
+    StepRule(
         Operator.COMPARATIVE,
         r"(?:the )?(?P<sub>(?:[^#]+ )?<REF>) where (?P<attribute>(?:[^#]+ of )?<REF>) (?P<condition><COMPARES>\b.*)",
         "#1 where #2 is more than 100",
         "COMPARATIVE[more](sub=#1, attribute=#2, condition=100)",
         _TWO_OR_MORE,
     ),
-    Rule(
+    StepRule(
         Operator.INTERSECTION,
         r"(?:(?P<projection>.+?) )??(?:(?:of|in|at|by|between|for|are) )?both (?:of )?(?P<each_intersect><LIST>)",
         "parties in both #2 and #3",
         "INTERSECTION[](intersect=#2, intersect=#3, projection=parties)",
         _TWO_OR_MORE,
     ),
-    Rule(
+    StepRule(
         Operator.COMPARISON,
         r"which (?P<each_arg>[^#]*<LIST>)",
         "which is higher of #1 , #2",
         "COMPARISON[max](arg=#1, arg=#2)",
         _TWO_OR_MORE,
     ),
-    Rule(
+    StepRule(
         Operator.ARITHMETIC,
         r"(?:[^#]+? )??(?:difference|decline|division|divide)(?: of| between)? (?P<left>.+?) (?:and|,) (?P<right>.+)",
         "the difference of 100 and #1",
         "ARITHMETIC[diff](left=100, right=#1)",
     ),
-    Rule(
+    StepRule(
         Operator.ARITHMETIC,
         r"(?:[^#]+? )??(?:sum|total|multiplication|multiply)(?: of)? (?P<each_arg>.+ (?:and|,) .+)",
         "the sum of #1 , #2 and #3",
         "ARITHMETIC[sum](arg=#1, arg=#2, arg=#3)",
     ),
-    Rule(
+    StepRule(
         Operator.SORT,
         r"(?P<sub>.+?) <SORT> (?P<order>.+)",
         "#1 ordered by name",
         "SORT[](sub=#1, order=name)",
     ),
-    Rule(
+    StepRule(
         Operator.UNION,
         r"(?P<each_sub><LIST>)",
         "#1 , #2",
         "UNION[](sub=#1, sub=#2)",
         _TWO_OR_MORE,
     ),
-    Rule(
+    StepRule(
         Operator.DISCARD,
         r"(?=\#|.*\#[0-9]+\Z)(?P<sub>.+?) <BESIDES> (?P<exclude>.+)",
         "#1 besides #2",
         "DISCARD[](sub=#1, exclude=#2)",
         (1, 2),
     ),
-    Rule(
+    StepRule(
         Operator.AGGREGATE,
         r"(?:(?P<arg_1>[^#]+?) )??<AGGREGATE>(?: of)* (?P<arg_2><REF>(?: .+)?)",
         "the number of #1",
         "AGGREGATE[count](arg=#1)",
         (1, 1),
     ),
-    Rule(Operator.SELECT, r"(?P<sub>.+)", "cubes", "SELECT[](sub=cubes)", (0, 0)),
-    Rule(
+    StepRule(Operator.SELECT, r"(?P<sub>.+)", "cubes", "SELECT[](sub=cubes)", (0, 0)),
+    StepRule(
         Operator.FILTER,
         r"(?P<sub><REF>)(?: (?P<condition>.+))?",
         "#1 from Toronto",
         "FILTER[](sub=#1, condition=from Toronto)",
     ),
-    Rule(
+    StepRule(
         Operator.PROJECT,
         r"(?P<projection_1>[^#]+) (?P<sub><REF>)(?: (?P<projection_2>.+))?",
         "what color is #1",
         "PROJECT[](sub=#1, projection=what color is)",
         (1, 1),
     ),
-    Rule(
+    StepRule(
         Operator.COMPARISON,
         r"(?P<each_arg>[^#]*\b<AGGREGATE>\b[^#]*<LIST>)",
         "what event happened first of #1 , #2",
@@ -209,7 +209,7 @@ RULES: tuple[Rule, ...] = (
         _TWO_OR_MORE,
         approximate=True,
     ),
-    Rule(
+    StepRule(
         Operator.GROUP,
         r"(?P<value>[^#]*<AGGREGATE>(?: of)? <REF>) (?:in|of|from|at|by|with|for) each (?P<key><REF>)",
         "number of #1 in each #2",
@@ -217,7 +217,7 @@ RULES: tuple[Rule, ...] = (
         (2, 2),
         approximate=True,
     ),
-    Rule(
+    StepRule(
         Operator.AGGREGATE,
         r"(?:the )?<AGGREGATE>(?: of)* (?P<arg><REF> .+)",
         "number of #1 from #2",
@@ -225,7 +225,7 @@ RULES: tuple[Rule, ...] = (
         _TWO_OR_MORE,
         approximate=True,
     ),
-    Rule(
+    StepRule(
         Operator.PROJECT,
         r"(?P<projection_1>.+) (?P<sub><REF>)(?: (?P<projection_2>.+))?",
         "how many months before #2 is #1",

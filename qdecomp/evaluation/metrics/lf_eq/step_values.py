@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .worlds import Array, Bits
+from .worlds import AnyArray, Bits
 
-__all__ = ["Many", "Number", "Table", "Things", "Truth", "Value", "fingerprints"]
+__all__ = ["Many", "Number", "NumberOfEach", "Things", "Truth", "Value", "fingerprints"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,54 +22,54 @@ class Things:
 
     bits: Bits
     described: bool = False
-    number: Array | None = None
-    order: Array | None = None
+    number: AnyArray | None = None
+    order: AnyArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
     """A number; not a number where it is undefined."""
 
-    numbers: Array
+    numbers: AnyArray
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
     """Yes or no."""
 
-    truths: Array
+    truths: AnyArray
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class NumberOfEach:
     """A number for each thing (worlds, things), of which ``keys`` are meant."""
 
     keys: Bits
-    numbers: Array
+    numbers: AnyArray
 
 
 @dataclass(frozen=True, slots=True)
 class Many:
     """Values of which at least one is not a set: a list whose order says nothing."""
 
-    parts: tuple[Things | Number | Truth | Table, ...]
+    parts: tuple[Things | Number | Truth | NumberOfEach, ...]
 
 
-Value: TypeAlias = Things | Number | Truth | Table | Many
+Value: TypeAlias = Things | Number | Truth | NumberOfEach | Many
 
 _DIGITS = 6
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 
 
-def mix(left: Array, right: Array) -> Array:
+def mix(left: AnyArray, right: AnyArray) -> AnyArray:
     """A number that hardly any other pair of numbers has, world by world."""
     with np.errstate(over="ignore"):
         mixed = (left.astype(np.uint64) ^ (right.astype(np.uint64) * _MIX)) * _MIX
     return mixed ^ (mixed >> _SHIFT)
 
 
-def fingerprints(value: Value) -> Array:
+def fingerprints(value: Value) -> AnyArray:
     """A number for each world (and focused thing) that equal values share and different ones hardly ever do."""
     match value:
         case Things(bits, _, _, order):
@@ -79,7 +79,7 @@ def fingerprints(value: Value) -> Array:
             return mix(_rounded(numbers), np.array(2))
         case Truth(truths):
             return mix(truths, np.array(3))
-        case Table(keys, numbers):
+        case NumberOfEach(keys, numbers):
             meant = (keys[:, :1, None] >> np.arange(numbers.shape[1], dtype=np.uint8) & 1)[:, 0].astype(bool)
             found = mix(keys, np.array(4))
             for place in range(numbers.shape[1]):
@@ -95,7 +95,7 @@ def fingerprints(value: Value) -> Array:
             return found
 
 
-def _rounded(numbers: Array) -> Array:
+def _rounded(numbers: AnyArray) -> AnyArray:
     """Numbers as integers that do not tell rounding errors apart."""
     finite = np.nan_to_num(np.round(numbers, _DIGITS) * 10**_DIGITS, nan=7e17, posinf=8e17, neginf=9e17)
     return np.asarray(finite, dtype=np.int64)

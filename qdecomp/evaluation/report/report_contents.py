@@ -113,7 +113,7 @@ def check_report_folder(folder: str | Path) -> None:
 
 def write_report(report: Report, folder: str | Path) -> None:
     """Write the page and its data to a folder, all or nothing."""
-    from .page import render_page
+    from .report_page import render_page
 
     contents = (
         render_page(report),

@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_step, to_step
-from qdecomp.data_structures.conversion.rules import RULES, TEMPLATES, Rule
+from qdecomp.data_structures.conversion.step_rules import STEP_RULES, TEMPLATES, StepRule
 from qdecomp.data_structures.logical_form import format_step, parse_step
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import Step
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.example)
-def test_every_row_reads_its_own_example(rule: Rule) -> None:
+@pytest.mark.parametrize("rule", STEP_RULES, ids=lambda rule: rule.example)
+def test_every_row_reads_its_own_example(rule: StepRule) -> None:
     step = to_logical_step(Step(tuple(rule.example.split())))
     assert format_step(step) == rule.reads
     assert step.approximate == rule.approximate
@@ -18,7 +18,7 @@ def test_every_row_reads_its_own_example(rule: Rule) -> None:
 
 
 def test_every_operator_has_a_rule_and_a_template() -> None:
-    assert {rule.operator for rule in RULES} == set(Operator) == set(TEMPLATES)
+    assert {rule.operator for rule in STEP_RULES} == set(Operator) == set(TEMPLATES)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from qdecomp.evaluation.metrics.norm_em.phrases import ALL_PHRASES, NO_PHRASES, PHRASES_OF_OPERATOR, phrases_without
+from qdecomp.evaluation.metrics.norm_em.marker_phrases import (
+    ALL_PHRASES,
+    NO_PHRASES,
+    PHRASES_OF_OPERATOR,
+    phrases_without,
+)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.metrics import metric as metric_module
-from qdecomp.evaluation.metrics.metric import (
+from qdecomp.evaluation.metrics import metric_table as metric_module
+from qdecomp.evaluation.metrics.metric_table import (
     DEFAULT_METRICS,
     METRICS,
     Metric,
@@ -72,7 +72,8 @@ def test_prepare_reaches_only_those_who_care():
 def test_looking_at_the_metrics_imports_no_heavy_library():
     heavy = "spacy, networkx, scipy, torch, allennlp, matplotlib, pandas, ortools"
     code = (
-        "import sys, qdecomp.evaluation.metrics.metric as m; m.get_metric('em').load(m.MetricOptions())('', 'a', 'a'); "
+        "import sys, qdecomp.evaluation.metrics.metric_table as m; "
+        "m.get_metric('em').load(m.MetricOptions())('', 'a', 'a'); "
         "m.get_metric('norm_em'); "
         f"print([name for name in '{heavy}'.split(', ') if name in sys.modules])"
     )

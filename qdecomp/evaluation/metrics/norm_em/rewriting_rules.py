@@ -1,6 +1,6 @@
 """The rules that take a step apart: each looks at the words of one node and proposes an edit.
 
-The order of :data:`RULES` matters, since each sees what the earlier ones left.
+The order of :data:`REWRITING_RULES` matters, since each sees what the earlier ones left.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-from .document import Document, Item, Reference, Span, Word, texts_of
-from .operators import aggregator_in, operator_arguments, step_text
-from .phrases import PHRASES_OF_OPERATOR
+from .document import Document, Item, ReferenceItem, Span, Word, texts_of
+from .marker_phrases import PHRASES_OF_OPERATOR
+from .operator_calls import aggregator_in, operator_arguments, step_text
 
-__all__ = ["RULES", "Drop", "Edit", "Extract", "MakeCall", "Nest", "Rule"]
+__all__ = ["REWRITING_RULES", "Drop", "Edit", "Extract", "MakeCall", "Nest", "RewritingRule"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ Edit: TypeAlias = Drop | Extract | Nest | MakeCall
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RewritingRule:
     """A rule; it need not look at a node of fewer words than ``fewest_words``, and there are many.
 
     ``may_cut_own_phrases`` says that the phrases of the operator that it finds do not bind it.
@@ -65,7 +65,7 @@ _Test: TypeAlias = Callable[[Item], bool]
 
 
 def _reference(item: Item) -> bool:
-    return isinstance(item, Reference)
+    return isinstance(item, ReferenceItem)
 
 
 def _be(item: Item) -> bool:
@@ -191,7 +191,7 @@ def _filter_by_verb(document: Document) -> Edit | None:
         return None
     verb = document[verb_place]
     rest = document[verb_place + 1 :]
-    if not all(isinstance(item, Reference) or _position(verb) in item.ancestors for item in rest):
+    if not all(isinstance(item, ReferenceItem) or _position(verb) in item.ancestors for item in rest):
         return None
     condition = 1
     if _that(document[1]) and len(document) > 2 and _be(document[2]):
@@ -210,7 +210,7 @@ def _position(item: Item) -> int:
 
 def _verb_of_first(document: Document) -> int | None:
     """The place of the first verb whose head is the reference that the node begins with."""
-    if not document or not isinstance(document[0], Reference):
+    if not document or not isinstance(document[0], ReferenceItem):
         return None
     covered = range(document[0].first, document[0].last + 1)
     for place, item in enumerate(document):
@@ -244,7 +244,7 @@ def _exists(document: Document) -> Edit | None:
 
 
 def _operator_call(document: Document) -> Edit | None:
-    words = tuple(f"#{item.number}" if isinstance(item, Reference) else item.text for item in document)
+    words = tuple(f"#{item.number}" if isinstance(item, ReferenceItem) else item.text for item in document)
     step = step_text(" ".join(words))
     found = None if step is None else operator_arguments(step)
     if found is None:
@@ -269,9 +269,9 @@ def _find(texts: tuple[str, ...], wanted: tuple[str, ...]) -> Span | None:
     return None if first is None else (first, first + size - 1)
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("drop determiners", _drop_determiners, fewest_words=1),
-    Rule(
+REWRITING_RULES: tuple[RewritingRule, ...] = (
+    RewritingRule("drop determiners", _drop_determiners, fewest_words=1),
+    RewritingRule(
         "filter by a noun",
         _filter_rule(
             _FilterShape((_reference, _noun), (0, 0), (1, 1)),
@@ -279,10 +279,10 @@ RULES: tuple[Rule, ...] = (
             _FilterShape((_reference, _determiner, _be, _noun), (0, 0), (3, 3)),
         ),
     ),
-    Rule("extract runs of nouns", _extract_noun_runs, fewest_words=1),
-    Rule("extract a reference with a preposition", _extract_prepositional_prefix, fewest_words=3),
-    Rule("nest compound nouns", _nest_compounds),
-    Rule(
+    RewritingRule("extract runs of nouns", _extract_noun_runs, fewest_words=1),
+    RewritingRule("extract a reference with a preposition", _extract_prepositional_prefix, fewest_words=3),
+    RewritingRule("nest compound nouns", _nest_compounds),
+    RewritingRule(
         "extract a reference with an adjective",
         _extract_windows(
             _adjective,
@@ -291,13 +291,13 @@ RULES: tuple[Rule, ...] = (
             _Window((_reference, _determiner, _be, _adjective), 3),
         ),
     ),
-    Rule(
+    RewritingRule(
         "extract a reference that is a noun",
         _extract_windows(
             _nominal, _Window((_reference, _be, _nominal), 2), _Window((_reference, _determiner, _be, _nominal), 3)
         ),
     ),
-    Rule(
+    RewritingRule(
         "filter by an adjective",
         _filter_rule(
             _FilterShape((_adjective, _reference), (1, 1), (0, 0)),
@@ -305,13 +305,13 @@ RULES: tuple[Rule, ...] = (
             _FilterShape((_reference, _determiner, _be, _adjective), (0, 0), (3, 3)),
         ),
     ),
-    Rule(
+    RewritingRule(
         "filter by a preposition",
         _filter_rule(_FilterShape((_reference, _preposition, _anything), (0, 0), (1, 2))),
     ),
-    Rule("filter by a compound noun", _filter_rule(_FilterShape((_nominal, _reference), (1, 1), (0, 0)))),
-    Rule("filter by a verb", _filter_by_verb),
-    Rule("aggregate", _aggregate, may_cut_own_phrases=True),
-    Rule("existence", _exists, may_cut_own_phrases=True),
-    Rule("operator by its words", _operator_call, may_cut_own_phrases=True),
+    RewritingRule("filter by a compound noun", _filter_rule(_FilterShape((_nominal, _reference), (1, 1), (0, 0)))),
+    RewritingRule("filter by a verb", _filter_by_verb),
+    RewritingRule("aggregate", _aggregate, may_cut_own_phrases=True),
+    RewritingRule("existence", _exists, may_cut_own_phrases=True),
+    RewritingRule("operator by its words", _operator_call, may_cut_own_phrases=True),
 )

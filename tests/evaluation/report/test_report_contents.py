@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.metrics.metric import get_metric
-from qdecomp.evaluation.report.page import render_page
-from qdecomp.evaluation.report.report import REPORT_FILES, Report, build_report, report_to_json, write_report
+from qdecomp.evaluation.metrics.metric_table import get_metric
+from qdecomp.evaluation.report.report_contents import REPORT_FILES, Report, build_report, report_to_json, write_report
+from qdecomp.evaluation.report.report_page import render_page
 from qdecomp.evaluation.scoring import QuestionScores, choose_metrics, evaluate
 from qdecomp.visualization.page_scripts import content_policy, page_script
 from tests.evaluation.evaluation_examples import gold_of, system_of
@@ -215,7 +215,7 @@ def test_a_failed_run_leaves_no_half_report(report: Report, tmp_path: Path, monk
     def fail(value: Report) -> dict[str, object]:
         raise DataError("no")
 
-    monkeypatch.setattr("qdecomp.evaluation.report.report.report_to_json", fail)
+    monkeypatch.setattr("qdecomp.evaluation.report.report_contents.report_to_json", fail)
     with pytest.raises(DataError, match="no"):
         write_report(report, tmp_path / "report")
     assert list(tmp_path.iterdir()) == []
