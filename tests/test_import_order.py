@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "predictors": _FILES | {"decoding"},
     "allennlp_bridge": _PARSERS | {"runtime"},
     "top": _FILES | {"decoding", "runtime", "visualization", "planning", "allennlp_bridge"},
+    "integrations": _DATA_STRUCTURES | {"files", "planning", "top"},
     "commands": _FILES | _METRICS | {"evaluation", "evaluation.report", "visualization", "planning", "top", "decoding"},
     "cli": {"data_structures", "terminal", "commands"},
 }

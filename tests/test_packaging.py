@@ -20,6 +20,8 @@ import pytest
 _PARSERS = {"data", "models", "modules", "predictors", "training", "allennlp_bridge"}
 # Used if it is there, to name encoders of the Hugging Face hub.
 _OPTIONAL = {"huggingface_hub"}
+# Frameworks with adapters, which are installed by requirements-adapters.txt only, and what provides them.
+_FRAMEWORKS = {"llama_index": "llama-index-core", "langchain_core": "langchain-core"}
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,7 @@ def test_everything_that_the_core_imports_is_asked_for(metadata: Message, projec
     assert not asked_for & {"torch", "allennlp", "transformers"}
     distributions = packages_distributions()
     for path, module in _imports_of_the_core(project_root / "qdecomp"):
-        provided_by = {_normal(name) for name in distributions.get(module, ())}
+        provided_by = {_normal(name) for name in distributions.get(module, [_FRAMEWORKS.get(module, "")])}
         assert provided_by & asked_for, f"{path.name} imports {module}, which setup.py does not ask for"
 
 

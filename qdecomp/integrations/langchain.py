@@ -1,0 +1,128 @@
+"""LangChain: Runnables that decompose questions and answer plans, to be put into chains with ``|``.
+
+``Decompose() | AnswerPlan(retriever | read)`` answers a question hop by hop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from qdecomp.decomposition import Decomposition
+from qdecomp.files.extras import missing_extra
+from qdecomp.integrations.steps import DecomposesQuestions, names_itself, parser_or_bundled
+from qdecomp.planning.running import PlanRun
+from qdecomp.planning.sub_questions import SubQuestion
+
+try:
+    from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
+    from langchain_core.runnables import Runnable, RunnableConfig
+    from langchain_core.runnables.base import RunnableLike, coerce_to_runnable
+    from langchain_core.runnables.config import patch_config
+except ImportError as error:
+    raise ImportError(str(missing_extra("the adapter for LangChain", "langchain"))) from error
+
+__all__ = ["AnswerPlan", "Decompose"]
+
+_CONCURRENCY = 4
+
+
+class Decompose(Runnable[str, Decomposition]):
+    """From a question to its decomposition; ``batch`` parses questions together, which is faster than one by one.
+
+    A question that cannot be decomposed gives a value that is false and says why in ``error``.
+    """
+
+    def __init__(self, parser: DecomposesQuestions | None = None) -> None:
+        """The bundled parser is used where none is given."""
+        self._parser = parser_or_bundled(parser)
+
+    def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> Decomposition:
+        """The decomposition of one question."""
+        return self._call_with_config(self._parser.parse, input, config)
+
+    async def ainvoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> Decomposition:
+        """As :meth:`invoke`, in a thread, so that the event loop goes on."""
+
+        async def parse(question: str) -> Decomposition:
+            return await asyncio.to_thread(self._parser.parse, question)
+
+        return await self._acall_with_config(parse, input, config)
+
+    def batch(
+        self,
+        inputs: list[str],
+        config: RunnableConfig | list[RunnableConfig] | None = None,
+        *,
+        return_exceptions: bool = False,
+        **kwargs: Any,
+    ) -> list[Decomposition]:
+        """The decompositions of many questions, in their order."""
+        return self._batch_with_config(self._parse_all, inputs, config, return_exceptions=return_exceptions)
+
+    async def abatch(
+        self,
+        inputs: list[str],
+        config: RunnableConfig | list[RunnableConfig] | None = None,
+        *,
+        return_exceptions: bool = False,
+        **kwargs: Any,
+    ) -> list[Decomposition]:
+        """As :meth:`batch`, in a thread."""
+
+        async def parse(questions: list[str]) -> list[Any]:
+            return await asyncio.to_thread(self._parse_all, questions)
+
+        return await self._abatch_with_config(parse, inputs, config, return_exceptions=return_exceptions)
+
+    def _parse_all(self, questions: list[str]) -> list[Any]:
+        return list(self._parser.pipe(questions))
+
+
+class AnswerPlan(Runnable[Decomposition, PlanRun]):
+    """From a decomposition to the trace of its answers, each step answered by a runnable of yours.
+
+    The runnable gets a :class:`qdecomp.SubQuestion`, which is a text, and gives a text, a number, a truth value or a
+    list of these. Its runs have the tag ``step:1`` and so on. ``max_concurrency`` of the config says how many steps
+    are answered at the same time. A decomposition that is false raises :class:`qdecomp.QDecompError`, so that
+    ``with_fallbacks`` can answer the question in another way. A step that fails is in the trace.
+    """
+
+    def __init__(self, answer: RunnableLike[SubQuestion, Any], *, combine: bool = True) -> None:
+        """``answer`` is a runnable or a function; with ``combine=False`` it answers every step, even counts."""
+        self._answer: Runnable[SubQuestion, Any] = coerce_to_runnable(answer)
+        self._combine = combine
+
+    def invoke(self, input: Decomposition, config: RunnableConfig | None = None, **kwargs: Any) -> PlanRun:
+        """Answer the steps in threads."""
+        return self._call_with_config(self._run, input, config)
+
+    async def ainvoke(self, input: Decomposition, config: RunnableConfig | None = None, **kwargs: Any) -> PlanRun:
+        """Answer the steps in tasks of the event loop."""
+        return await self._acall_with_config(self._arun, input, config)
+
+    def _run(
+        self, decomposition: Decomposition, run_manager: CallbackManagerForChainRun, config: RunnableConfig
+    ) -> PlanRun:
+        def ask(question: SubQuestion) -> Any:
+            if names_itself(question.step):
+                return question.step.text
+            callbacks = run_manager.get_child(f"step:{question.step.number}")
+            return self._answer.invoke(question, patch_config(config, callbacks=callbacks))
+
+        return decomposition.plan().run(ask, concurrency=_concurrency(config), combine=self._combine)
+
+    async def _arun(
+        self, decomposition: Decomposition, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig
+    ) -> PlanRun:
+        async def ask(question: SubQuestion) -> Any:
+            if names_itself(question.step):
+                return question.step.text
+            callbacks = run_manager.get_child(f"step:{question.step.number}")
+            return await self._answer.ainvoke(question, patch_config(config, callbacks=callbacks))
+
+        return await decomposition.plan().arun(ask, concurrency=_concurrency(config), combine=self._combine)
+
+
+def _concurrency(config: RunnableConfig) -> int:
+    return config.get("max_concurrency") or _CONCURRENCY

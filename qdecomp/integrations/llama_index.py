@@ -1,0 +1,173 @@
+"""LlamaIndex: sub-questions for its SubQuestionQueryEngine, and a query engine that answers a plan hop by hop."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.decomposition import Decomposition
+from qdecomp.files.extras import missing_extra
+from qdecomp.integrations.steps import DecomposesQuestions, names_itself, parser_or_bundled, standalone_questions
+from qdecomp.planning.answer_values import as_text
+from qdecomp.planning.running import PlanRun
+from qdecomp.planning.sub_questions import SubQuestion as PlanQuestion
+
+try:
+    from llama_index.core.base.base_query_engine import BaseQueryEngine
+    from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
+    from llama_index.core.callbacks.base import CallbackManager
+    from llama_index.core.question_gen.types import BaseQuestionGenerator, SubQuestion
+    from llama_index.core.schema import NodeWithScore, QueryBundle
+    from llama_index.core.tools import QueryEngineTool, ToolMetadata
+except ImportError as error:
+    raise ImportError(str(missing_extra("the adapter for LlamaIndex", "llama-index"))) from error
+
+__all__ = ["ChooseTool", "PlanQueryEngine", "PlanQuestionGenerator", "tool_with_most_shared_words"]
+
+ChooseTool = Callable[[str, Sequence[ToolMetadata]], str]
+"""A function from a sub-question and the tools to the name of the tool that answers it."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def tool_with_most_shared_words(question: str, tools: Sequence[ToolMetadata]) -> str:
+    """The name of the tool whose name and description share most words with the question; the first of equals."""
+    words = _words(question)
+    return _name(max(tools, key=lambda tool: len(words & _words(f"{tool.name} {tool.description}"))))
+
+
+class PlanQuestionGenerator(BaseQuestionGenerator):
+    """Generates the sub-questions of a plan for LlamaIndex's ``SubQuestionQueryEngine``, without a language model.
+
+    That engine asks all sub-questions by themselves, so none of them refers to the answer of another:
+    "What is the capital of the country where Mira Tovan was born?". For questions whose later hops need the answers
+    of earlier ones, use :class:`PlanQueryEngine`. Where there is no plan, the question itself is the only one.
+    """
+
+    def __init__(
+        self, parser: DecomposesQuestions | None = None, choose_tool: ChooseTool = tool_with_most_shared_words
+    ) -> None:
+        """The bundled parser is used where none is given."""
+        self._parser = parser_or_bundled(parser)
+        self._choose_tool = choose_tool
+
+    def generate(self, tools: Sequence[ToolMetadata], query: QueryBundle) -> list[SubQuestion]:
+        """The sub-questions of a question, each with the name of its tool."""
+        _require_tools(tools)
+        decomposition = self._parser.parse(query.query_str)
+        questions = list(standalone_questions(decomposition.plan()).values()) if decomposition else []
+        return [
+            SubQuestion(sub_question=question, tool_name=self._choose_tool(question, tools))
+            for question in questions or [query.query_str]
+        ]
+
+    async def agenerate(self, tools: Sequence[ToolMetadata], query: QueryBundle) -> list[SubQuestion]:
+        """As :meth:`generate`, in a thread, so that the event loop goes on."""
+        return await asyncio.to_thread(self.generate, tools, query)
+
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _update_prompts(self, prompts: dict[str, Any]) -> None:
+        """There are no prompts."""
+
+
+class PlanQueryEngine(BaseQueryEngine):
+    """Answers a question hop by hop: each step goes to a tool with the answers of earlier steps in its words.
+
+    Counts, comparisons and the like are computed. ``read_answer`` makes a value of a tool's response; give one that
+    returns lists or numbers where your tools do. The response has the nodes of all hops as its sources, and the trace
+    in ``metadata["steps"]``. Where there is no plan, the question itself is asked. A hop that fails is a
+    :class:`qdecomp.QDecompError` that names the step.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[QueryEngineTool],
+        parser: DecomposesQuestions | None = None,
+        *,
+        choose_tool: ChooseTool = tool_with_most_shared_words,
+        read_answer: Callable[[Any], Any] = str,
+        concurrency: int = 4,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        """The bundled parser is used where none is given."""
+        self._metadata = [tool.metadata for tool in tools]
+        _require_tools(self._metadata)
+        self._engines = {_name(tool.metadata): tool.query_engine for tool in tools}
+        self._parser = parser_or_bundled(parser)
+        self._choose_tool = choose_tool
+        self._read_answer = read_answer
+        self._concurrency = concurrency
+        super().__init__(callback_manager)
+
+    def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        decomposition = self._parser.parse(query_bundle.query_str)
+        if not decomposition:
+            return self._engine(query_bundle.query_str).query(query_bundle)
+        nodes: dict[int, list[NodeWithScore]] = {}
+
+        def ask(question: PlanQuestion) -> Any:
+            if names_itself(question.step):
+                return question.step.text
+            return self._read(question, self._engine(question).query(str(question)), nodes)
+
+        return _response(decomposition, decomposition.plan().run(ask, concurrency=self._concurrency), nodes)
+
+    async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        decomposition = await asyncio.to_thread(self._parser.parse, query_bundle.query_str)
+        if not decomposition:
+            return await self._engine(query_bundle.query_str).aquery(query_bundle)
+        nodes: dict[int, list[NodeWithScore]] = {}
+
+        async def ask(question: PlanQuestion) -> Any:
+            if names_itself(question.step):
+                return question.step.text
+            return self._read(question, await self._engine(question).aquery(str(question)), nodes)
+
+        return _response(decomposition, await decomposition.plan().arun(ask, concurrency=self._concurrency), nodes)
+
+    def _engine(self, question: str) -> BaseQueryEngine:
+        name = self._choose_tool(question, self._metadata)
+        if name not in self._engines:
+            raise DataError(f"there is no tool {name!r}; the tools are {', '.join(self._engines)}")
+        return self._engines[name]
+
+    def _read(self, question: PlanQuestion, response: Any, nodes: dict[int, list[NodeWithScore]]) -> Any:
+        nodes[question.step.number] = list(response.source_nodes)
+        return self._read_answer(response)
+
+    def _get_prompt_modules(self) -> dict[str, Any]:
+        return {}
+
+
+def _response(decomposition: Decomposition, run: PlanRun, nodes: dict[int, list[NodeWithScore]]) -> Response:
+    if not run:
+        raise DataError(f"{decomposition.question!r} has no answer: {run.error}")
+    steps = [
+        {"step": step.number, "question": str(step.question), "answer": step.answer, "outcome": str(step.outcome)}
+        for step in run.steps
+        if step.reason is None
+    ]
+    sources = [node for number in sorted(nodes) for node in nodes[number]]
+    return Response(as_text(run.answer), source_nodes=sources, metadata={"steps": steps})
+
+
+def _require_tools(tools: Sequence[ToolMetadata]) -> None:
+    if not tools:
+        raise DataError("there are no tools to ask; give at least one")
+    for tool in tools:
+        _name(tool)
+
+
+def _name(tool: ToolMetadata) -> str:
+    if tool.name is None:
+        raise DataError(f"a tool has no name: {tool.description!r}")
+    return tool.name
+
+
+def _words(text: str) -> set[str]:
+    return set(map(str.lower, _WORD.findall(text)))

@@ -1,0 +1,67 @@
+"""What the tests of all adapters share: the way to install the frameworks, a parser that knows its plans, examples."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from qdecomp import Decomposition
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.prediction import failed_prediction
+
+CHAIN = "Which river flows through the capital of Norland?"
+COMPARISON = "Which has more inhabitants, Arvo or Brenn?"
+PLANS = {
+    CHAIN: "return Norland ;return capital of #1 ;return river that flows through #2",
+    COMPARISON: "return Arvo ;return Brenn ;return population of #1 ;return population of #2 ;"
+    "return which is highest of #3 , #4",
+}
+ANSWERS = {
+    "What is the capital of Norland?": "Hestvik",
+    "What is the river that flows through Hestvik?": "Ulla",
+    "What is the population of Arvo?": "740",
+    "What is the population of Brenn?": "120",
+}
+
+_WITHOUT_NETWORK = """
+import runpy, socket, sys
+def refuse(*arguments): raise OSError("no network here")
+socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = refuse
+sys.path.insert(0, sys.argv[1])
+runpy.run_path(f"{sys.argv[1]}/{sys.argv[2]}", run_name="__main__")
+"""
+
+
+def require(module: str) -> None:
+    """Skip the tests of a file where a framework is missing."""
+    how = "pip install -r requirements-adapters.txt"
+    pytest.importorskip(module, reason=f"{module} is not installed: {how}", exc_type=ImportError)
+
+
+class FixedParser:
+    """Knows the plans of a few questions."""
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+
+    def parse(self, question: str) -> Decomposition:
+        if question in PLANS:
+            return Decomposition.of_text(question, PLANS[question])
+        return Decomposition(question, failed_prediction(DataError("not a question")))
+
+    def pipe(self, questions: Iterable[str]) -> Iterator[Decomposition]:
+        batch = list(questions)
+        self.batches.append(len(batch))
+        return map(self.parse, batch)
+
+
+def run_example(project_root: Path, name: str) -> str:
+    """What an example prints, in a process that reaches no network."""
+    command = [sys.executable, "-c", _WITHOUT_NETWORK, str(project_root / "examples"), name]
+    result = subprocess.run(command, cwd=project_root, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
