@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -31,22 +31,24 @@ def command(json_path: Path | None, details_path: Path | None, **scoring: Any) -
     errors by reason, and compares every two systems with a paired test. A question without a usable prediction
     counts as wrong.
     """
-    from qdecomp.evaluation.outputs import detail_lines, summarize, summary_to_json
+    from qdecomp.evaluation.outputs import detail_text, summarize, write_summary
     from qdecomp.evaluation.score_tables import score_tables
     from qdecomp.evaluation.scoring import count_mistakes
     from qdecomp.terminal.tables import show_tables
 
     options = ScoringOptions(**scoring)
     options.require_other_outputs({"--json": json_path, "--details": details_path})
-    evaluation = options.run()
-    summary = summarize(evaluation, seed=options.seed)
-    if json_path is not None:
-        with write_text_atomically(json_path) as stream:
-            json.dump(summary_to_json(summary), stream, ensure_ascii=False, indent=1)
-            stream.write("\n")
-    if details_path is not None:
-        with write_text_atomically(details_path) as stream:
-            for line in detail_lines(evaluation):
-                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+    files = options.read()
+    with ExitStack() as outputs:
+        if details_path is None:
+            evaluation = options.score(files, keep_questions=False)
+        else:
+            # The lines go to the disk as they come; the file has its name when all is done.
+            details = outputs.enter_context(write_text_atomically(details_path))
+            evaluation = options.score(files, keep_questions=False, describe=detail_text, write=details.write)
+        summary = summarize(evaluation, seed=options.seed)
+        if json_path is not None:
+            with write_text_atomically(json_path) as stream:
+                write_summary(summary, stream)
     show_tables(score_tables(summary))
     tell_mistakes(count_mistakes(evaluation))

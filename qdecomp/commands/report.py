@@ -27,7 +27,7 @@ def command(output: Path, **scoring: Any) -> None:
     check_report_folder(output)
     options = ScoringOptions(**scoring)
     options.require_other_outputs({"--output": output})
-    evaluation = options.run(required_metrics=["lf_em"])
+    evaluation = options.score(options.read(required_metrics=["lf_em"]))
     report = build_report(evaluation, seed=options.seed)
     write_report(report, output)
     print(printable(f"The report is in {output / 'index.html'}"))

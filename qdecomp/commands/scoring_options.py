@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.metrics.metric_table import DEFAULT_METRICS, METRICS, MetricOptions
+from qdecomp.evaluation.metrics.metric_table import DEFAULT_METRICS, METRICS, Metric, MetricOptions
 from qdecomp.evaluation.predictions import Gold, SystemPredictions, name_systems, read_gold, read_predictions
-from qdecomp.evaluation.scoring import Evaluation, choose_metrics, evaluate
+from qdecomp.evaluation.scoring import Describe, Evaluation, choose_metrics, evaluate
 from qdecomp.files import require_other_files
 from qdecomp.terminal.escapes import printable
 
-__all__ = ["SCORING_PARAMETERS", "ScoringOptions"]
+__all__ = ["SCORING_PARAMETERS", "ScoringFiles", "ScoringOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringFiles:
+    """What is scored: the gold questions, the systems' predictions, and the metrics."""
+
+    gold: Gold
+    systems: tuple[SystemPredictions, ...]
+    metrics: tuple[Metric, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,7 @@ class ScoringOptions:
     annotations: Path | None
     annotation_cache: Path | None
     ged_seconds: float
+    processes: int
 
     def require_other_outputs(self, outputs: Mapping[str, Path | None]) -> None:
         """Raise if an output, by the name of its option, is a file that is read; the cache is read and written."""
@@ -40,8 +50,8 @@ class ScoringOptions:
         inputs = [self.gold, *predictions, self.annotations]
         require_other_files({"--annotation-cache": self.annotation_cache, **outputs}, inputs)
 
-    def run(self, required_metrics: Sequence[str] = ()) -> Evaluation:
-        """Read the files, tell the problems of their rows, and score; ends the program where ``--strict`` asks to."""
+    def read(self, required_metrics: Sequence[str] = ()) -> ScoringFiles:
+        """Read the files and tell the problems of their rows; ends the program where ``--strict`` asks to."""
         names = [name.strip() for name in self.metrics.split(",") if name.strip()]
         if not names:
             raise DataError(f"--metrics: name at least one of {', '.join(METRICS)}")
@@ -59,8 +69,27 @@ class ScoringOptions:
                 file=sys.stderr,
             )
             sys.exit(1)
-        options = MetricOptions(self.annotations, self.annotation_cache, self.ged_seconds)
-        return evaluate(gold, systems, metrics, options)
+        return ScoringFiles(gold, tuple(systems), metrics)
+
+    def score(
+        self,
+        files: ScoringFiles,
+        *,
+        keep_questions: bool = True,
+        describe: Describe | None = None,
+        write: Callable[[str], object] | None = None,
+    ) -> Evaluation:
+        """Score what was read, as :func:`~qdecomp.evaluation.scoring.evaluate` does."""
+        return evaluate(
+            files.gold,
+            files.systems,
+            files.metrics,
+            MetricOptions(self.annotations, self.annotation_cache, self.ged_seconds),
+            processes=self.processes,
+            keep_questions=keep_questions,
+            describe=describe,
+            write=write,
+        )
 
 
 def _tell_problems(gold: Gold, systems: Sequence[SystemPredictions]) -> bool:
@@ -115,6 +144,13 @@ SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
         default=MetricOptions().ged_seconds,
         show_default=True,
         help="For ged: the time limit for one question.",
+    ),
+    click.Option(
+        ["--processes"],
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        help="How many cores to use for scoring; the results are the same.",
     ),
 )
 """For ``click.command(params=...)``; together the fields of :class:`ScoringOptions`."""

@@ -7,20 +7,17 @@ group of one question has no interval.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from .metrics.metric_table import Metric
-from .scoring import QuestionScores, SystemScores
+from .score_columns import ScoreColumns
 
 if TYPE_CHECKING:
     import numpy as np
 
 __all__ = ["CONFIDENCE", "RESAMPLES", "Breakdown", "Group", "Score", "break_down", "score_group"]
-
-K = TypeVar("K")
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
@@ -61,47 +58,47 @@ class Breakdown:
     by_steps: tuple[Group, ...]
 
 
-def break_down(system: SystemScores, metrics: Sequence[Metric], *, seed: int = 0) -> Breakdown:
+def break_down(columns: ScoreColumns, metrics: Sequence[Metric], *, seed: int = 0) -> Breakdown:
     """The scores of a system on all questions and on its parts."""
-    by_source = _grouped(system.questions, lambda question: question.example.source)
-    by_steps = _grouped(system.questions, lambda question: question.steps)
+    by_source, by_steps = columns.places_by_source(), columns.places_by_steps()
     return Breakdown(
-        overall=score_group("all", system.questions, metrics, seed=seed),
-        by_source=tuple(score_group(name, by_source[name], metrics, seed=seed) for name in sorted(by_source)),
-        by_steps=tuple(score_group(str(steps), by_steps[steps], metrics, seed=seed) for steps in sorted(by_steps)),
+        overall=score_group("all", columns, metrics, seed=seed),
+        by_source=tuple(
+            score_group(name, columns, metrics, places=by_source[name], seed=seed) for name in sorted(by_source)
+        ),
+        by_steps=tuple(
+            score_group(str(steps), columns, metrics, places=by_steps[steps], seed=seed) for steps in sorted(by_steps)
+        ),
     )
 
 
-def _grouped(questions: Sequence[QuestionScores], key: Callable[[QuestionScores], K]) -> dict[K, list[QuestionScores]]:
-    groups: dict[K, list[QuestionScores]] = defaultdict(list)
-    for question in questions:
-        groups[key(question)].append(question)
-    return groups
-
-
-def score_group(name: str, questions: Sequence[QuestionScores], metrics: Sequence[Metric], *, seed: int = 0) -> Group:
-    """The scores of some questions."""
+def score_group(
+    name: str,
+    columns: ScoreColumns,
+    metrics: Sequence[Metric],
+    *,
+    places: np.ndarray | None = None,
+    seed: int = 0,
+) -> Group:
+    """The scores of the questions at some places, or of all of them."""
     import numpy as np
 
-    values = np.array(
-        [[_value_or_nan(question, metric) for question in questions] for metric in metrics], dtype=float
-    ).reshape(len(metrics), len(questions))
+    chosen = slice(None) if places is None else places
+    questions = len(columns) if places is None else len(places)
+    values = np.empty((len(metrics), questions))
+    for row, metric in enumerate(metrics):
+        values[row] = columns.values(metric.name)[chosen]
     scores: dict[str, Score] = {}
-    for metric, row, (low, high) in zip(metrics, values, _intervals(values, seed), strict=True):
-        scored = row[~np.isnan(row)]
+    for metric, row_values, (low, high) in zip(metrics, values, _intervals(values, seed), strict=True):
+        scored = row_values[~np.isnan(row_values)]
         scores[metric.name] = Score(
             mean=float(scored.mean()) if scored.size else None,
             low=low,
             high=high,
             questions=int(scored.size),
-            errors=sum(question.results[metric.name].error is not None for question in questions),
+            errors=int(columns.failed(metric.name)[chosen].sum()),
         )
-    return Group(name, len(questions), scores)
-
-
-def _value_or_nan(question: QuestionScores, metric: Metric) -> float:
-    value = question.results[metric.name].value
-    return float("nan") if value is None else value
+    return Group(name, questions, scores)
 
 
 def _intervals(values: np.ndarray, seed: int) -> list[tuple[float | None, float | None]]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TextIO, TypeAlias
 
 from qdecomp.version import VERSION
 
 from .breakdown import CONFIDENCE, RESAMPLES, Breakdown, Group, break_down
 from .metrics.metric_table import Metric, MetricResult
 from .predictions import RowProblem
-from .scoring import Evaluation, QuestionScores, SystemScores, error_counts, field_name
+from .scoring import Evaluation, QuestionScores, SystemScores, field_name
 from .significance import Comparison, compare_systems
 
-__all__ = ["Summary", "detail_lines", "problem_counts", "summarize", "summary_to_json"]
+__all__ = ["Summary", "detail_lines", "detail_text", "problem_counts", "summarize", "summary_to_json", "write_summary"]
+
+_ProblemsToJson: TypeAlias = Callable[[Sequence[RowProblem]], list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,22 @@ class Summary:
 
 def summarize(evaluation: Evaluation, *, seed: int = 0) -> Summary:
     """Aggregate the scores; the seed decides the resamples of intervals and permutation tests."""
-    breakdowns = tuple(break_down(system, evaluation.metrics, seed=seed) for system in evaluation.systems)
+    breakdowns = tuple(break_down(system.columns, evaluation.metrics, seed=seed) for system in evaluation.systems)
     return Summary(evaluation, breakdowns, compare_systems(evaluation, seed=seed), seed)
 
 
 def summary_to_json(summary: Summary) -> dict[str, Any]:
     """A value for ``json.dumps`` with all figures, the problems of rows and the metric's version."""
+    return _summary_to_json(summary, lambda problems: [_problem_to_json(problem) for problem in problems])
+
+
+def write_summary(summary: Summary, stream: TextIO) -> None:
+    """Write :func:`summary_to_json`, with the problems of millions of rows one by one."""
+    json.dump(_summary_to_json(summary, _WrittenOneByOne), stream, ensure_ascii=False, indent=1)
+    stream.write("\n")
+
+
+def _summary_to_json(summary: Summary, problems_to_json: _ProblemsToJson) -> dict[str, Any]:
     from qdecomp.data_structures.lf_em import METRIC_VERSION
 
     evaluation = summary.evaluation
@@ -45,31 +58,33 @@ def summary_to_json(summary: Summary) -> dict[str, Any]:
         "metric_version": METRIC_VERSION,
         "gold": str(evaluation.gold.path),
         "questions": len(evaluation.gold.examples),
-        "gold_problems": _problems_to_json(evaluation.gold.problems),
+        "gold_problems": problems_to_json(evaluation.gold.problems),
         "interval": {"confidence": CONFIDENCE, "method": "bootstrap", "resamples": RESAMPLES, "seed": summary.seed},
         "metrics": [
             {"name": field_name(metric), "title": metric.title, "lower_is_better": metric.lower_is_better}
             for metric in evaluation.metrics
         ],
         "systems": [
-            _system_to_json(system, breakdown, evaluation.metrics)
+            _system_to_json(system, breakdown, evaluation.metrics, problems_to_json)
             for system, breakdown in zip(evaluation.systems, summary.breakdowns, strict=True)
         ],
         "comparisons": [asdict(each) | {"metric": fields[each.metric]} for each in summary.comparisons],
     }
 
 
-def _system_to_json(system: SystemScores, breakdown: Breakdown, metrics: Sequence[Metric]) -> dict[str, Any]:
+def _system_to_json(
+    system: SystemScores, breakdown: Breakdown, metrics: Sequence[Metric], problems_to_json: _ProblemsToJson
+) -> dict[str, Any]:
     return {
         "name": system.name,
         "predictions": str(system.system.path),
         "rows": system.system.rows,
         "problem_counts": problem_counts(system.system.problems),
-        "problems": _problems_to_json(system.system.problems),
+        "problems": problems_to_json(system.system.problems),
         "overall": _group_to_json(breakdown.overall, metrics),
         "by_source": {group.name: _group_to_json(group, metrics) for group in breakdown.by_source},
         "by_steps": {group.name: _group_to_json(group, metrics) for group in breakdown.by_steps},
-        "errors": {field_name(metric): error_counts(system, metric) for metric in metrics},
+        "errors": {field_name(metric): system.columns.error_counts(metric.name) for metric in metrics},
     }
 
 
@@ -84,15 +99,38 @@ def problem_counts(problems: Sequence[RowProblem]) -> dict[str, int]:
     return dict(Counter(str(problem.kind) for problem in problems))
 
 
-def _problems_to_json(problems: Sequence[RowProblem]) -> list[dict[str, Any]]:
-    return [asdict(problem) | {"kind": str(problem.kind)} for problem in problems]
+def _problem_to_json(problem: RowProblem) -> dict[str, Any]:
+    return asdict(problem) | {"kind": str(problem.kind)}
+
+
+class _WrittenOneByOne(list[dict[str, Any]]):
+    """A list for ``json.dump``, which asks its length and its members; these are made when they are written."""
+
+    def __init__(self, problems: Sequence[RowProblem]) -> None:
+        super().__init__()
+        self._problems = problems
+
+    def __len__(self) -> int:
+        return len(self._problems)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return map(_problem_to_json, self._problems)
 
 
 def detail_lines(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
-    """One value for each system and question, system by system in the gold file's order."""
+    """One value for each system and question, system by system in the gold file's order.
+
+    The evaluation is one that has kept its questions.
+    """
     for system in evaluation.systems:
         for question in system.questions:
             yield _detail_line(system.name, question, evaluation.metrics)
+
+
+def detail_text(system: str, questions: Iterable[QuestionScores], metrics: Sequence[Metric]) -> str:
+    """The lines of some questions as JSON lines."""
+    lines = (_detail_line(system, question, metrics) for question in questions)
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def _detail_line(system: str, question: QuestionScores, metrics: Sequence[Metric]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from qdecomp.terminal.tables import Table
@@ -12,7 +13,6 @@ from .breakdown import CONFIDENCE, Group, Score
 from .metrics.metric_table import Metric
 from .outputs import Summary, problem_counts
 from .predictions import RowProblem
-from .scoring import error_counts
 
 __all__ = ["format_p_value", "format_score", "problem_lines", "score_tables"]
 
@@ -25,7 +25,7 @@ def problem_lines(path: Path, problems: Sequence[RowProblem]) -> list[str]:
     lines = []
     for kind, count in problem_counts(problems).items():
         lines.append(f"{path}: {count:,} {kind} {'row' if count == 1 else 'rows'}")
-        shown = [problem for problem in problems if str(problem.kind) == kind][:_PROBLEMS_SHOWN]
+        shown = list(islice((problem for problem in problems if str(problem.kind) == kind), _PROBLEMS_SHOWN))
         lines += [_in_words(problem) for problem in shown]
         if count > len(shown):
             lines.append(f"  … and {count - len(shown):,} more")
@@ -93,7 +93,7 @@ def _error_tables(summary: Summary) -> list[Table]:
     """Errors by reason and system, a column for each metric; the commonest reasons first."""
     metrics = summary.evaluation.metrics
     counts = [
-        (system.name, breakdown.overall, [error_counts(system, metric) for metric in metrics])
+        (system.name, breakdown.overall, [system.columns.error_counts(metric.name) for metric in metrics])
         for system, breakdown in zip(summary.evaluation.systems, summary.breakdowns, strict=True)
     ]
     totals: Counter[str] = Counter()

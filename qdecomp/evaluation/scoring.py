@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import islice, repeat
+from typing import Protocol, TypeAlias
 
-from qdecomp.data_structures.error_kinds import kinds_in_message
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors, is_mistake
 from qdecomp.files import BreakExample
+from qdecomp.terminal.processes import in_processes
 from qdecomp.terminal.progress import progress
 
 from .metrics.metric_table import (
@@ -22,6 +24,7 @@ from .metrics.metric_table import (
     prepare,
 )
 from .predictions import Gold, PredictionRow, SystemPredictions
+from .score_columns import ScoreColumns
 
 __all__ = [
     "Evaluation",
@@ -29,7 +32,6 @@ __all__ = [
     "SystemScores",
     "choose_metrics",
     "count_mistakes",
-    "error_counts",
     "evaluate",
     "field_name",
     "has_mistake",
@@ -42,6 +44,10 @@ _COMPANIONS = {"lf_em": "lf_em_strict"}
 _FIELD_NAMES = {"em": "exact_match"}
 
 _NO_GOLD = "gold: no decomposition"
+_ROWS_A_TASK = 100
+
+Pair: TypeAlias = tuple[BreakExample, PredictionRow]
+"""A question and what a system answered to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +62,11 @@ class QuestionScores:
 
 @dataclass(frozen=True, slots=True)
 class SystemScores:
-    """All questions of one system, in the gold file's order."""
+    """The scores of one system, and its questions in the gold file's order where these were to be kept."""
 
     system: SystemPredictions
-    questions: tuple[QuestionScores, ...]
+    columns: ScoreColumns
+    questions: tuple[QuestionScores, ...] = ()
 
     @property
     def name(self) -> str:
@@ -105,34 +112,93 @@ def number_of_steps(decomposition: str) -> int:
     return sum(part not in ("", "return") for part in parts)
 
 
+class Describe(Protocol):
+    """Makes a text of scored questions, in the process that scored them."""
+
+    def __call__(self, system: str, questions: Sequence[QuestionScores], metrics: Sequence[Metric], /) -> str:
+        """The text of some questions of a system."""
+
+
 def evaluate(
     gold: Gold,
     systems: Sequence[SystemPredictions],
     metrics: Sequence[Metric],
     options: MetricOptions | None = None,
+    *,
+    processes: int = 1,
+    keep_questions: bool = True,
+    describe: Describe | None = None,
+    write: Callable[[str], object] | None = None,
 ) -> Evaluation:
-    """Score the systems' predictions; a question without a prediction gets the worst score and an error."""
-    functions = {metric: metric.load(options or MetricOptions()) for metric in metrics}
-    rows = [row for system in systems for row in _scorable(gold, system)]
-    for function in functions.values():
+    """Score the systems' predictions; a question without a prediction gets the worst score and an error.
+
+    For files of any size leave the questions out (``keep_questions``) and take what they have to say as it comes:
+    ``write`` gets the text that ``describe`` makes of them, system by system in the gold file's order. With more than
+    one of ``processes``, the metrics are registered ones.
+    """
+    options = options or MetricOptions()
+    functions = _load(metrics, options)
+    # A file that is kept between runs is written once, and not by each process for itself.
+    prepared_here = processes == 1 or options.annotation_cache is not None
+    for function in functions.values() if prepared_here else ():
         # The results are the same without; the row that a mistake of ours is about says so when it is scored.
         with suppress(OurMistakeError), as_row_errors():
-            prepare(function, rows)
-    return Evaluation(gold, tuple(metrics), tuple(_score_system(gold, system, functions) for system in systems))
+            prepare(function, (row for system in systems for row in _scorable(_pairs(gold, system))))
+    scored = []
+    for system in systems:
+        plan = ChunkPlan(system.name, tuple(metric.name for metric in metrics), options, keep_questions, describe)
+        if processes == 1:
+            results = (_score_chunk([pair], plan, functions) for pair in _pairs(gold, system))
+        else:
+            chunks = _chunks(_pairs(gold, system), _ROWS_A_TASK)
+            results = in_processes(partial(score_chunk, plan=plan), chunks, processes, ahead=3)
+        scored.append(_collect(system, results, plan, len(gold.examples), write))
+    return Evaluation(gold, tuple(metrics), tuple(scored))
 
 
-def _scorable(gold: Gold, system: SystemPredictions) -> list[tuple[str, str, str]]:
-    return [
-        (example.question, prediction.text, example.decomposition)
-        for example, prediction in zip(gold.examples, system.predictions, strict=True)
-        if prediction.text is not None and example.decomposition is not None
-    ]
+@dataclass(frozen=True, slots=True)
+class ChunkPlan:
+    """What is to be done with some questions of a system; it can go to another process."""
+
+    system: str
+    metrics: tuple[str, ...]
+    options: MetricOptions
+    keep_questions: bool
+    describe: Describe | None
 
 
-def _score_system(gold: Gold, system: SystemPredictions, functions: Mapping[Metric, MetricFunction]) -> SystemScores:
-    pairs = zip(gold.examples, system.predictions, strict=True)
-    questions = tuple(
-        QuestionScores(
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """What became of some questions of a system."""
+
+    columns: ScoreColumns
+    questions: tuple[QuestionScores, ...]
+    text: str
+
+
+def score_chunk(pairs: Sequence[Pair], plan: ChunkPlan) -> ScoredChunk:
+    """Score some questions in any process; metrics are loaded once in each."""
+    functions = _load_registered(plan.metrics, plan.options)
+    for function in functions.values():
+        with suppress(OurMistakeError), as_row_errors():
+            prepare(function, _scorable(pairs))
+    return _score_chunk(pairs, plan, functions)
+
+
+@lru_cache(maxsize=4)
+def _load_registered(names: tuple[str, ...], options: MetricOptions) -> Mapping[Metric, MetricFunction]:
+    return _load([get_metric(name) for name in names], options)
+
+
+def _load(metrics: Iterable[Metric], options: MetricOptions) -> Mapping[Metric, MetricFunction]:
+    return {metric: metric.load(options) for metric in metrics}
+
+
+def _score_chunk(pairs: Sequence[Pair], plan: ChunkPlan, functions: Mapping[Metric, MetricFunction]) -> ScoredChunk:
+    columns = ScoreColumns(plan.metrics)
+    questions = []
+    for example, prediction in pairs:
+        question = QuestionScores(
             example=example,
             steps=number_of_steps(example.decomposition or ""),
             prediction=prediction,
@@ -140,9 +206,50 @@ def _score_system(gold: Gold, system: SystemPredictions, functions: Mapping[Metr
                 metric.name: _score(metric, function, example, prediction) for metric, function in functions.items()
             },
         )
-        for example, prediction in progress(pairs, f"Scoring {system.name}", len(gold.examples))
+        columns.add(example.source, question.steps, question.results)
+        questions.append(question)
+    text = "" if plan.describe is None else plan.describe(plan.system, questions, tuple(functions))
+    return ScoredChunk(columns, tuple(questions) if plan.keep_questions else (), text)
+
+
+def _collect(
+    system: SystemPredictions,
+    chunks: Iterable[ScoredChunk],
+    plan: ChunkPlan,
+    total: int,
+    write: Callable[[str], object] | None,
+) -> SystemScores:
+    columns = ScoreColumns(plan.metrics)
+    questions: list[QuestionScores] = []
+
+    def rows() -> Iterator[None]:
+        for chunk in chunks:
+            columns.extend(chunk.columns)
+            questions.extend(chunk.questions)
+            if write is not None and chunk.text:
+                write(chunk.text)
+            yield from repeat(None, len(chunk.columns))
+
+    for _ in progress(rows(), f"Scoring {system.name}", total):
+        pass
+    return SystemScores(system, columns, tuple(questions))
+
+
+def _pairs(gold: Gold, system: SystemPredictions) -> Iterator[Pair]:
+    return zip(gold.examples, system.predictions, strict=True)
+
+
+def _scorable(pairs: Iterable[Pair]) -> Iterator[tuple[str, str, str]]:
+    return (
+        (example.question, prediction.text, example.decomposition)
+        for example, prediction in pairs
+        if prediction.text is not None and example.decomposition is not None
     )
-    return SystemScores(system, questions)
+
+
+def _chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
+    while chunk := list(islice(pairs, size)):
+        yield chunk
 
 
 def _score(metric: Metric, function: MetricFunction, example: BreakExample, prediction: PredictionRow) -> MetricResult:
@@ -160,18 +267,9 @@ def _score(metric: Metric, function: MetricFunction, example: BreakExample, pred
 
 def count_mistakes(evaluation: Evaluation) -> int:
     """How many questions of all systems have a result that a mistake in the code has spoilt."""
-    return sum(has_mistake(question) for system in evaluation.systems for question in system.questions)
+    return sum(system.columns.mistakes for system in evaluation.systems)
 
 
 def has_mistake(question: QuestionScores) -> bool:
     """Whether a mistake in the code has spoilt a result."""
     return any(is_mistake(result.error) for result in question.results.values())
-
-
-def error_counts(system: SystemScores, metric: Metric) -> dict[str, int]:
-    """How many questions have an error under a metric for which kind of reason, the commonest first."""
-    errors: Counter[str] = Counter()
-    for question in system.questions:
-        errors.update(kinds_in_message(question.results[metric.name].error or ""))
-    del errors[""]
-    return dict(sorted(errors.items(), key=lambda item: (-item[1], item[0])))

@@ -61,14 +61,10 @@ def compare_systems(evaluation: Evaluation, *, seed: int = 0) -> tuple[Compariso
 def _compare(metric: Metric, first: SystemScores, second: SystemScores, seed: int) -> Comparison | None:
     import numpy as np
 
-    values = [
-        (a, b)
-        for one, other in zip(first.questions, second.questions, strict=True)
-        if (a := one.results[metric.name].value) is not None and (b := other.results[metric.name].value) is not None
-    ]
-    if not values:
+    values = first.columns.values(metric.name) - second.columns.values(metric.name)
+    differences = values[~np.isnan(values)]
+    if not differences.size:
         return None
-    differences = np.array([a - b for a, b in values])
     better = -differences if metric.lower_is_better else differences
     first_better, second_better = int((better > 0).sum()), int((better < 0).sum())
     if metric.is_verdict:
@@ -79,7 +75,7 @@ def _compare(metric: Metric, first: SystemScores, second: SystemScores, seed: in
         metric=metric.name,
         first=first.name,
         second=second.name,
-        questions=len(values),
+        questions=int(differences.size),
         difference=float(differences.mean()),
         first_better=first_better,
         second_better=second_better,

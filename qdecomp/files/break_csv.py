@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from qdecomp.data_structures.errors import DataError
 
 from .csv_rows import CsvRow, read_table
 
-__all__ = ["BreakExample", "read_break_csv", "source_of"]
+__all__ = ["BreakExample", "iterate_break_csv", "read_break_csv", "source_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,17 @@ def read_break_csv(path: str | Path) -> list[BreakExample]:
     Only ``question_id`` and ``question_text`` are needed; a row without a decomposition has None there. A row that
     cannot be read as a whole, such as one whose quotes are not closed, has no decomposition and an ``error``.
     """
+    return list(iterate_break_csv(path))
+
+
+def iterate_break_csv(path: str | Path) -> Iterator[BreakExample]:
+    """As :func:`read_break_csv`, but one row at a time, for files of any size."""
     columns, rows = read_table(path)
     missing = {"question_id", "question_text"} - set(columns)
     if missing:
         raise DataError(f"{path}: not Break's CSV: no column {', '.join(sorted(missing))}")
     filled = (row for row in rows if not row.is_blank)
-    return [_example(number, columns, row) for number, row in enumerate(filled, start=1)]
+    return (_example(number, columns, row) for number, row in enumerate(filled, start=1))
 
 
 def _example(number: int, columns: list[str], row: CsvRow) -> BreakExample:

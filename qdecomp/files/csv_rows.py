@@ -65,8 +65,16 @@ class CsvRows:
             yield CsvRow(number, cells, error, is_blank)
 
 
-def read_table(path: str | Path) -> tuple[list[str], list[CsvRow]]:
-    """The columns and the rows of a CSV file, blank lines among them; the first line with words is the header."""
+def read_table(path: str | Path) -> tuple[list[str], Iterator[CsvRow]]:
+    """The columns and the rows of a CSV file, blank lines among them; the first line with words is the header.
+
+    The rows are read as they are asked for.
+    """
+    rows = _header_and_rows(path)
+    return next(rows).cells, rows
+
+
+def _header_and_rows(path: str | Path) -> Iterator[CsvRow]:
     with open_text(path) as stream:
         columns: list[str] = []
         before = 0
@@ -75,8 +83,11 @@ def read_table(path: str | Path) -> tuple[list[str], list[CsvRow]]:
             if line.strip():
                 columns = header_of(line)
                 break
+        yield CsvRow(before, columns)
         rows = CsvRows(before)
-        return columns, [*(row for line in stream for row in rows.add(line)), *rows.end()]
+        for line in stream:
+            yield from rows.add(line)
+        yield from rows.end()
 
 
 def header_of(line: str) -> list[str]:

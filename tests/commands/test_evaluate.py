@@ -240,3 +240,49 @@ def test_a_json_array_of_predictions_is_refused(files: Path, capsys: pytest.Capt
     (files / "model.json").write_text('[{"question_id": "CLEVR_dev_2", "decomposition": "return spheres"}]')
     assert run("--gold", files / "gold.csv", files / "model.json") == 2
     assert "this is a JSON array; write its members as JSON lines" in capsys.readouterr().err
+
+
+def _many_rows(folder: Path) -> tuple[str, ...]:
+    """A gold file and two prediction files with all kinds of trouble, one of them in another order."""
+    words = ("cubes", "spheres", "rivers", "lakes", "teams")
+    golds, first, second = [], [], []
+    for number in range(60):
+        word = words[number % 5]
+        source = ("CLEVR", "GEO", "DROP")[number % 3]
+        steps = f"return {word} ;return #1 that are red ;return number of #2"
+        gold = "" if number == 7 else steps
+        golds.append(f"{source}_dev_{number},How many red {word} are there?,{gold}\n")
+        answer = [steps, f"return red {word} ;return number of #1", f"return {word}", "return #9 of it", ""][number % 5]
+        if number != 20:
+            first.append(json.dumps({"question_id": f"{source}_dev_{number}", "decomposition": answer}) + "\n")
+        second.append(json.dumps({"question_id": f"{source}_dev_{number}", "decomposition": [word, "number of #1"]}))
+    (folder / "gold.csv").write_text("question_id,question_text,decomposition\n" + "".join(golds))
+    extra = ["no JSON\n", first[3], json.dumps({"question_id": "X", "decomposition": "return x"}) + "\n"]
+    (folder / "first.jsonl").write_text("".join([*first[30:], *extra, *first[:30]]))
+    (folder / "second.jsonl").write_text("\n".join(reversed(second)))
+    return "--gold", str(folder / "gold.csv"), str(folder / "first.jsonl"), str(folder / "second.jsonl")
+
+
+def test_rows_on_the_disk_and_several_processes_change_no_byte(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = _many_rows(tmp_path)
+    runs = []
+    for options, in_memory in ((), 20_000), ((), 3), (("--processes", "2"), 3):
+        monkeypatch.setattr("qdecomp.files.spilled_rows.SpilledRows.__init__.__kwdefaults__", {"in_memory": in_memory})
+        outputs = ("--json", tmp_path / "scores.json", "--details", tmp_path / "details.jsonl")
+        assert run(*given, *outputs, *options) == 0
+        captured = capsys.readouterr()
+        files = [path.read_bytes() for path in (tmp_path / "scores.json", tmp_path / "details.jsonl")]
+        runs.append((captured.out, captured.err, *files))
+    assert "first.jsonl: 1 malformed row" in runs[0][1]
+    assert "1 duplicate row" in runs[0][1]
+    assert runs[1] == runs[0]
+    assert runs[2] == runs[0]
+
+
+def test_details_that_cannot_be_written_leave_nothing(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("--gold", files / "gold.csv", "--predictions", files / "good.csv", "--metrics", "em")
+    assert run(*given, "--json", files / "gold.csv" / "x.json", "--details", files / "details.jsonl") == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert not list(files.glob("*details*"))

@@ -12,7 +12,7 @@ VERDICT = told_metric("verdict")
 def test_means_overall_by_source_and_by_steps() -> None:
     # Rows 0, 2, 4 are of DROP and 1, 3, 5 of GEO; the numbers of steps are 1, 2, 3, 1, 2, 3.
     (system,) = told_evaluation({"s": ["1", "0", "1", "0", "0", "0"]}, [VERDICT]).systems
-    result = break_down(system, [VERDICT])
+    result = break_down(system.columns, [VERDICT])
     assert result.overall.scores["verdict"].mean == pytest.approx(2 / 6)
     assert [(group.name, group.questions) for group in result.by_source] == [("DROP", 3), ("GEO", 3)]
     assert [group.scores["verdict"].mean for group in result.by_source] == [pytest.approx(2 / 3), 0.0]
@@ -23,14 +23,12 @@ def test_means_overall_by_source_and_by_steps() -> None:
 def test_steps_are_in_numerical_order() -> None:
     gold = gold_of({f"A_{steps}": "return x ;" * steps for steps in (12, 2, 1)})
     (system,) = evaluate(gold, [system_of("s", ["1"] * 3)], [VERDICT]).systems
-    assert [group.name for group in break_down(system, [VERDICT]).by_steps] == ["1", "2", "12"]
+    assert [group.name for group in break_down(system.columns, [VERDICT]).by_steps] == ["1", "2", "12"]
 
 
 def test_the_interval_holds_the_mean_and_narrows_with_more_questions() -> None:
     few, many = (told_evaluation({"s": ["1", "0"] * count}, [VERDICT]).systems[0] for count in (20, 500))
-    few_score, many_score = (
-        score_group("all", system.questions, [VERDICT]).scores["verdict"] for system in (few, many)
-    )
+    few_score, many_score = (score_group("all", system.columns, [VERDICT]).scores["verdict"] for system in (few, many))
     for score in (few_score, many_score):
         assert score.low is not None
         assert score.high is not None
@@ -44,29 +42,29 @@ def test_the_interval_holds_the_mean_and_narrows_with_more_questions() -> None:
 def test_one_seed_gives_one_interval_whatever_else_is_scored() -> None:
     graded = told_metric("graded", is_verdict=False)
     (system,) = told_evaluation({"s": [str(row / 40) for row in range(40)]}, [VERDICT, graded]).systems
-    alone = score_group("all", system.questions, [graded], seed=3).scores["graded"]
-    beside = score_group("all", system.questions, [VERDICT, graded], seed=3).scores["graded"]
+    alone = score_group("all", system.columns, [graded], seed=3).scores["graded"]
+    beside = score_group("all", system.columns, [VERDICT, graded], seed=3).scores["graded"]
     assert alone == beside
-    assert score_group("all", system.questions, [graded], seed=4).scores["graded"] != alone
+    assert score_group("all", system.columns, [graded], seed=4).scores["graded"] != alone
 
 
 def test_equal_scores_have_an_interval_without_width_and_no_warning() -> None:
     (system,) = told_evaluation({"s": ["1"] * 5}, [VERDICT]).systems
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert score_group("all", system.questions, [VERDICT]).scores["verdict"] == Score(1.0, 1.0, 1.0, 5, 0)
+        assert score_group("all", system.columns, [VERDICT]).scores["verdict"] == Score(1.0, 1.0, 1.0, 5, 0)
 
 
 def test_one_question_has_no_interval() -> None:
     (system,) = told_evaluation({"s": ["1"]}, [VERDICT]).systems
-    assert score_group("all", system.questions, [VERDICT]).scores["verdict"] == Score(1.0, None, None, 1, 0)
+    assert score_group("all", system.columns, [VERDICT]).scores["verdict"] == Score(1.0, None, None, 1, 0)
 
 
 def test_what_has_no_value_is_left_out_of_the_mean_and_counted() -> None:
     graded = told_metric("graded", is_verdict=False)
     (system,) = told_evaluation({"s": ["0.5", "time is up", "0.7", None]}, [VERDICT, graded]).systems
-    score = score_group("all", system.questions, [graded]).scores["graded"]
+    score = score_group("all", system.columns, [graded]).scores["graded"]
     assert (score.mean, score.questions, score.errors) == (pytest.approx(0.4), 3, 2)
     assert score.low is not None
     (none,) = told_evaluation({"s": ["time is up"] * 3}, [graded]).systems
-    assert score_group("all", none.questions, [graded]).scores["graded"] == Score(None, None, None, 0, 3)
+    assert score_group("all", none.columns, [graded]).scores["graded"] == Score(None, None, None, 0, 3)

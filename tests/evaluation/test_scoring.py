@@ -4,7 +4,7 @@ import pytest
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics.metric_table import Metric, MetricResult
-from qdecomp.evaluation.scoring import choose_metrics, error_counts, evaluate, field_name
+from qdecomp.evaluation.scoring import choose_metrics, evaluate, field_name
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 
@@ -73,4 +73,4 @@ def test_a_metric_that_prepares_sees_all_scorable_rows_first() -> None:
 def test_alike_errors_are_counted_together() -> None:
     metric = told_metric("told")
     (system,) = told_evaluation({"s": ["1", "one", "two", None]}, [metric]).systems
-    assert error_counts(system, metric) == {"prediction: step N: … is no number": 2, "prediction: missing": 1}
+    assert system.columns.error_counts("told") == {"prediction: step N: … is no number": 2, "prediction: missing": 1}

@@ -16,16 +16,19 @@ _SMALL_SHARE = 0.02
 
 def by_length(evaluation: Evaluation, *, seed: int = 0) -> tuple[tuple[Group, ...], ...]:
     """The groups of each system: ``1``, ``2`` and so on, and at last ``9+`` or the like for all that are longer."""
-    steps = Counter(question.steps for question in evaluation.systems[0].questions)
+    import numpy as np
+
+    lengths = evaluation.systems[0].columns.steps()
+    steps = Counter(lengths.tolist())
     last = first_of_the_long(steps)
     groups = []
     for system in evaluation.systems:
         of_system = []
         for number in sorted({min(each, last) for each in steps}):
-            questions = [question for question in system.questions if min(question.steps, last) == number]
+            places = np.flatnonzero(np.minimum(lengths, last) == number)
             is_open = number == last and max(steps) > last
             name = f"{number}+" if is_open else str(number)
-            of_system.append(score_group(name, questions, evaluation.metrics, seed=seed))
+            of_system.append(score_group(name, system.columns, evaluation.metrics, places=places, seed=seed))
         groups.append(tuple(of_system))
     return tuple(groups)
 

@@ -26,7 +26,7 @@ def texts(svg: str) -> list[str]:
 
 def groups(part: str) -> dict[str, tuple[Group, ...]]:
     systems = told_evaluation(VALUES, [VERDICT]).systems
-    return {system.name: getattr(break_down(system, [VERDICT]), part) for system in systems}
+    return {system.name: getattr(break_down(system.columns, [VERDICT]), part) for system in systems}
 
 
 def test_steps_and_sources_are_labelled_with_systems_and_counts() -> None:
@@ -90,7 +90,7 @@ def test_axes_of_counts_have_whole_numbers() -> None:
 def test_one_and_many_systems_can_be_drawn(count: int) -> None:
     names = [f"system {number}" for number in range(count)]
     systems = told_evaluation({name: ["1", "0", "1"] for name in names}, [VERDICT]).systems
-    by_steps = {system.name: break_down(system, [VERDICT]).by_steps for system in systems}
+    by_steps = {system.name: break_down(system.columns, [VERDICT]).by_steps for system in systems}
     assert set(names) <= set(texts(plot_by_steps(by_steps, "verdict", "M")))
 
 

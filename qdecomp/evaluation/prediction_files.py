@@ -1,0 +1,109 @@
+"""The rows of a prediction file, as they are written: JSON lines or a CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.files import open_text, text_suffix, try_json_lines
+from qdecomp.files.csv_rows import CsvRow, read_table
+
+from .row_problems import ProblemKind, RowProblem
+
+__all__ = ["HOW_RECORDS_LOOK", "WrittenRow", "holds_json", "written_rows"]
+
+_JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
+HOW_RECORDS_LOOK = 'a record is one line such as {"question_id": "…", "decomposition": "return …"}'
+"""For messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRow:
+    """What a row of a prediction file says, before it is matched with a question."""
+
+    number: int
+    question_id: str | None
+    decomposition: Any
+    error: str | None = None
+
+
+def holds_json(path: Path) -> bool:
+    """Whether a file has JSON lines, by its name or its first line; an empty file has nothing."""
+    with open_text(path) as stream:
+        start = next((line.lstrip() for line in stream if line.strip()), "")
+    if not start:
+        raise DataError(f"{path}: the file is empty; there are no predictions in it")
+    if start.startswith("["):
+        raise DataError(f"{path}: this is a JSON array; write its members as JSON lines; {HOW_RECORDS_LOOK}")
+    return text_suffix(path) in _JSON_SUFFIXES or start.startswith("{")
+
+
+def written_rows(path: Path, column: str) -> tuple[bool, Iterator[WrittenRow | RowProblem]]:
+    """Whether the rows name their questions, and the rows, which are read as they are asked for."""
+    if holds_json(path):
+        return True, _json_rows(path, column)
+    header, rows = read_table(path)
+    if column not in header:
+        found = ", ".join(cell[:40] for cell in header[:12])
+        raise DataError(
+            f"{path}: neither prediction records nor a CSV with a column {column}; found columns: {found}; "
+            f"--column NAME says which one has the decompositions; {HOW_RECORDS_LOOK}"
+        )
+    filled = enumerate(_without_blank_lines(rows, len(header)), start=1)
+    return "question_id" in header, (_csv_row(number, header, row, column) for number, row in filled)
+
+
+def _json_rows(path: Path, column: str) -> Iterator[WrittenRow | RowProblem]:
+    for number, value in try_json_lines(path):
+        if isinstance(value, DataError):
+            yield RowProblem(ProblemKind.MALFORMED, number, None, "not JSON")
+        elif (wrong := _what_is_wrong(value, column)) is not None:
+            question_id = value.get("question_id") if isinstance(value, dict) else None
+            known_id = question_id if isinstance(question_id, str) else None
+            yield RowProblem(ProblemKind.MALFORMED, number, known_id, wrong)
+        else:
+            error = value.get("error")
+            yield WrittenRow(number, value["question_id"].strip(), value[column], error and str(error))
+
+
+def _what_is_wrong(record: Any, column: str) -> str | None:
+    if not isinstance(record, dict):
+        return f"a JSON {type(record).__name__}, not an object"
+    question_id = record.get("question_id")
+    if not isinstance(question_id, str) or not question_id.strip():
+        return "no question_id"
+    if column not in record:
+        return f"no {column}; found fields: {', '.join(record)}; --column NAME says which one has the decomposition"
+    if not isinstance(record[column], str | list | dict | None):
+        return f"the {column} is a JSON {type(record[column]).__name__}, not a text or a list of steps"
+    return None
+
+
+def _without_blank_lines(rows: Iterable[CsvRow], width: int) -> Iterator[CsvRow]:
+    """Leave out blank lines; in a file of one column a blank line before others is an empty prediction."""
+    blank: list[CsvRow] = []
+    for row in rows:
+        if row.cells:
+            yield from (empty._replace(cells=[""]) for empty in blank)
+            yield row
+            blank = []
+        elif width == 1:
+            blank.append(row)
+
+
+def _csv_row(number: int, columns: Sequence[str], csv_row: CsvRow, column: str) -> WrittenRow | RowProblem:
+    cells = csv_row.cells
+    if csv_row.error is not None:
+        known_id = dict(zip(columns, cells, strict=False)).get("question_id", "").strip() or None
+        return RowProblem(ProblemKind.MALFORMED, number, known_id, f"line {csv_row.line}: {csv_row.error}")
+    if len(cells) != len(columns):
+        message = f"{len(cells)} cells, but the header has {len(columns)}; text with commas must be quoted"
+        return RowProblem(ProblemKind.MALFORMED, number, None, message)
+    row = dict(zip(columns, cells, strict=True))
+    if "question_id" in row and not row["question_id"].strip():
+        return RowProblem(ProblemKind.MALFORMED, number, None, "no question_id")
+    question_id = row["question_id"].strip() if "question_id" in row else None
+    return WrittenRow(number, question_id, row[column], row.get("error") or None)

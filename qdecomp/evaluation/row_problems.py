@@ -1,0 +1,38 @@
+"""What can be wrong with the rows of the files that are scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["ProblemKind", "RowProblem"]
+
+
+class ProblemKind(str, Enum):
+    """What can be wrong with a row of a gold or prediction file."""
+
+    MISSING = "missing"
+    EXTRA = "extra"
+    DUPLICATE = "duplicate"
+    MALFORMED = "malformed"
+    EMPTY = "empty"
+    HALF_CHARACTER = "odd"
+    NO_GOLD = "no gold"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def in_gold(self) -> bool:
+        """Whether the row that is named is one of the gold file."""
+        return self in (ProblemKind.MISSING, ProblemKind.NO_GOLD)
+
+
+@dataclass(frozen=True, slots=True)
+class RowProblem:
+    """A row, counted from 1, that is not as it should be; ``kind.in_gold`` says in which file."""
+
+    kind: ProblemKind
+    row: int
+    question_id: str | None
+    message: str

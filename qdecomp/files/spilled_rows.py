@@ -1,0 +1,121 @@
+"""Rows of any number at bounded memory: the first ones are kept, the others go to a temporary file."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Generic, TypeVar, overload
+
+from .output_stream import writing
+
+__all__ = ["ROWS_IN_MEMORY", "SpilledRows"]
+
+RowType = TypeVar("RowType")
+
+ROWS_IN_MEMORY = 20_000
+"""How many rows are kept before the rest goes to the disk."""
+_ROWS_AT_A_TIME = 512
+
+
+class SpilledRows(Sequence[RowType], Generic[RowType]):
+    """A list that grows at its end and holds all but its first rows in a temporary file.
+
+    A row that comes from the file is a new value each time. The file has no name and ends with the list.
+
+    >>> rows = SpilledRows("abcde", in_memory=2)
+    >>> len(rows), rows[1], rows[4], list(rows)
+    (5, 'b', 'e', ['a', 'b', 'c', 'd', 'e'])
+    """
+
+    def __init__(self, rows: Iterable[RowType] = (), *, in_memory: int = ROWS_IN_MEMORY) -> None:
+        self._in_memory = in_memory
+        self._first: list[RowType] = []
+        self._ends = array("Q", [0])
+        for row in rows:
+            self.append(row)
+
+    def append(self, row: RowType) -> None:
+        """Add a row at the end."""
+        if len(self._first) < self._in_memory:
+            self._first.append(row)
+            return
+        with writing(_folder()):
+            if len(self._ends) == 1:
+                self._file = tempfile.TemporaryFile(prefix="qdecomp-")  # noqa: SIM115 - it ends with the list
+            self._file.seek(self._ends[-1])
+            written = self._file.write(pickle.dumps(row, protocol=5))
+        self._ends.append(self._ends[-1] + written)
+
+    def frozen(self) -> Sequence[RowType]:
+        """The rows as a tuple where all of them are in memory, and otherwise this list."""
+        return tuple(self._first) if len(self._ends) == 1 else self
+
+    def chosen(self, places: Sequence[int], default: RowType) -> Sequence[RowType]:
+        """The rows at these places, in this order; ``default`` where a place is negative."""
+        if len(self._ends) == 1 and len(places) <= self._in_memory:
+            return tuple(self._first[place] if place >= 0 else default for place in places)
+        return _Chosen(self, places, default)
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._ends) - 1
+
+    @overload
+    def __getitem__(self, place: int) -> RowType: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[RowType]: ...
+    def __getitem__(self, place: int | slice) -> RowType | Sequence[RowType]:
+        if isinstance(place, slice):
+            return tuple(self[each] for each in range(*place.indices(len(self))))
+        place = range(len(self))[place]
+        if place < len(self._first):
+            return self._first[place]
+        (row,) = self._from_file(place - len(self._first), 1)
+        return row
+
+    def __iter__(self) -> Iterator[RowType]:
+        yield from self._first
+        start = 0
+        while start < len(self._ends) - 1:
+            rows = self._from_file(start, _ROWS_AT_A_TIME)
+            yield from rows
+            start += len(rows)
+
+    def _from_file(self, start: int, count: int) -> list[RowType]:
+        ends = self._ends[start : start + count + 1]
+        self._file.seek(ends[0])
+        data = memoryview(self._file.read(ends[-1] - ends[0]))
+        return [
+            pickle.loads(data[begin - ends[0] : end - ends[0]])
+            for begin, end in zip(ends, islice(ends, 1, None), strict=False)
+        ]
+
+
+class _Chosen(Sequence[RowType], Generic[RowType]):
+    def __init__(self, rows: SpilledRows[RowType], places: Sequence[int], default: RowType) -> None:
+        self._rows = rows
+        self._places = places
+        self._default = default
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> RowType: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[RowType]: ...
+    def __getitem__(self, place: int | slice) -> RowType | Sequence[RowType]:
+        if isinstance(place, slice):
+            return tuple(self[each] for each in range(*place.indices(len(self))))
+        chosen = self._places[place]
+        return self._rows[chosen] if chosen >= 0 else self._default
+
+    def __iter__(self) -> Iterator[RowType]:
+        return (self._rows[place] if place >= 0 else self._default for place in self._places)
+
+
+def _folder() -> Path:
+    return Path(tempfile.gettempdir())
