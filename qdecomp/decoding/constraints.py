@@ -7,9 +7,8 @@ are the valid graphs (:mod:`~qdecomp.decoding.graph_program`). So both always me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Protocol
 
 from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED, EdgeTag
@@ -18,7 +17,7 @@ from qdecomp.data_structures.operators import OPERATORS, Operator
 
 from .choices import EdgeChoice, TokenKind, is_possible, read_label, token_kinds
 
-__all__ = ["CONSTRAINTS", "SINGLE_ARGUMENTS", "Arc", "Arcs", "ArgumentArc", "Constraint", "Literal", "Logic"]
+__all__ = ["CONSTRAINTS", "Arc", "Arcs", "ArgumentArc", "Constraint", "Literal", "Logic"]
 
 Literal = Any
 """Something that is true or false: a variable, a fact, or the constants True and False."""
@@ -159,26 +158,9 @@ def _one_operator(arcs: Arcs, logic: Logic) -> None:
         logic.at_most_one_group(list(signatures.values()))
 
 
-SINGLE_ARGUMENTS: Mapping[Operator, tuple[str, ...]] = MappingProxyType(
-    {
-        Operator.FILTER: ("sub",),
-        Operator.PROJECT: ("sub",),
-        Operator.AGGREGATE: ("arg",),
-        Operator.SUPERLATIVE: ("sub", "attribute"),
-        Operator.COMPARATIVE: ("sub", "attribute"),
-        Operator.DISCARD: ("sub", "exclude"),
-        Operator.ARITHMETIC: ("left", "right"),
-    }
-)
-"""Arguments that are one reference at most.
-
-One gold aggregate in a hundred has two, but of those that parsers draw with two hardly any is right.
-"""
-
-
 def _single_arguments(arcs: Arcs, logic: Logic) -> None:
     for _, operator, references in arcs.steps():
-        for name in SINGLE_ARGUMENTS.get(operator, ()):
+        for name in OPERATORS[operator].single:
             logic.at_most_one_group([[arc.literal] for arc in references if arc.tag.argument == name])
 
 
@@ -194,7 +176,7 @@ def _complete_arguments(arcs: Arcs, logic: Logic) -> None:
                     logic.require(arc.literal, [*others, *([words.of(position, arc.tag)] if can_be_words else ())])
                 elif count > 1:
                     logic.require(arc.literal, others)
-        if operator is Operator.ARITHMETIC:
+        if OPERATORS[operator].operands:
             for arc in references:
                 others = [other.literal for other in references if other is not arc]
                 logic.require(arc.literal, [*others, words.of(position, arc.tag)])

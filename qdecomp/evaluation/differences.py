@@ -16,11 +16,11 @@ from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em.normalization import NormalizedStep, normalize_steps
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
-from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import parse_qdmr
 
 from .scoring import QuestionScores
-from .step_alignment import CONTENT_OPERATORS, StepDifference, StepPairing, all_words, pair_steps, step_differences
+from .step_alignment import StepDifference, StepPairing, all_words, pair_steps, step_differences
 
 __all__ = [
     "Analysis",
@@ -202,7 +202,7 @@ def _is_elaboration(gold: Sequence[NormalizedStep], predicted: Sequence[Normaliz
 
 
 def _computations(steps: Sequence[NormalizedStep]) -> Counter[tuple[Operator, tuple[str, ...]]]:
-    return Counter((step.operator, step.properties) for step in steps if step.operator not in CONTENT_OPERATORS)
+    return Counter((step.operator, step.properties) for step in steps if not OPERATORS[step.operator].describes)
 
 
 def operator_confusion(analyses: Iterable[Analysis]) -> Counter[tuple[str, str]]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from qdecomp.data_structures.lf_em.normalization import NormalizedStep
-from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.operators import OPERATORS
 from qdecomp.data_structures.qdmr import order_by_references
 
-__all__ = ["CONTENT_OPERATORS", "StepDifference", "StepPairing", "all_words", "pair_steps", "step_differences"]
+__all__ = ["StepDifference", "StepPairing", "all_words", "pair_steps", "step_differences"]
 
 # How much each likeness of two steps weighs; together they are 1.
 _SAME_OPERATOR = 0.4
@@ -22,10 +22,6 @@ _REACHED_WORDS = 0.25
 _ENOUGH = 0.5
 # Among equally good partners the one at the same place is taken.
 _PLACE = 0.001
-
-
-CONTENT_OPERATORS = frozenset((Operator.SELECT, Operator.FILTER, Operator.PROJECT))
-"""Steps that annotators split and join as they like; the others compute something."""
 
 
 class StepDifference(str, Enum):
@@ -95,7 +91,7 @@ def _without_partner(
     for place, step in enumerate(steps):
         if place in paired:
             continue
-        is_joined = step.operator in CONTENT_OPERATORS and any(step.words and step.words <= more for more in surplus)
+        is_joined = OPERATORS[step.operator].describes and any(step.words and step.words <= more for more in surplus)
         (joined if is_joined else alone).append(place)
     return tuple(joined), tuple(alone)
 

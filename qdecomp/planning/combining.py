@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.logical_form import Argument, LogicalStep
-from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import reference_number
 
 from .answer_values import as_key, as_list, as_number, as_text, single, tidy, unique
@@ -31,10 +31,6 @@ __all__ = ["ASK", "COMBINERS", "Known", "combine", "is_combined"]
 ASK: Final = object()
 """What a combiner gives where the step has to be asked."""
 
-# Their answers are some of the members of the step that they refer to, or all in another order.
-_SUBSETS = frozenset(
-    (Operator.FILTER, Operator.SUPERLATIVE, Operator.COMPARATIVE, Operator.DISCARD, Operator.SORT, Operator.UNION)
-)
 _DESCENDING = re.compile(r"\b(?:desc|descending|decreasing)\b", re.IGNORECASE)
 _ORDER_WORDS = re.compile(
     r"(?:(?:in|the|an?|asc|ascending|increasing|desc|descending|decreasing|order)\s*)*", re.IGNORECASE
@@ -71,8 +67,10 @@ class Known:
 
     def source(self, number: int) -> int:
         """The step whose members these are: "#1 in Asia" and "#2 where #3 is highest" give members of #1."""
-        while self.steps[number].operator in _SUBSETS and len(self.steps[number].needs) == 1:
-            (number,) = self.steps[number].needs
+        step = self.steps[number]
+        while step.operator is not None and OPERATORS[step.operator].narrows and len(step.needs) == 1:
+            (number,) = step.needs
+            step = self.steps[number]
         return number
 
 

@@ -15,8 +15,17 @@ def test_every_operator_is_a_row() -> None:
 def test_a_row_names_only_the_operators_own_arguments(operator: Operator) -> None:
     row = OPERATORS[operator]
     assert row.word_arguments
-    assert {*row.word_arguments, *row.required, *row.listed} <= set(row.arguments)
+    assert {*row.word_arguments, *row.required, *row.listed, *row.single} <= set(row.arguments)
+    assert not {*row.single} & {*row.listed}
     assert all(count == 1 or name in row.listed for name, count in row.required.items())
+
+
+@pytest.mark.parametrize("operator", Operator, ids=str)
+def test_a_row_has_a_template_for_every_property_and_argument(operator: Operator) -> None:
+    row = OPERATORS[operator]
+    written = {name for template in row.templates for name in template.properties}
+    assert {*row.properties} <= written
+    assert all(any(f"{{{name}" in template.text for template in row.templates) for name in row.arguments)
 
 
 @pytest.mark.parametrize("operator", Operator, ids=str)

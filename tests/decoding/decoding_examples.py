@@ -14,8 +14,8 @@ from qdecomp.data_structures.conversion.sdg_to_dg import to_span_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.edge_tags import tag_vocabulary
 from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.operators import OPERATORS
 from qdecomp.data_structures.special_tokens import SpecialTokens
-from qdecomp.decoding.constraints import SINGLE_ARGUMENTS
 
 QUESTION = ("how", "many", "small", "red", "cubes")
 TOKENS = (*QUESTION, *SpecialTokens(("size",), duplicates=2, dummies=2).appended)
@@ -70,8 +70,7 @@ def means_something(graph: DependencyGraph) -> bool:
         return False
     counts = Counter((edge.source, edge.tag.operator, edge.tag.argument) for edge in span_graph.edges)
     return not any(
-        count > 1 and argument in SINGLE_ARGUMENTS.get(operator, ())
-        for (_, operator, argument), count in counts.items()
+        count > 1 and argument in OPERATORS[operator].single for (_, operator, argument), count in counts.items()
     )
 
 

@@ -1,18 +1,13 @@
 from __future__ import annotations
 
-from qdecomp.data_structures.operators import OPERATORS
 from qdecomp.decoding.choices import EdgeChoice
-from qdecomp.decoding.constraints import CONSTRAINTS, SINGLE_ARGUMENTS, Arcs
+from qdecomp.decoding.constraints import CONSTRAINTS, Arcs
 from tests.decoding.decoding_examples import TOKENS
 
 
 def test_every_row_has_a_name_of_its_own_and_a_meaning():
     assert len({constraint.name for constraint in CONSTRAINTS}) == len(CONSTRAINTS)
     assert all(constraint.meaning for constraint in CONSTRAINTS)
-
-
-def test_single_arguments_are_arguments():
-    assert all(set(names) <= set(OPERATORS[operator].arguments) for operator, names in SINGLE_ARGUMENTS.items())
 
 
 def test_arcs_are_found_by_tag_and_end():

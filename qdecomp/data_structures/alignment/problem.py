@@ -17,7 +17,7 @@ from ..lexicon.anchors import anchor_words, property_anchors
 from ..lexicon.equivalence import representatives
 from ..lexicon.inflections import variants
 from ..logical_form import LogicalForm, LogicalStep
-from ..operators import Operator
+from ..operators import OPERATORS
 from ..qdmr import is_reference
 from ..special_tokens import question_length
 
@@ -28,14 +28,8 @@ _WIDEST_GAP = 8
 # A word that a question repeats more often than this is not worth more choices.
 _MOST_CANDIDATES = 50
 _SPLIT = re.compile(r"\W+")
-_OVER_REFERENCES = frozenset((Operator.GROUP, Operator.ARITHMETIC))
 # Auxiliary words that say so little that they do not even hold the place of a step.
 _EMPTY_WORDS = frozenset(("the", "a", "is", "are", "was", "were", "be", "did", "and", ","))
-# Auxiliary words that a reader misses: beside the content of a step, one of them is welcome.
-_TELLING_WORDS: Mapping[Operator | None, frozenset[str]] = {
-    Operator.PROJECT: frozenset(("when", "where", "who", "how", "distinct")),
-    None: frozenset(("distinct",)),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +90,7 @@ def _words(step: LogicalStep) -> list[str]:
     while words beside a reference do not.
     """
     arguments = step.arguments
-    if step.operator in _OVER_REFERENCES:
+    if OPERATORS[step.operator].prefers_bare_words:
         arguments = tuple(argument for argument in arguments if not argument.references) or arguments
     return [token.lower() for argument in arguments for token in argument.tokens if not is_reference(token)]
 
@@ -174,7 +168,7 @@ class _Vocabulary:
         """The positions of words that show a step, and those of its own words and of its property among them."""
         own = frozenset(_words(step))
         if has_content:
-            shows_property = self._places(_TELLING_WORDS.get(step.operator, _TELLING_WORDS[None]) & own)
+            shows_property = self._places(OPERATORS[step.operator].useful_words & own)
             return shows_property, shows_property
         words = property_anchors(step.operator, step.properties) | (own - _EMPTY_WORDS)
         return self._places(words | anchor_words(step.operator, step.properties)), self._places(words)

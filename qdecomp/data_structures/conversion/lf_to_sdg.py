@@ -21,8 +21,6 @@ from .phrasing import phrase_of
 __all__ = ["logical_form_from_span_graph", "span_graph_from_logical_form"]
 
 _STAGE = "span graph"
-# In the steps of these operators, a word that shows the operator is at the same time a word that people write there.
-_ANCHORS_ARE_WORDS = frozenset((Operator.SELECT, Operator.FILTER, Operator.PROJECT))
 
 
 def span_graph_from_logical_form(form: LogicalForm, alignment: Alignment, tokens: Sequence[str]) -> SpanGraph:
@@ -68,7 +66,8 @@ def _step(graph: SpanGraph, node: int) -> LogicalStep:
 
 def _words(graph: SpanGraph, node: int, operator: Operator, properties: tuple[str, ...]) -> tuple[str, ...]:
     positions = graph.nodes[node]
-    if operator not in _ANCHORS_ARE_WORDS:
+    # A word that shows an operator which describes things is at the same time a word that people write there.
+    if not OPERATORS[operator].describes:
         known = anchor_words(operator, properties)
         if all(word.lower() in known for word in graph.words(node)):
             positions = ()
@@ -93,10 +92,11 @@ def _with_words(operator: Operator, arguments: list[Argument], words: Sequence[s
 
 
 def _check(step: LogicalStep, node: int) -> None:
-    for name, count in OPERATORS[step.operator].required.items():
+    signature = OPERATORS[step.operator]
+    for name, count in signature.required.items():
         found = sum(argument.name == name for argument in step.arguments)
         if found < count:
             needed = f"{name}" if count == 1 else f"{count} times {name}"
             raise GraphError(_STAGE, f"{step.operator} needs {needed}; it has {found}", node + 1)
-    if step.operator is Operator.ARITHMETIC and len(step.arguments) < 2:
-        raise GraphError(_STAGE, "arithmetic needs two operands", node + 1)
+    if len(step.arguments) < signature.operands:
+        raise GraphError(_STAGE, f"{step.operator} needs {signature.operands} operands", node + 1)

@@ -1,26 +1,21 @@
-"""QDMR → LF by the rule table, and LF → QDMR by its templates."""
+"""QDMR → LF by the rule table, and LF → QDMR by the operators' templates."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import islice
 
 from ..lexicon import property_phrases, stop_words
 from ..logical_form import Argument, LogicalForm, LogicalStep
-from ..operators import Operator
+from ..operators import OPERATORS, Operator, Template
 from ..qdmr import Qdmr, Step, is_reference, parse_qdmr
-from .step_rules import LIST_SEPARATOR, STEP_RULES, TEMPLATES, StepRule, Template
+from .step_rules import LIST_SEPARATOR, STEP_RULES, StepRule
 
 __all__ = ["to_logical_form", "to_logical_step", "to_qdmr", "to_step"]
 
-# Operators whose arguments are references: a word beside one is kept only if it says more than the property does.
-_TAKES_REFERENCES = frozenset(
-    (Operator.AGGREGATE, Operator.GROUP, Operator.SUPERLATIVE, Operator.COMPARISON, Operator.ARITHMETIC)
-)
-# Operators whose condition is compared by a property, which is then no longer part of the condition's words.
-_TAKES_CONDITION = frozenset((Operator.BOOLEAN, Operator.COMPARATIVE))
 # How many texts are tried for a step; nearly all take the first one or two.
 _MAX_TRIALS = 200
 _BEFORE_A_COMPARISON = frozenset(("is", "are", "was", "were", "be", "the"))
@@ -60,9 +55,9 @@ def _read(rule: StepRule, match: re.Match[str], step: Step) -> LogicalStep:
         properties, phrase = _find_property(operator, step.tokens)
     arguments = []
     for name, tokens in _arguments(match):
-        if operator in _TAKES_REFERENCES:
+        if OPERATORS[operator].references_hide_words:
             tokens = _without_known_words(operator, tokens)
-        elif operator in _TAKES_CONDITION and name == "condition" and phrase:
+        elif name == "condition" and phrase:
             tokens = _without_comparison(tokens, phrase)
         elif operator is Operator.DISCARD and name == "sub":
             tokens = _without_last_stop_words(tokens)
@@ -189,13 +184,26 @@ def _texts(step: LogicalStep) -> Iterator[str]:
     """What the templates make of a step, the likeliest text first, without those that say nothing."""
     shown = step.properties[0] if step.properties else None
     names = {argument.name for argument in step.arguments}
-    for template in TEMPLATES[step.operator]:
+    for template in _templates(step.operator):
         # A template that leaves an argument out does not serve.
         if shown in template.properties and all(f"{{{name}" in template.text for name in names):
             for blanks in _blanks(template, step, names):
                 text = template.text.format_map(_Blanks(blanks, property=template.properties[shown]))
                 if text and not text.isspace():
                     yield text
+
+
+@cache
+def _templates(operator: Operator) -> tuple[Template, ...]:
+    """The operator's templates, those for every phrase written out."""
+    phrases = [(row.property, " ".join(phrase)) for row in property_phrases(operator) for phrase in row.phrases]
+    found: list[Template] = []
+    for template in OPERATORS[operator].templates:
+        if template.every_phrase:
+            found.extend(replace(template, properties={name: phrase}) for name, phrase in phrases)
+        else:
+            found.append(template)
+    return tuple(found)
 
 
 def _blanks(template: Template, step: LogicalStep, names: Iterable[str]) -> Iterator[dict[str, str]]:

@@ -1,22 +1,20 @@
-"""What a step's text looks like for each operator: the rule table of QDMR → LF and the templates of LF → QDMR.
+"""How people write the steps of each operator: the rule table of QDMR → LF.
 
 A rule is a regular expression over the step's tokens, joined by single spaces. Its named groups are arguments:
 ``sub`` is one argument, ``sub_1`` and ``sub_2`` are pieces of one, and ``each_sub`` holds a list of which every
 member is an argument of its own. The first rule that matches wins, so the order of the rows is their priority.
-Every row has an example that the tests run.
+Every row has an example that the tests run. How we write steps is part of the operators' rows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from ..lexicon import property_phrases
 from ..operators import Operator
 
-__all__ = ["LIST_SEPARATOR", "STEP_RULES", "TEMPLATES", "StepRule", "Template"]
+__all__ = ["LIST_SEPARATOR", "STEP_RULES", "StepRule"]
 
 
 def _alternatives(*operators: Operator) -> str:
@@ -232,114 +230,4 @@ STEP_RULES: tuple[StepRule, ...] = (
         "PROJECT[](sub=#1, projection=how many months before #2 is)",
         approximate=True,
     ),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """How a logical step is written.
-
-    ``{sub}`` stands for all arguments of that name, joined by ``separator``; ``{sub_reference}`` and ``{sub_others}``
-    for their first reference and all other tokens, ``{sub_before}`` for the tokens before the first reference and
-    ``{sub_rest}`` for the others, ``{sub_head}`` and ``{sub_tail}`` for the two parts at any place between tokens: such
-    a template is tried at every place, the last one first. ``{property}`` is what ``properties`` has for the step's
-    property (or for None, where the step has none); the template serves no other property.
-    """
-
-    text: str
-    properties: Mapping[str | None, str] = field(default_factory=lambda: MappingProxyType({None: ""}))
-    separator: str = " , "
-
-
-def _numbered(form: str, phrase: str) -> dict[str | None, str]:
-    words = {"0": "zero", "1": "one", "2": "two"}
-    return {f"{form}-{number}": f"{phrase} {word}" for number, word in words.items()}
-
-
-_AGGREGATED: dict[str | None, str] = {
-    "max": "highest",
-    "min": "lowest",
-    "count": "number",
-    "sum": "sum",
-    "avg": "average",
-}
-_COMPARED: dict[str | None, str] = {
-    **_numbered("equals", "is equal to"),
-    **_numbered("more-than", "is more than"),
-    **_numbered("less-than", "is less than"),
-    "equals": "is the same as",
-    "more": "is more than",
-    "less": "is less than",
-    None: "",
-}
-
-
-def _by_phrase(operator: Operator, text: str) -> tuple[Template, ...]:
-    """A template for every phrase that shows a property: the words beside it may leave only one that reads back."""
-    rows = property_phrases(operator)
-    return tuple(Template(text, {row.property: " ".join(phrase)}) for row in rows for phrase in row.phrases)
-
-
-# The first template that serves the step's property and whose text reads back to the same step is taken. Those with
-# "the" in the place of an argument are for steps of which only words without a meaning stood there.
-TEMPLATES: Mapping[Operator, tuple[Template, ...]] = MappingProxyType(
-    {
-        Operator.SELECT: (Template("{sub}"),),
-        Operator.FILTER: (Template("{sub} {condition}"), Template("{sub} that {condition}")),
-        Operator.PROJECT: (Template("{projection_head} {sub} {projection_tail}"),),
-        Operator.AGGREGATE: (
-            Template("{arg_before} {property} of {arg_rest}", {**_AGGREGATED, None: ""}),
-            *_by_phrase(Operator.AGGREGATE, "{arg_before} {property} of {arg_rest}"),
-        ),
-        Operator.GROUP: (
-            Template("{property} of {value} for each {key}", {**_AGGREGATED, None: ""}),
-            *_by_phrase(Operator.GROUP, "{property} of {value} for each {key}"),
-            *_by_phrase(Operator.GROUP, "{property} of {value} for each the"),
-            Template("{value} for each the"),
-        ),
-        Operator.SUPERLATIVE: (
-            Template(
-                "{sub} where {attribute_reference} is {property} {attribute_others}",
-                {"max": "highest", "min": "lowest", None: ""},
-            ),
-        ),
-        Operator.COMPARATIVE: (
-            Template("{sub} where {attribute} {property} {condition}", _COMPARED),
-            Template("{sub} where {attribute} is {condition}", {None: ""}),
-            Template("{sub} where {attribute} {property} {condition}", {"equals": "equals"}),
-            Template("{sub} where {attribute} is {property} {condition}", {"more": "at least", "less": "at most"}),
-            *_by_phrase(
-                Operator.COMPARATIVE, "{sub} where {attribute} is {condition_head} {property} {condition_tail}"
-            ),
-        ),
-        Operator.COMPARISON: (
-            Template("which is {property} of {arg}", {**_AGGREGATED, "true": "true", "false": "false", None: ""}),
-        ),
-        Operator.UNION: (Template("{sub}"),),
-        Operator.INTERSECTION: (Template("{projection} in both {intersect}", separator=" and "),),
-        Operator.DISCARD: (Template("{sub} besides {exclude}"), Template("{sub} not {exclude}")),
-        Operator.SORT: (Template("{sub} sorted by {order}"),),
-        Operator.BOOLEAN: (
-            Template("if {sub} {property} {condition}", _COMPARED),
-            Template("if {condition} {sub} {property}", _COMPARED),
-            Template("if both {sub} are {property}", {"and-true": "true", "and-false": "false"}, " and "),
-            Template("if either {sub} is {property}", {"or-true": "true", "or-false": "false"}, " or "),
-            Template("if there is {property} {sub} {condition}", {"if-exists": "any"}),
-            Template("if {condition_head} {sub} {condition_tail}"),
-            *_by_phrase(Operator.BOOLEAN, "if {sub} is {condition_head} {property} {condition_tail}"),
-            *_by_phrase(Operator.BOOLEAN, "if {condition_head} {sub} is {property} {condition_tail}"),
-        ),
-        Operator.ARITHMETIC: (
-            Template("{property} of {left} and {right}", {"diff": "difference", "div": "division"}),
-            Template("{property} of {arg}", {"sum": "sum", "multiply": "multiplication"}, " and "),
-            Template("{property} of {arg}", {"diff": "difference", "div": "division", None: ""}, " and "),
-            # An argument says the property, beside that of the step.
-            Template("{property} of {arg}", {"diff": "sum", "div": "sum", "multiply": "sum"}, " and "),
-            Template("{property} of {left} and the", {"diff": "difference", "div": "division"}),
-            Template("{property} of the and {right}", {"diff": "difference", "div": "division"}),
-            Template(
-                "{property} of the and {arg}", {"sum": "sum", "multiply": "multiplication", "diff": "sum", "div": "sum"}
-            ),
-        ),
-    }
 )

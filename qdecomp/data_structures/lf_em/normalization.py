@@ -13,15 +13,9 @@ from ..logical_form import LogicalForm, LogicalStep
 from ..operators import OPERATORS, Operator
 from ..qdmr import order_by_references
 
-__all__ = ["MERGE_RULES", "NormalizedStep", "normalize", "normalize_steps"]
+__all__ = ["NormalizedStep", "normalize", "normalize_steps"]
 
 _SPLIT = re.compile(r"\W+")
-
-# A step whose ``sub`` is a step of one of these operators takes that one's words and references in.
-MERGE_RULES: Mapping[Operator, frozenset[Operator]] = {
-    Operator.FILTER: frozenset((Operator.FILTER, Operator.SELECT)),
-    Operator.PROJECT: frozenset((Operator.SELECT,)),
-}
 
 
 class NormalizedStep(NamedTuple):
@@ -85,8 +79,8 @@ def _merge(nodes: Mapping[int, NormalizedStep]) -> dict[int, NormalizedStep]:
     merged: dict[int, NormalizedStep] = {}
     for number in _order(nodes):
         node = nodes[number]
-        mergeable = MERGE_RULES.get(node.operator)
-        if mergeable is not None:
+        mergeable = OPERATORS[node.operator].absorbs
+        if mergeable:
             edges, words = node.edges, node.words
             for edge in node.edges:
                 target = merged[edge[1]]

@@ -84,7 +84,7 @@ def test_words_go_to_the_argument_without_reference(nodes, edges, last):
         ([(3,), (2,)], [(1, 0, "filter-condition")], "step 2: filter needs sub; it has 0"),
         ([(3,), ()], [(1, 0, "union-sub")], "step 2: union needs 2 times sub; it has 1"),
         ([(3,), ()], [(1, 0, "superlative-sub[max]")], "step 2: superlative needs attribute; it has 0"),
-        ([(3,), ()], [(1, 0, "arithmetic-left[diff]")], "step 2: arithmetic needs two operands"),
+        ([(3,), ()], [(1, 0, "arithmetic-left[diff]")], "step 2: arithmetic needs 2 operands"),
     ],
 )
 def test_a_missing_argument_is_our_error(nodes, edges, reason):

@@ -15,7 +15,7 @@ from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_step, to_st
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lexicon import stop_words
 from qdecomp.data_structures.logical_form import Argument, LogicalStep
-from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import Qdmr, Step, is_reference, reference_number, reference_to
 
 __all__ = ["CHANGES", "Change", "changes"]
@@ -214,7 +214,7 @@ def _exchange_word(decomposition: Qdmr, words: Sequence[str], generator: random.
     """A content word becomes another one; beside references that say it all, words do not count."""
     for place, step in enumerate(decomposition.steps):
         operator = to_logical_step(step).operator
-        if operator not in (Operator.SELECT, Operator.FILTER, Operator.PROJECT) or not words:
+        if not OPERATORS[operator].describes or not words:
             continue
         if _is_unused(decomposition.steps, place):
             continue

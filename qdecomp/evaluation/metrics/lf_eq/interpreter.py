@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.operators import OPERATORS, Operator
 
 from .step_reading import ComputedPlan, Link, Operand, Phrase, PlannedStep
 from .step_values import Number, NumberOfEach, Things, Truth, Value, fingerprints, mix
@@ -24,17 +24,6 @@ _ALL = np.uint8((1 << THINGS) - 1)
 _SINGLES = (1 << np.arange(THINGS, dtype=np.uint8)).astype(np.uint8)[None, :]
 # Their result is one number or table for the whole set, so a focus does not reach through them.
 _WHOLE = frozenset((Operator.AGGREGATE, Operator.GROUP))
-# Their result is a part of what they are applied to: a thing of it is a thing of that, too.
-_NARROWING = frozenset(
-    (
-        Operator.FILTER,
-        Operator.COMPARATIVE,
-        Operator.SUPERLATIVE,
-        Operator.DISCARD,
-        Operator.SORT,
-        Operator.INTERSECTION,
-    )
-)
 
 
 class Interpreter:
@@ -149,7 +138,7 @@ class Interpreter:
         if number == wanted.base or number in self.plan.needs[wanted.base - 1]:
             return number
         step = self.plan.steps[number - 1]
-        if step.operator not in _NARROWING:
+        if not OPERATORS[step.operator].narrows:
             return None
         wider = [operand.base for name, operand in step.operands if name in ("sub", "intersect")]
         wider += [link.step for operand in step.all("projection") for link in operand.phrase.links]

@@ -21,7 +21,7 @@ from qdecomp.data_structures.lexicon.equivalence import representatives
 from qdecomp.data_structures.lexicon.inflections import variants
 from qdecomp.data_structures.lf_em.metric import AnyDecomposition
 from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
-from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import Qdmr, is_reference, parse_qdmr, reference_number
 
 __all__ = ["SAME", "ComputedPlan", "Condition", "Link", "Operand", "Phrase", "PlannedStep", "read_plan"]
@@ -37,24 +37,8 @@ MAX_WORDS = 300
 _SPLIT = re.compile(r"\W+")
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?\Z")
 _LONGEST_NUMBER = 15
-_COMPARED = frozenset((Operator.COMPARATIVE, Operator.BOOLEAN))
-_RANKED = frozenset((Operator.AGGREGATE, Operator.SUPERLATIVE, Operator.COMPARISON, Operator.GROUP))
-_REQUIRED: Mapping[Operator, tuple[str, ...]] = {
-    Operator.SELECT: ("sub",),
-    Operator.FILTER: ("sub",),
-    Operator.PROJECT: ("sub",),
-    Operator.AGGREGATE: ("arg",),
-    Operator.GROUP: ("key", "value"),
-    Operator.SUPERLATIVE: ("sub", "attribute"),
-    Operator.COMPARATIVE: ("sub", "attribute"),
-    Operator.COMPARISON: ("arg",),
-    Operator.UNION: ("sub",),
-    Operator.INTERSECTION: ("intersect",),
-    Operator.DISCARD: ("sub", "exclude"),
-    Operator.SORT: ("sub",),
-    Operator.BOOLEAN: ("sub",),
-    Operator.ARITHMETIC: (),
-}
+# A group without its key or value has a logical form, but means nothing.
+_ALSO_REQUIRED: Mapping[Operator, tuple[str, ...]] = {Operator.GROUP: ("key", "value")}
 # "at least" is the property "more" of a logical form, which says "more than 1" otherwise.
 _INCLUSIVE = {">": ">=", "<": "<="}
 _LARGEST_NUMBER_WITH_PROPERTY = 2
@@ -233,7 +217,7 @@ class _StepReader:
         step = self.step
         self._refuse_missing_arguments()
         self._refuse_ordinals()
-        conditioned = step.operator in _COMPARED
+        conditioned = "equals" in OPERATORS[step.operator].properties
         operands = tuple(
             (argument.name, self._operand(argument))
             for argument in step.arguments
@@ -255,7 +239,8 @@ class _StepReader:
 
     def _refuse_missing_arguments(self) -> None:
         present = {argument.name for argument in self.step.arguments}
-        missing = [name for name in _REQUIRED[self.step.operator] if name not in present]
+        required = (*OPERATORS[self.step.operator].required, *_ALSO_REQUIRED.get(self.step.operator, ()))
+        missing = [name for name in required if name not in present]
         if missing or not present:
             what = " and ".join(missing) or "arguments"
             raise StepError(f"{self.step.operator} has no meaning without its {what}")
@@ -266,7 +251,11 @@ class _StepReader:
         for place, token in enumerate(self.tokens[:-1]):
             if token in _words_of("ordinals"):
                 following = self.tokens[place + 1]
-                ranks = self.step.operator in _RANKED or following.endswith("est") or is_reference(following)
+                ranks = (
+                    "max" in OPERATORS[self.step.operator].properties
+                    or following.endswith("est")
+                    or is_reference(following)
+                )
                 if ranks or (following == "of" and is_reference(self.tokens[min(place + 2, len(self.tokens) - 1)])):
                     raise StepError(f"an ordinal ({token!r}) has no meaning over sets of things")
 
