@@ -38,6 +38,7 @@ from allennlp.training.util import make_vocab_from_params
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.files import write_text_atomically
 
+from .config_files import check_encoders, read_configs_by_settings
 from .predict_manager import PredictManager
 from .safe_loading import guard_commands
 
@@ -56,6 +57,7 @@ def install() -> None:
     if not hasattr(predict_module._get_predictor, "__wrapped__"):
         predict_module._get_predictor = _with_checked_options(predict_module._get_predictor)  # type: ignore[assignment]
     predict_module._PredictManager = PredictManager  # type: ignore[misc]
+    read_configs_by_settings()
     guard_commands()
     _hook_errors()
 
@@ -95,6 +97,7 @@ def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
         if recover and force:
             raise ConfigurationError("--recover goes on with a training and --force deletes it; give one of them")
         _check_trainer(params)
+        check_encoders(params)
         keys = set(params.as_flat_dict())
         recover = recover and _prepare_recovery(params, folder)
         before = _Contents.of(folder)

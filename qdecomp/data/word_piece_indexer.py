@@ -2,7 +2,7 @@
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -10,9 +10,9 @@ from allennlp.data.token_indexers.token_indexer import IndexedTokenList, TokenIn
 from allennlp.data.tokenizers import Token
 from allennlp.data.vocabulary import Vocabulary
 
-from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import special_tokens_of
-from qdecomp.files.pretrained import encoder_path
+
+from .encoder_pieces import EncoderPieces
 
 __all__ = ["MAX_PIECES", "NO_WORD", "WordPieceIndexer"]
 
@@ -25,7 +25,7 @@ MAX_PIECES = 512
 
 @TokenIndexer.register("word_pieces")
 class WordPieceIndexer(TokenIndexer):
-    """Pieces of each word, in the order ``[CLS]`` question ``[SEP]`` special tokens ``[SEP]``.
+    """Pieces of each word; for BERT, in the order ``[CLS]`` question ``[SEP]`` special tokens ``[SEP]``.
 
     ``encoder`` is a name for :func:`qdecomp.files.pretrained.encoder_path`. ``special_tokens`` are named as for
     :func:`~qdecomp.data_structures.special_tokens.special_tokens_of`. They go through the encoder with every
@@ -41,70 +41,44 @@ class WordPieceIndexer(TokenIndexer):
     ) -> None:
         super().__init__()
         self._encoder = encoder
-        # Looked for now, so that a missing encoder is one error and not one of every row.
-        self._path = encoder_path(encoder)
         self._special = special_tokens_of(special_tokens)
-        self._max_pieces = max_pieces
-        self._pieces_of: dict[str, list[int]] = {}
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        from transformers import AutoTokenizer
-
-        return AutoTokenizer.from_pretrained(self._path)
-
-    @cached_property
-    def _special_pieces(self) -> list[list[int]]:
-        """Resource words are ordinary words; each of the others takes one of the pieces that BERT never used."""
-        if self._special is None:
-            return []
-        known = self._tokenizer.get_vocab()
-        unused = [known[name] for number in range(1000) if (name := f"[unused{number}]") in known]
-        pieces = []
-        for token in self._special.appended:
-            if token not in self._special.resources and not unused:
-                raise DataError(
-                    f"encoder {self._encoder!r} has no piece left for {token}; embed special tokens outside"
-                )
-            pieces.append(self._pieces(token) if token in self._special.resources else [unused.pop(0)])
-        return pieces
-
-    def _pieces(self, word: str) -> list[int]:
-        pieces = self._pieces_of.get(word)
-        if pieces is None:
-            # A word that the tokenizer leaves nothing of, such as a control character, is still a word.
-            pieces = self._tokenizer.encode(word, add_special_tokens=False) or [self._tokenizer.unk_token_id]
-            self._pieces_of[word] = pieces
-        return pieces
+        # Loaded now, so that an encoder that is missing or of no use is one error and not one of every row.
+        self._pieces = EncoderPieces(encoder, self._special)
+        self._max_pieces = min(max_pieces, self._pieces.positions or max_pieces)
 
     def is_too_long(self, words: list[str]) -> bool:
         """Whether the encoder has no position for all pieces of these words."""
-        special = sum(map(len, self._special_pieces)) + 1 if self._special else 0
-        room = self._max_pieces - 2 - special
-        return len(words) > room or sum(len(self._pieces(word)) for word in words) > room
+        # Each word has a piece at least, so most of a text that is far too long need not be cut into pieces.
+        return len(words) > self._max_pieces or len(self._indices(words)["ids"]) > self._max_pieces
 
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
         """Nothing: the encoder has a vocabulary of its own."""
 
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
         """The pieces of all tokens."""
-        tokenizer, offset = self._tokenizer, len(self._special_pieces)
-        ids, words = [tokenizer.cls_token_id], [NO_WORD]
-        for number, token in enumerate(tokens):
-            pieces = self._pieces(token.text or "")
-            ids.extend(pieces)
-            words.extend([offset + number] * len(pieces))
-        ids.append(tokenizer.sep_token_id)
-        words.append(NO_WORD)
-        types = [0] * len(ids)
-        for number, pieces in enumerate(self._special_pieces):
-            ids.extend(pieces)
-            words.extend([number] * len(pieces))
-        if offset:
-            ids.append(tokenizer.sep_token_id)
-            words.append(NO_WORD)
-        types.extend([1] * (len(ids) - len(types)))
-        return {"ids": ids, "words": words, "types": types, "mask": [True] * len(ids)}
+        return self._indices([token.text or "" for token in tokens])
+
+    def _indices(self, words: Sequence[str]) -> IndexedTokenList:
+        frame, special = self._pieces.frame, self._pieces.special
+        pieces = [self._pieces.of_word(word, is_first=number == 0) for number, word in enumerate(words)]
+        rows = [(frame.before, NO_WORD), *zip(pieces, range(len(special), len(special) + len(words)), strict=True)]
+        first_part = len(rows) + 1
+        if special:
+            rows += [
+                (frame.between, NO_WORD),
+                *zip(special, range(len(special)), strict=True),
+                (frame.behind_both, NO_WORD),
+            ]
+        else:
+            rows.append((frame.behind, NO_WORD))
+        ids = [piece for row, _ in rows for piece in row]
+        types = [int(number >= first_part) for number, (row, _) in enumerate(rows) for _ in row]
+        return {
+            "ids": ids,
+            "words": [word for row, word in rows for _ in row],
+            "types": types,
+            "mask": [True] * len(ids),
+        }
 
     def get_empty_token_list(self) -> IndexedTokenList:
         """No pieces."""
@@ -114,7 +88,7 @@ class WordPieceIndexer(TokenIndexer):
         self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
     ) -> dict[str, torch.Tensor]:
         """One tensor for each list, padded at its end."""
-        padding = {"ids": self._tokenizer.pad_token_id or 0, "words": NO_WORD, "types": 0, "mask": False}
+        padding = {"ids": self._pieces.padding, "words": NO_WORD, "types": 0, "mask": False}
         return {
             name: torch.tensor(values + [padding[name]] * (padding_lengths[name] - len(values)))
             for name, values in tokens.items()

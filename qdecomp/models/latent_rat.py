@@ -55,6 +55,8 @@ class LatentRat(Model):
     graph_decoder : `str` or `dict`
         How a graph is made of probabilities: the name of a decoder, or an object such as
         ``{"type": "ilp", "time_limit": 0.5}``, see :data:`qdecomp.decoding.DecoderSettings`.
+    byte_dropout : `bool`
+        Whether random numbers for dropout are drawn by bytes, which is faster on a CPU.
     initializer : `InitializerApplicator`
         What weights begin with, such as those of an earlier training.
     """
@@ -71,6 +73,7 @@ class LatentRat(Model):
         graph_weight: float = 100.0,
         predict_with: str = "decoder",
         graph_decoder: str | dict[str, Any] = "greedy",
+        byte_dropout: bool = False,
         initializer: Optional[InitializerApplicator] = None,  # noqa: UP045 - AllenNLP builds nothing for "X | None"
         **kwargs: Any,
     ) -> None:
@@ -91,7 +94,8 @@ class LatentRat(Model):
         self._losses = {"decoder_loss": Average(), "graph_loss": Average()}
         self._edges = EdgeScores()
         self._decompositions = {head: DecompositionScores() for head in _HEADS}
-        draw_dropout_by_byte(self)
+        if byte_dropout:
+            draw_dropout_by_byte(self)
         if initializer is not None:
             initializer(self)
 

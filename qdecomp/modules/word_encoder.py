@@ -9,6 +9,7 @@ from allennlp.common import FromParams
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.modules.scalar_mix import ScalarMix
 
+from qdecomp.data.encoder_pieces import added_piece_count
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.files.pretrained import encoder_path
@@ -71,13 +72,14 @@ class WordEncoder(torch.nn.Module, FromParams):
         half_precision: bool = False,
     ) -> None:
         super().__init__()
-        self.transformer = _load_transformer(encoder, transformer_dropout)
+        special = special_tokens_of(special_tokens)
+        added = 0 if special_layers else added_piece_count(encoder, special)
+        self.transformer = _load_transformer(encoder, transformer_dropout, added)
         self._half_precision = half_precision
         config: Any = self.transformer.config
         if freeze_embeddings:
             self.transformer.embeddings.requires_grad_(False)
         self.layer_mix = ScalarMix(config.num_hidden_layers + 1) if mix_layers else None
-        special = special_tokens_of(special_tokens)
         self.special_count = len(special.appended) if special else 0
         self.special_states = (
             SpecialTokenStates(self.special_count, config.hidden_size, special_layers, special_heads)
@@ -180,14 +182,20 @@ def average_pieces(states: torch.Tensor, words: torch.Tensor) -> tuple[torch.Ten
     return torch.bmm(weights, states), sizes.squeeze(-1) > 0
 
 
-def _load_transformer(encoder: str, dropout: float | None) -> Any:
+def _load_transformer(encoder: str, dropout: float | None, added_pieces: int) -> Any:
+    """The encoder with this name, with new embeddings for so many pieces."""
     from transformers import AutoConfig, AutoModel
 
     path = encoder_path(encoder)
-    config = AutoConfig.from_pretrained(path)
-    if dropout is not None:
-        config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
-    transformer = AutoModel.from_pretrained(path, config=config)
+    try:
+        config = AutoConfig.from_pretrained(path)
+        if dropout is not None:
+            config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
+        transformer = AutoModel.from_pretrained(path, config=config)
+    except (OSError, ValueError, KeyError) as error:  # files that are missing or broken, kinds that are not known
+        raise DataError(f"encoder {encoder!r}: it cannot be loaded ({' '.join(str(error).split())[:200]})") from None
+    if added_pieces:
+        transformer.resize_token_embeddings(config.vocab_size + added_pieces)
     # Its output is never used, and parameters without a gradient disturb distributed training.
     if getattr(transformer, "pooler", None) is not None:
         transformer.pooler = None

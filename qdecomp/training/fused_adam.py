@@ -21,6 +21,7 @@ class FusedAdam(Optimizer, torch.optim.Adam):
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
+        weight_decay: float = 0.0,
     ) -> None:
         groups = make_parameter_groups(model_parameters, parameter_groups)
-        super().__init__(groups, lr=lr, betas=betas, eps=eps, fused=True)
+        super().__init__(groups, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, fused=True)

@@ -12,6 +12,7 @@ from qdecomp.data.word_piece_indexer import NO_WORD, WordPieceIndexer
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.modules.word_encoder import PIECES, POS_TAGS, EncodedWords, WordEncoder, average_pieces
+from tests.encoders import ENCODERS
 
 SPECIAL = len(PRESETS["default"].appended)
 QUESTIONS = ("How many zqx cubes are red?", "red cubes")
@@ -115,3 +116,28 @@ def test_half_precision_is_for_training_alone(tiny_encoder: Path) -> None:
     torch.testing.assert_close(in_half, in_full, atol=0.05, rtol=0.05)
     in_half.sum().backward()
     assert all(weight.grad.dtype == torch.float32 for weight in encoder.parameters() if weight.grad is not None)
+
+
+@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize("kind", ENCODERS)
+def test_every_kind_of_encoder_works(kind: str, inside: bool, tmp_path: Path) -> None:
+    ENCODERS[kind](tmp_path)
+    encoder, encoded = _encode(str(tmp_path), inside=inside, freeze_embeddings=True)
+    assert encoded.states.shape == (2, SPECIAL + 7, 32)
+    assert encoded.states.isfinite().all()
+    _, alone = _encode(str(tmp_path), QUESTIONS[1:], inside=inside)
+    torch.testing.assert_close(encoded.states[1, : SPECIAL + 2], alone.states[0], rtol=1e-4, atol=1e-5)
+    special = encoded.states[0, :SPECIAL]
+    assert float((torch.cdist(special, special) + torch.eye(SPECIAL)).detach().min()) > 1e-4
+    encoder.train()
+    trained = [name for name, weight in encoder.named_parameters() if weight.requires_grad]
+    assert trained
+    assert not any(name.startswith("transformer.embeddings.") for name in trained)
+
+
+def test_an_encoder_without_weights_is_one_line(tmp_path: Path) -> None:
+    ENCODERS["bert"](tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    with pytest.raises(DataError, match="it cannot be loaded") as refusal:
+        WordEncoder(Vocabulary(), str(tmp_path))
+    assert "\n" not in str(refusal.value)

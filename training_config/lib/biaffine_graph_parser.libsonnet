@@ -1,14 +1,15 @@
-// The biaffine graph parser; further settings of a run are the names below, see qdecomp/models/biaffine_graph_parser.py.
+// The biaffine graph parser, by its settings.
+local graph = import 'graph.libsonnet';
 local parser = import 'parser.libsonnet';
 
-function(run) parser(run) {
+function(run={}) parser('biaffine_graph_parser', run) + graph {
   dataset_reader+: { type: 'break_graph' },
-  model: {
-    type: 'biaffine_graph_parser',
-    word_encoder: $.word_encoder,
-  } + {
-    [name]: run[name]
-    for name in ['edge_dim', 'label_dim', 'layers', 'dropout', 'feed_forward_dropout', 'label_weight', 'decoder']
-    if std.objectHas(run, name)
+  model+: {
+    edge_dim: $.complete.edge_dim,
+    label_dim: $.complete.label_dim,
+    layers: $.complete.layers,
+    feed_forward_dropout: $.complete.feed_forward_dropout,
+    label_weight: $.complete.label_weight,
+    decoder: $.complete.graph_decoder,
   },
 }

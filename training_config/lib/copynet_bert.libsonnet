@@ -1,13 +1,7 @@
-// CopyNet-BERT; further settings of a run: copy_inflections, min_count, dropout, decoder (see CopyDecoder).
+// CopyNet-BERT, by its settings.
 local parser = import 'parser.libsonnet';
 local writer = import 'writer.libsonnet';
 
-function(run) parser({ special_tokens: null } + run) + writer(run) {
+function(run={}) parser('copynet_bert', run) + writer {
   dataset_reader+: { type: 'break_seq2seq' },
-  model: {
-    type: 'copynet_bert',
-    word_encoder: $.word_encoder,
-    decoder: $.decoder,
-    dropout: std.get(run, 'dropout', 0.1),
-  },
 }

@@ -1,18 +1,14 @@
-// Latent-RAT; further settings of a run: those of copynet_bert.libsonnet, relations (see RelationAwareEncoder),
-//   graph_weight, predict_with, graph_decoder.
+// Latent-RAT, by its settings.
+local graph = import 'graph.libsonnet';
 local parser = import 'parser.libsonnet';
 local writer = import 'writer.libsonnet';
 
-function(run) parser(run) + writer(run) {
+function(run={}) parser('latent_rat', run) + graph + writer {
   dataset_reader+: { type: 'break_multitask' },
-  model: {
-    type: 'latent_rat',
-    word_encoder: $.word_encoder,
-    relation_encoder: std.get(run, 'relations', {}),
-    decoder: $.decoder,
-  } + {
-    [name]: run[name]
-    for name in ['dropout', 'graph_weight', 'predict_with', 'graph_decoder']
-    if std.objectHas(run, name)
+  model+: {
+    relation_encoder: $.complete.relations,
+    graph_weight: $.complete.graph_weight,
+    predict_with: $.complete.predict_with,
+    graph_decoder: $.complete.graph_decoder,
   },
 }

@@ -1,0 +1,202 @@
+"""Settings of the configs: defaults in one place, unknown ones refused, the table of README true, its examples run."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import _jsonnet
+import pytest
+from allennlp.commands.train import TrainModel
+from allennlp.common import Params
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.util import prepare_environment
+
+import qdecomp.allennlp_bridge.plugin  # noqa: F401
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "training_config"
+README = (FOLDER / "README.md").read_text(encoding="utf-8")
+PARSERS = {"B": "biaffine_graph_parser", "C": "copynet_bert", "L": "latent_rat"}
+ENCODERS = (("dataset_reader", "token_indexers", "pieces", "encoder"), ("model", "word_encoder", "encoder"))
+
+
+def _evaluated(expression: str) -> Any:
+    return json.loads(_jsonnet.evaluate_snippet(str(FOLDER / "snippet.jsonnet"), expression))
+
+
+def _at(values: dict[str, Any], path: tuple[str, ...]) -> Any:
+    for name in path:
+        values = values[name]
+    return values
+
+
+def _read(name: str, **overrides: Any) -> dict[str, Any]:
+    return Params.from_file(FOLDER / f"{name}.jsonnet", params_overrides=overrides).as_dict(quiet=True)
+
+
+def _flat(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in settings.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def test_the_table_has_every_setting_of_every_parser_with_its_default() -> None:
+    in_code = {
+        (parser, name): value
+        for parser, settings in _evaluated("import 'lib/settings.libsonnet'").items()
+        for name, value in _flat(settings)
+    }
+    rows = re.findall(r"^\| `([\w.]+)` \| `(.+?)` \| (.+?) \| ([BCL ]+) \|$", README, flags=re.MULTILINE)
+    in_table = {
+        (PARSERS[letter], name): json.loads(value) for name, value, _, users in rows for letter in users.split()
+    }
+    assert in_table == in_code
+    assert sum(len(users.split()) for *_, users in rows) == len(in_table), "a setting of a parser stands there twice"
+
+
+@pytest.mark.parametrize("parser", PARSERS.values())
+def test_every_setting_is_read(parser: str) -> None:
+    """A setting that changes nothing would be a lie, too."""
+    config = _evaluated(f"import '{parser}.jsonnet'")
+    for name, value in _flat(_evaluated(f"(import 'lib/settings.libsonnet').{parser}")):
+        changed = {bool: not value, str: f"{value}x", dict: {"CLEVR": 2}, type(None): 5}.get(type(value), 1_234)
+        assert _read(parser, **{f"settings.{name}": changed}) != config, name
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("ecnoder_lr", "encoder_lr"),
+        ("patience", ""),
+        ("weight_decay", ""),
+        ("batchsize", "batch_size"),
+        ("decoder.hiden_dim", "decoder.hidden_dim"),
+    ],
+)
+def test_an_unknown_setting_is_an_error_that_names_the_nearest(name: str, nearest: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"there is no setting '{name}'.*nearest is '{nearest}") as error:
+        _read("copynet_bert", **{f"settings.{name}": 1})
+    assert "\n" not in str(error.value)
+    path, field = name.rpartition(".")[::2]
+    run = f"{{ {path}+: {{ {field}: 1 }} }}" if path else f"{{ {field}: 1 }}"
+    with pytest.raises(RuntimeError, match=f"there is no setting '{name}'"):
+        _evaluated(f"(import 'lib/copynet_bert.libsonnet')({run})")
+
+
+def test_a_setting_of_another_parser_is_unknown() -> None:
+    with pytest.raises(ConfigurationError, match="settings of copynet_bert: there is no setting 'edge_dim'"):
+        _read("copynet_bert", **{"settings.edge_dim": 3})
+
+
+def test_a_group_of_settings_is_an_object() -> None:
+    with pytest.raises(ConfigurationError, match="the setting 'decoder' is an object with beam_size, dropout"):
+        _read("copynet_bert", **{"settings.decoder": 3})
+
+
+@pytest.mark.parametrize("parser", PARSERS.values())
+def test_every_setting_can_be_left_out(parser: str) -> None:
+    config = _evaluated(f"(import 'lib/{parser}.libsonnet')({{ encoder: 'mine' }})")
+    assert config["data_loader"]["batch_sampler"]["batch_size"] == 32
+    assert [_at(config, path) for path in ENCODERS] == ["mine", "mine"]
+
+
+def test_parts_of_a_group_can_be_left_out_and_extended() -> None:
+    replaced = _evaluated("(import 'lib/copynet_bert.libsonnet')({ decoder: { beam_size: 2 } })")["model"]["decoder"]
+    assert (replaced["beam_size"], replaced["hidden_dim"]) == (2, 768)
+    extended = _evaluated("(import 'copynet_bert_minilm.jsonnet') { settings+: { decoder+: { beam_size: 2 } } }")
+    assert (extended["model"]["decoder"]["beam_size"], extended["model"]["decoder"]["hidden_dim"]) == (2, 384)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.jsonnet")), ids=lambda path: path.stem)
+def test_one_override_changes_the_encoder_everywhere(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRST_RUN", "out/first")
+    before = Params.from_file(path).as_dict(quiet=True)
+    after = Params.from_file(path, params_overrides='{"settings.encoder": "other"}').as_dict(quiet=True)
+    assert [_at(after, place) for place in ENCODERS] == ["other", "other"]
+    text = json.dumps(before)
+    assert json.loads(text.replace(json.dumps(_at(before, ENCODERS[0])), '"other"')) == after
+
+
+# The examples of README, which run in a folder with the configs, the sample data and an encoder.
+COMMANDS = re.findall(r"\$ (allennlp train (?:[^'`$]|'[^']*')+?)\n(?=\$|```)", README)
+SNIPPETS = re.findall(r"```jsonnet\n(.*?)```", README, flags=re.DOTALL)
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("training_config", "data"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    (tmp_path / "my_encoder").symlink_to(tiny_encoder)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("QDECOMP_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_readme_has_its_examples() -> None:
+    assert (len(COMMANDS), len(SNIPPETS)) == (4, 2)
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS)
+def test_a_config_of_readme_builds(snippet: str, workplace: Path, tmp_path: Path) -> None:
+    path = workplace / "training_config" / "mine.jsonnet"
+    path.write_text(snippet, encoding="utf-8")
+    overrides = {"settings.encoder": "my_encoder", "train_data_path": "data/dev.csv"}
+    params = Params.from_file(path, params_overrides=overrides)
+    prepare_environment(params)
+    TrainModel.from_params(params, serialization_dir=str(tmp_path / "run"), local_rank=0)
+
+
+def test_a_config_of_readme_says_what_it_seems_to_say(workplace: Path) -> None:
+    path = workplace / "training_config" / "mine.jsonnet"
+    path.write_text(SNIPPETS[0], encoding="utf-8")
+    values = Params.from_file(path).as_dict(quiet=True)
+    assert values["train_data_path"] == "my/train.csv"
+    assert (values["trainer"]["num_epochs"], values["trainer"]["patience"]) == (3, 2)
+    assert (values["trainer"]["optimizer"]["weight_decay"], values["trainer"]["optimizer"]["lr"]) == (0.01, 0.001)
+    assert (values["model"]["decoder"]["beam_size"], values["model"]["decoder"]["hidden_dim"]) == (10, 384)
+
+
+@pytest.mark.parametrize("command", [each for each in COMMANDS if "my_encoder" in each or "short" in each])
+def test_a_command_of_readme_trains(
+    command: str, workplace: Path, allennlp: Callable[..., subprocess.Popen[str]]
+) -> None:
+    _, *arguments = shlex.split(command)
+    if "my_encoder" not in command:
+        arguments[-1] = arguments[-1].replace("{", '{"settings.encoder": "my_encoder",', 1)
+    process = allennlp(*arguments, "--include-package", "qdecomp", cwd=workplace)
+    output, _ = process.communicate()
+    assert process.returncode == 0, output
+    folder = workplace / arguments[arguments.index("-s") + 1]
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    assert [_at(config, path) for path in ENCODERS] == ["my_encoder", "my_encoder"]
+    assert config["trainer"]["num_epochs"] == 1
+    assert (folder / "model.tar.gz").is_file()
+
+
+def test_a_command_of_readme_names_an_encoder_on_the_hub(workplace: Path) -> None:
+    (command,) = (each for each in COMMANDS if "roberta-base" in each)
+    *_, config, _, _, _, overrides = shlex.split(command)
+    values = Params.from_file(config, params_overrides=overrides).as_dict(quiet=True)
+    assert [_at(values, path) for path in ENCODERS] == ["roberta-base", "roberta-base"]
+
+
+def test_the_refusal_of_readme_is_what_is_printed(
+    workplace: Path, allennlp: Callable[..., subprocess.Popen[str]]
+) -> None:
+    (command,) = (each for each in COMMANDS if "ecnoder_lr" in each)
+    command, _, answer = command.partition("\n")
+    _, *arguments = shlex.split(command)
+    process = allennlp(*arguments, "--include-package", "qdecomp", cwd=workplace)
+    output, _ = process.communicate()
+    assert process.returncode == 2
+    assert output.splitlines()[-1] == answer
+    assert not (workplace / "out").exists()

@@ -1,0 +1,8 @@
+// The decoder of the parsers that write, for two cores.
+{
+  hidden_dim: 384,
+  embedding_dim: 128,
+  num_layers: 2,
+  dropout: 0.2,
+  plan_rules: true,
+}
