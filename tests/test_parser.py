@@ -129,3 +129,19 @@ def test_an_unknown_parser_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("not an archive")
     with pytest.raises(DataError, match=r"text\.txt: not the archive of a parser"):
         load(tmp_path / "text.txt")
+
+
+def test_an_executor_of_python_gives_the_same_answers() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    questions = [f"how many cubes are larger than {number} spheres ?" for number in range(5)]
+    parser = load()
+    with ThreadPoolExecutor(2) as executor:
+        answers = list(parser.pipe(questions, batch_size=2, executor=executor))
+    assert [each.to_dict() for each in answers] == [each.to_dict() for each in parser.pipe(questions, batch_size=2)]
+    with pytest.raises(DataError, match="give either processes or an executor"):
+        parser.pipe(questions, processes=2, executor=executor)
+    with pytest.raises(DataError, match=r"a Dask client or an executor of concurrent\.futures, not int"):
+        parser.pipe(questions, executor=3)
+    with pytest.raises(DataError, match="echo parses in one process only"):
+        Parser("echo", Echo()).pipe([], executor=executor)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from qdecomp.terminal.escapes import printable
 from qdecomp.version import VERSION
 
+from .cluster_option import CLUSTER_OPTION, require_one_way
+
 if TYPE_CHECKING:
     from qdecomp.files.joined_predictions import JoinedQuestion
+    from qdecomp.terminal.processes import Spread
 
 __all__ = ["command"]
 
@@ -39,6 +42,8 @@ __all__ = ["command"]
 @click.option(
     "--questions", "questions_path", type=click.Path(path_type=Path), help="Break's CSV with the texts of questions."
 )
+@click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="How many cores to use.")
+@CLUSTER_OPTION
 @click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
 def command(
@@ -48,6 +53,8 @@ def command(
     weights: str | None,
     gold_path: Path | None,
     questions_path: Path | None,
+    processes: int,
+    cluster: str | None,
     overwrite: bool,
     strict: bool,
 ) -> None:
@@ -57,11 +64,13 @@ def command(
     probabilities, and the best member of the best class is the answer. With --learn-weights, the weights that make most
     answers right are printed; with --output, they are used as well.
     """
+    from qdecomp.cluster import on_cluster
     from qdecomp.decoding.consensus import check_weights
     from qdecomp.files import read_break_csv, require_other_files
     from qdecomp.files.joined_predictions import join_predictions
 
     paths = (*predictions, *more_predictions)
+    require_one_way(processes if processes > 1 else None, cluster)
     if len(paths) < 2:
         raise click.UsageError("give the predictions of two or more systems")
     if output_path is None and gold_path is None:
@@ -73,7 +82,10 @@ def command(
     joined = join_predictions(paths, texts)
     used = _learned(joined, gold_path) if gold_path is not None else _weights_of(weights, len(paths))
     check_weights(used, len(paths))
-    failed = 0 if output_path is None else _write(joined, used, output_path, overwrite)
+    failed = 0
+    if output_path is not None:
+        with on_cluster(cluster) as spread:
+            failed = _write(joined, used, output_path, overwrite, processes, spread)
     if strict and failed:
         raise SystemExit(1)
 
@@ -98,21 +110,31 @@ def _learned(joined: Sequence[JoinedQuestion], gold_path: Path) -> Sequence[floa
     return weights
 
 
-def _write(joined: Sequence[JoinedQuestion], weights: Sequence[float], path: Path, overwrite: bool) -> int:
-    from qdecomp.data_structures.prediction import prediction_to_record
-    from qdecomp.decoding.consensus import consensus
+def _write(
+    joined: Sequence[JoinedQuestion],
+    weights: Sequence[float],
+    path: Path,
+    overwrite: bool,
+    processes: int,
+    spread: Spread | None,
+) -> int:
+    from qdecomp.bulk_combining import consensus_records
     from qdecomp.files.resumable import resume_json_lines
     from qdecomp.terminal.progress import progress
 
     settings = json.dumps([VERSION, *weights])
     keys = [f"{each.fingerprint} {settings}" for each in joined]
     failed = 0
-    with resume_json_lines(path, keys, overwrite=overwrite) as writer:
+
+    def count(record: Mapping[str, Any]) -> None:
+        nonlocal failed
+        failed += record["decomposition"] is None
+
+    with resume_json_lines(path, keys, overwrite=overwrite, on_record=count) as writer:
         resumed = writer.done
-        for each in progress(joined[resumed:], "combining", len(joined) - resumed):
-            answer = consensus(each.question, each.predictions, weights)
-            failed += answer.decomposition is None
-            record = prediction_to_record(answer, each.question_id, each.question)
+        records = consensus_records(joined[resumed:], weights, processes, spread)
+        for record in progress(records, "combining", len(joined) - resumed):
+            count(record)
             writer.write({**record, "key": keys[writer.done]})
     kept = f", {resumed:,} of them from an earlier run" if resumed else ""
     told = f"{len(joined):,} questions{kept}; {failed:,} without a decomposition; {path}"

@@ -11,6 +11,7 @@ import click
 from qdecomp.files import require_other_files, write_text_atomically
 from qdecomp.terminal.escapes import printable
 
+from .cluster_option import CLUSTER_OPTION, require_one_way
 from .row_mistakes import tell_mistakes
 
 __all__ = ["command"]
@@ -30,6 +31,7 @@ _BROKEN_ROWS_TOLD = 10
     help="The tokens that are appended to every question: default or paper.",
 )
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use.  [default: all]")
+@CLUSTER_OPTION
 @click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a row could not be converted.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")
@@ -38,6 +40,7 @@ def command(
     output_path: Path,
     special_tokens: str,
     processes: int | None,
+    cluster: str | None,
     overwrite: bool,
     strict: bool,
     json_path: Path | None,
@@ -47,11 +50,13 @@ def command(
     Each graph is turned back into a logical form and compared with the one it was made from. If a run is
     stopped, start it again with the same input and options: it continues where it stopped.
     """
+    from qdecomp.cluster import on_cluster
     from qdecomp.data_structures.errors import DataError
     from qdecomp.data_structures.special_tokens import PRESETS
     from qdecomp.files.bulk_conversion import ConversionSummary, SourceCounts, conversion_summary_to_json, convert_file
     from qdecomp.terminal.tables import Table, show_tables
 
+    require_one_way(processes, cluster)
     if special_tokens not in PRESETS:
         raise DataError(f"--special-tokens: there is no {special_tokens!r}; choose one of {', '.join(sorted(PRESETS))}")
 
@@ -76,9 +81,15 @@ def command(
                 found.append(Table(title, ("reason", "rows"), cells))
         return found
 
-    summary = convert_file(
-        input_path, output_path, special=PRESETS[special_tokens], processes=processes, overwrite=overwrite
-    )
+    with on_cluster(cluster) as spread:
+        summary = convert_file(
+            input_path,
+            output_path,
+            special=PRESETS[special_tokens],
+            processes=processes,
+            spread=spread,
+            overwrite=overwrite,
+        )
     if json_path is not None:
         with write_text_atomically(json_path) as stream:
             json.dump(conversion_summary_to_json(summary), stream, ensure_ascii=False, indent=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,14 @@ from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.terminal.escapes import echo_data, printable
 from qdecomp.version import VERSION
 
+from .cluster_option import CLUSTER_OPTION, require_one_way
 from .decomposition_formats import FORMATS, formatted, show
 from .row_mistakes import tell_mistakes
 
 if TYPE_CHECKING:
     from qdecomp.files.question_lines import QuestionRow
     from qdecomp.parser import Parser
+    from qdecomp.terminal.processes import Spread
 
 __all__ = ["command"]
 
@@ -76,6 +78,7 @@ _QUESTIONS_FOR_PROCESSES = 200
 )
 @click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True, help="Questions at a time.")
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use for a file.  [default: all]")
+@CLUSTER_OPTION
 @click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
 def command(
@@ -92,6 +95,7 @@ def command(
     min_confidence: float,
     batch_size: int,
     processes: int | None,
+    cluster: str | None,
     overwrite: bool,
     strict: bool,
 ) -> None:
@@ -100,6 +104,7 @@ def command(
     For a file, one record is written for every question, even if it has no decomposition. If a run is stopped, start
     it again with the same input, output and parser: it continues where it stopped.
     """
+    from qdecomp.cluster import on_cluster
     from qdecomp.files import require_other_files
     from qdecomp.files.question_files import STANDARD_INPUT, read_questions, something_is_piped_in
     from qdecomp.parser import load
@@ -112,6 +117,9 @@ def command(
         raise click.UsageError("--column names a column of the file that --input names")
     if with_graph and (input_path is not None or format_name not in (None, "text")):
         raise click.UsageError("--graph is for the text that is shown of a question; a record has its graph anyway")
+    require_one_way(processes, cluster)
+    if cluster is not None and (input_path is None or output_path is None):
+        raise click.UsageError("--cluster is for the questions of a file: give --input and --output")
     if input_path is not None:
         if format_name not in (None, "json"):
             raise click.UsageError("the questions of a file are written as json; qdecomp render makes a page of them")
@@ -120,8 +128,9 @@ def command(
         rows = read_questions(input_path, column)
         parser = load(source, decoder=decoder, candidates=candidates, min_confidence=min_confidence, trust=trust)
         settings = json.dumps([VERSION, parser.key(batch_size), decoder, candidates, min_confidence])
-        run = _FileRun(parser, batch_size, processes, settings)
-        failed = run.print(rows) if output_path is None else run.write(rows, output_path, overwrite)
+        with on_cluster(cluster) as spread:
+            run = _FileRun(parser, batch_size, processes, settings, spread)
+            failed = run.print(rows) if output_path is None else run.write(rows, output_path, overwrite)
         mistakes = run.mistakes
     else:
         require_other_files({"--output": output_path}, [Path(source)])
@@ -156,6 +165,7 @@ class _FileRun:
     batch_size: int
     processes: int | None
     settings: str
+    spread: Spread | None = None
     failed: int = 0
     mistakes: int = 0
 
@@ -195,17 +205,12 @@ class _FileRun:
     def _records(self, rows: Sequence[QuestionRow]) -> Iterator[dict[str, Any]]:
         from joblib import cpu_count
 
-        from qdecomp.data_structures.prediction import failed_prediction, prediction_to_record
+        from qdecomp.bulk_parsing import question_records, records_from_workers
 
+        if self.spread is not None:
+            return records_from_workers(self.parser, rows, self.batch_size, self.spread)
         processes = self.processes or (cpu_count() if len(rows) >= _QUESTIONS_FOR_PROCESSES else 1)
-        answers = self.parser.pipe(
-            ((row.question, row) for row in rows), batch_size=self.batch_size, as_tuples=True, processes=processes
-        )
-        for decomposition, row in answers:
-            if row.error is None:
-                yield replace(decomposition, question_id=row.question_id).to_dict()
-            else:
-                yield prediction_to_record(failed_prediction(row.error), row.question_id, row.question)
+        return question_records(self.parser, rows, self.batch_size, processes)
 
 
 def _write(text: str, output_path: Path | None) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from qdecomp.data_structures.lf_em.round_trip import check_round_trip
 from qdecomp.data_structures.logical_form import format_step
 from qdecomp.data_structures.mistakes import as_row_errors, is_mistake
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
-from qdecomp.terminal.processes import in_processes
+from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, in_processes
 from qdecomp.terminal.progress import progress
 
 from .break_csv import BreakExample, read_break_csv, source_of
@@ -85,18 +86,7 @@ class ConversionSummary:
 
 def convert_row(example: BreakExample, special: SpecialTokens = PRESETS["default"]) -> dict[str, Any]:
     """The record of one row: its graph, whether that gives the logical form back, and what went wrong."""
-    record: dict[str, Any] = {
-        "row": example.row,
-        "key": _key(example, special),
-        "question_id": example.question_id,
-        "question": example.question,
-        "logical_form": None,
-        "graph": None,
-        "round_trip": False,
-        "missing": [],
-        "reason": None,
-        "error": None,
-    }
+    record = _empty_record(example, special)
     try:
         if example.error is not None:
             raise DataError(example.error)
@@ -115,6 +105,21 @@ def convert_row(example: BreakExample, special: SpecialTokens = PRESETS["default
         "missing": [word for _, word in conversion.alignment.missing],
         "reason": reason,
         "error": error,
+    }
+
+
+def _empty_record(example: BreakExample, special: SpecialTokens) -> dict[str, Any]:
+    return {
+        "row": example.row,
+        "key": _key(example, special),
+        "question_id": example.question_id,
+        "question": example.question,
+        "logical_form": None,
+        "graph": None,
+        "round_trip": False,
+        "missing": [],
+        "reason": None,
+        "error": None,
     }
 
 
@@ -142,12 +147,13 @@ def convert_file(
     *,
     special: SpecialTokens = PRESETS["default"],
     processes: int | None = None,
+    spread: Spread | None = None,
     overwrite: bool = False,
 ) -> ConversionSummary:
     """Convert Break's CSV to JSON lines, one for each row, in its order.
 
     A run that was stopped goes on where it ended when it is started again. ``processes`` is the number of cores to
-    use, all by default.
+    use, all by default; with ``spread``, workers elsewhere convert.
     """
     started = time.monotonic()
     examples = read_break_csv(input_path)
@@ -156,7 +162,7 @@ def convert_file(
     with resume_json_lines(output_path, keys, overwrite=overwrite, on_record=summary.add) as writer:
         summary.resumed = writer.done
         rest = examples[writer.done :]
-        for record in progress(_records(rest, special, processes), "Converting", len(rest)):
+        for record in progress(_records(rest, special, processes, spread), "Converting", len(rest)):
             writer.write(record)
             summary.add(record)
     summary.seconds = time.monotonic() - started
@@ -164,17 +170,25 @@ def convert_file(
 
 
 def _records(
-    examples: Sequence[BreakExample], special: SpecialTokens, processes: int | None
+    examples: Sequence[BreakExample], special: SpecialTokens, processes: int | None, spread: Spread | None
 ) -> Iterator[dict[str, Any]]:
     from joblib import cpu_count
 
+    tasks = (examples[start : start + _ROWS_A_TASK] for start in range(0, len(examples), _ROWS_A_TASK))
+    work = partial(_convert_rows, special=special)
+    if spread is not None:
+        yield from chain.from_iterable(spread(work, tasks, partial(_died_record, special=special)))
+        return
     workers = max(1, processes or cpu_count())
     if workers == 1 or len(examples) < _ROWS_FOR_PROCESSES:
         yield from (convert_row(example, special) for example in examples)
         return
-    tasks = (examples[start : start + _ROWS_A_TASK] for start in range(0, len(examples), _ROWS_A_TASK))
-    for records in in_processes(partial(_convert_rows, special=special), tasks, workers, ahead=3):
-        yield from records
+    yield from chain.from_iterable(in_processes(work, tasks, workers, ahead=3))
+
+
+def _died_record(example: BreakExample, special: SpecialTokens) -> dict[str, Any]:
+    """The record of a row that no worker survives."""
+    return {**_empty_record(example, special), "reason": "the worker process died", "error": ROW_KILLED_WORKERS}
 
 
 def _convert_rows(examples: Iterable[BreakExample], special: SpecialTokens) -> list[dict[str, Any]]:

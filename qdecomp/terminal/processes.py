@@ -7,16 +7,31 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
-__all__ = ["in_processes"]
+__all__ = ["ROW_KILLED_WORKERS", "Spread", "in_processes"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+ROW_KILLED_WORKERS = "the worker process died each time it came to this row"
+"""The error of a row that no worker survives."""
+
 _SECONDS_BETWEEN_LOOKS = 1.0
+
+
+class Spread(Protocol):
+    """Spreads partitions of rows over workers elsewhere."""
+
+    def __call__(
+        self,
+        work: Callable[[Sequence[Any]], Sequence[Any]],
+        partitions: Iterable[Sequence[Any]],
+        died: Callable[[Any], Any],
+    ) -> Iterator[Sequence[Any]]:
+        """The results in the order of the partitions; ``died`` is the result of a row that no worker survives."""
 
 
 def in_processes(

@@ -1,0 +1,154 @@
+"""Partitions on a Dask cluster. Importing this module needs the extra ``cluster``."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from distributed import Client, Future, KilledWorker
+from distributed.client import ClosedClientError
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.version import VERSION
+
+from .partitions import PartitionKilledError, PoolLostError, Work
+
+__all__ = ["SECONDS_FOR_A_SCHEDULER", "DaskPool", "connect"]
+
+SECONDS_FOR_A_SCHEDULER = 60.0
+"""How long a scheduler that is gone may take to come back."""
+
+_LOG = logging.getLogger(__name__)
+# Two for each thread: one is worked on while the other one is on its way.
+_AHEAD_OF_A_THREAD = 2
+_LEAST_AHEAD = 4
+_SECONDS_BETWEEN_COUNTS = 5.0
+_SECONDS_BETWEEN_LOOKS = 0.1
+# The connection is gone, and with it what was in flight.
+_LOST = (concurrent.futures.CancelledError, asyncio.CancelledError, ClosedClientError, OSError)
+
+
+def connect(address: str, seconds: float) -> Client:
+    """A client of the scheduler at an address; a :class:`DataError` says that there is none."""
+    # Dask logs pages about lost connections, which are one line of ours.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        return Client(address, timeout=seconds, set_as_default=False)
+    except (OSError, ValueError, TypeError, asyncio.TimeoutError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DataError(f"{address}: no Dask scheduler answers ({reason}); start one with: dask scheduler") from None
+
+
+class DaskPool:
+    """The workers of a Dask client."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        reopen: Callable[[float], Client] | None = None,
+        tell: Callable[[str], None] = _LOG.warning,
+        patience: float = SECONDS_FOR_A_SCHEDULER,
+    ) -> None:
+        """``reopen`` makes a new client within some seconds, if this one cannot reconnect by itself."""
+        self._client = client
+        self._address = client.scheduler.address if client.scheduler is not None else "the scheduler"
+        self._reopen = reopen
+        self._tell = tell
+        self._patience = patience
+        self._threads: int | None = None
+        self._counted = -_SECONDS_BETWEEN_COUNTS
+
+    def submit(self, work: Work, rows: Sequence[Any]) -> Future[Any]:
+        """Begin with a partition."""
+        try:
+            return self._client.submit(qdecomp_partition, VERSION, work, rows, pure=False)
+        except _LOST as error:
+            raise PoolLostError from error
+
+    def result(self, handle: Future[Any]) -> Sequence[Any]:
+        """Wait for a partition."""
+        if handle.client is not self._client:
+            # It went with the scheduler that the client before this one had.
+            raise PoolLostError
+        while True:
+            try:
+                found: Sequence[Any] = handle.result(timeout=_SECONDS_BETWEEN_COUNTS)
+                return found
+            except KilledWorker as error:
+                raise PartitionKilledError(str(error)) from None
+            except ModuleNotFoundError as error:
+                raise DataError(
+                    f"a worker cannot do this ({error}); install qdecomp {VERSION} on all workers"
+                ) from None
+            except (*_LOST, asyncio.TimeoutError) as error:
+                if handle.status == "error":
+                    # It is the work's own.
+                    raise
+                if handle.status != "pending":
+                    raise PoolLostError from error
+                self.ahead()
+
+    def wait(self, handles: Sequence[Future[Any]]) -> None:
+        """Wait until all have ended."""
+        for handle in handles:
+            with suppress(*_LOST):
+                handle.exception()
+
+    def ahead(self) -> int:
+        """How many partitions to keep in flight: enough for the workers that are there now."""
+        now = time.monotonic()
+        if now - self._counted >= _SECONDS_BETWEEN_COUNTS:
+            before, self._counted = self._threads, now
+            self._threads = self._count_threads()
+            if self._threads == 0 and before != 0:
+                self._tell(f"{self._address}: the cluster has no workers; waiting for one")
+        return max(_LEAST_AHEAD, _AHEAD_OF_A_THREAD * (self._threads or 0))
+
+    def recover(self) -> None:
+        """Wait until the scheduler is there again, also if it is another process by now."""
+        if self._client.status == "running":
+            return
+        self._tell(f"{self._address}: the scheduler is gone; waiting up to {self._patience:.0f} seconds for it")
+        end = time.monotonic() + self._patience
+        # The client tries by itself, and gives up after some time.
+        while self._client.status == "connecting" and time.monotonic() < end:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        while self._client.status != "running" and time.monotonic() < end and self._reopen is not None:
+            self.close()
+            try:
+                self._client = self._reopen(max(_SECONDS_BETWEEN_LOOKS, end - time.monotonic()))
+            except DataError:
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
+        if self._client.status != "running":
+            raise DataError(
+                f"{self._address}: the scheduler did not come back; start it, and run this again: what is written stays"
+            )
+        self._counted = -_SECONDS_BETWEEN_COUNTS
+        self._tell(f"{self._address}: the scheduler is back; going on")
+
+    def close(self) -> None:
+        """End the connection; what is still in flight is given up."""
+        try:
+            self._client.close(timeout=_SECONDS_BETWEEN_COUNTS)
+        except (*_LOST, asyncio.TimeoutError, RuntimeError):
+            return
+
+    def _count_threads(self) -> int | None:
+        try:
+            threads: dict[str, int] = self._client.nthreads()
+            return sum(threads.values())
+        except (*_LOST, asyncio.TimeoutError):
+            return self._threads
+
+
+def qdecomp_partition(version: str, work: Work, rows: Sequence[Any]) -> Sequence[Any]:
+    """On a worker: do the work, if this is the version that asks for it. Dask's pages show this name."""
+    if version != VERSION:
+        raise DataError(f"a worker has qdecomp {VERSION}, and {version} asks it; install one version everywhere")
+    return work(rows)

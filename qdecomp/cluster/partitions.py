@@ -1,0 +1,131 @@
+"""Partitions of rows at work elsewhere: results in order, few in flight, and no row that stops the others."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Protocol, TypeVar
+
+__all__ = ["PartitionKilledError", "Pool", "PoolLostError", "in_chunks", "in_order"]
+
+Row = TypeVar("Row")
+RowResult = TypeVar("RowResult")
+Work = Callable[[Sequence[Any]], Sequence[Any]]
+
+# A partition that kills its workers is cut into so many parts, and a part that does it again, too. Every round costs
+# as many workers as the pool is ready to lose for a task, so few rounds matter more than few tasks.
+_PARTS = 16
+
+
+class PartitionKilledError(Exception):
+    """The processes that worked on a partition died, one after the other."""
+
+
+class PoolLostError(Exception):
+    """Everything that was in flight is lost, as when a scheduler ends; the pool may come back."""
+
+
+class Pool(Protocol):
+    """Something that works on partitions in other processes."""
+
+    def submit(self, work: Work, rows: Sequence[Any]) -> Any:
+        """Begin with a partition and return a handle of it."""
+
+    def result(self, handle: Any) -> Sequence[Any]:
+        """Wait for the result of a partition, which has one value for each row.
+
+        Raises :class:`PartitionKilledError` or :class:`PoolLostError`, and what the work itself raised.
+        """
+
+    def wait(self, handles: Sequence[Any]) -> None:
+        """Wait until all of these have ended, in whatever way."""
+
+    def ahead(self) -> int:
+        """How many partitions to keep in flight."""
+
+    def recover(self) -> None:
+        """Wait for a lost pool to come back; raises a :class:`DataError` if it does not."""
+
+
+@dataclass(slots=True)
+class _Flight:
+    rows: Sequence[Any]
+    handle: Any = None
+
+
+def in_order(
+    pool: Pool,
+    work: Callable[[Sequence[Row]], Sequence[RowResult]],
+    partitions: Iterable[Sequence[Row]],
+    died: Callable[[Row], RowResult],
+) -> Iterator[Sequence[RowResult]]:
+    """The results of the partitions in their order, one value for each row.
+
+    Partitions are taken as others end, so memory does not grow with their number. One that was lost is worked on again.
+    One whose workers die is taken apart, piece by piece with nothing else in flight, so that no other row is blamed;
+    for a row that kills them by itself, ``died`` says what its result is.
+    """
+    waiting = iter(partitions)
+    flights: deque[_Flight] = deque()
+    while True:
+        flights.extend(_Flight(rows) for rows in islice(waiting, max(0, pool.ahead() - len(flights))))
+        if not flights:
+            return
+        first = flights[0]
+        try:
+            for flight in flights:
+                if flight.handle is None:
+                    flight.handle = pool.submit(work, flight.rows)
+            results = pool.result(first.handle)
+        except PoolLostError:
+            pool.recover()
+            for flight in flights:
+                flight.handle = None
+            continue
+        except PartitionKilledError:
+            pool.wait([flight.handle for flight in flights])
+            results = _taken_apart(pool, work, first.rows, died)
+        flights.popleft()
+        yield results
+
+
+def _taken_apart(
+    pool: Pool,
+    work: Callable[[Sequence[Row]], Sequence[RowResult]],
+    rows: Sequence[Row],
+    died: Callable[[Row], RowResult],
+) -> list[RowResult]:
+    """The results of a partition whose workers died, one part after the other."""
+    size = -(-len(rows) // _PARTS) if len(rows) > 1 else 1
+    results: list[RowResult] = []
+    for start in range(0, len(rows), size):
+        part = rows[start : start + size]
+        try:
+            results.extend(_alone(pool, work, part))
+        except PartitionKilledError:
+            results.extend([died(part[0])] if len(part) == 1 else _taken_apart(pool, work, part, died))
+    return results
+
+
+def _alone(
+    pool: Pool, work: Callable[[Sequence[Row]], Sequence[RowResult]], rows: Sequence[Row]
+) -> Sequence[RowResult]:
+    while True:
+        try:
+            found: Sequence[RowResult] = pool.result(pool.submit(work, rows))
+            return found
+        except PoolLostError:
+            pool.recover()
+
+
+def in_chunks(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    """The rows in lists of a size, the last one of the rest.
+
+    >>> list(in_chunks("abcde", 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    rest = iter(rows)
+    while chunk := list(islice(rest, size)):
+        yield chunk

@@ -1,0 +1,19 @@
+"""The option ``--cluster``, which several commands have."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["CLUSTER_OPTION", "require_one_way"]
+
+CLUSTER_OPTION = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Let the workers of this Dask scheduler do the work, such as tcp://10.0.0.1:8786; the result is the same.",
+)
+
+
+def require_one_way(processes: int | None, cluster: str | None) -> None:
+    """Raise if the work is to be done both here and elsewhere."""
+    if processes is not None and cluster is not None:
+        raise click.UsageError("give either --processes or --cluster")

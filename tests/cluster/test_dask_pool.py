@@ -1,0 +1,194 @@
+"""The small version of what a cluster goes through: workers and schedulers that die, rows that kill, and so on."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from qdecomp import load
+from qdecomp.cli import main
+from qdecomp.cluster.dask_pool import DaskPool, connect
+from qdecomp.cluster.partitions import in_chunks, in_order
+from qdecomp.cluster.pools import on_cluster
+from qdecomp.data_structures.errors import DataError
+from tests.cluster import worker_tasks
+from tests.cluster.dask_cluster import DaskCluster, dask_cluster
+
+ROWS = [f"row {number}" for number in range(40)]
+SHOUTED = [row.upper() for row in ROWS]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    with dask_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    path = tmp_path / "questions.txt"
+    things = ("cubes", "large red cubes", "rivers", "long rivers in texas", "flights")
+    lines = [f"how many {things[number % 5]} are there ?" for number in range(21)]
+    # Two that are not questions.
+    path.write_text("\n".join([*lines[:10], "...", "?!", *lines[10:]]) + "\n", encoding="utf-8")
+    return path
+
+
+def run(*arguments: str) -> int:
+    try:
+        main([*arguments])
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def test_records_are_those_of_a_run_without_dask(cluster: DaskCluster, questions: Path, tmp_path: Path) -> None:
+    here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
+    parse = ("parse", "--input", str(questions), "--batch-size", "1", "--output")
+    assert run(*parse, str(here)) == 0
+    assert run(*parse, str(there), "--cluster", cluster.address) == 0
+    assert there.read_bytes() == here.read_bytes()
+    assert len(here.read_bytes().splitlines()) == 23
+    # A run that stopped in the middle of a line, and of a batch.
+    there.write_bytes(here.read_bytes()[:7000])
+    assert run(*parse, str(there), "--cluster", cluster.address) == 0
+    assert there.read_bytes() == here.read_bytes()
+
+    combine = ("combine", "--predictions", str(here), str(there), "--output")
+    assert run(*combine, str(tmp_path / "c.jsonl")) == 0
+    assert run(*combine, str(tmp_path / "d.jsonl"), "--cluster", cluster.address) == 0
+    assert (tmp_path / "d.jsonl").read_bytes() == (tmp_path / "c.jsonl").read_bytes()
+
+
+def test_a_pipe_with_a_dask_client_gives_the_same_answers(cluster: DaskCluster, questions: Path) -> None:
+    texts = questions.read_text(encoding="utf-8").splitlines()[:8]
+    parser = load()
+    with contextlib.closing(connect(cluster.address, 60)) as client:
+        answers = list(parser.pipe(texts, batch_size=3, executor=client))
+    assert [each.to_dict() for each in answers] == [each.to_dict() for each in parser.pipe(texts, batch_size=3)]
+
+
+def test_a_client_that_was_killed_goes_on(cluster: DaskCluster, project_root: Path, tmp_path: Path) -> None:
+    here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
+    convert = ["convert", "--input", str(project_root / "data" / "dev.csv"), "--output"]
+    assert run(*convert, str(here), "--processes", "1") == 0
+    # It ends after its first partition: as a killed process does, and at the same place each time.
+    program = (
+        "import os, signal\n"
+        "from qdecomp.cli import main\n"
+        "from qdecomp.files.resumable import JsonLinesWriter\n"
+        "write = JsonLinesWriter.write\n"
+        "def write_and_die(self, record):\n"
+        "    write(self, record)\n"
+        "    if self.done == 45:\n"
+        "        self.sync()\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "JsonLinesWriter.write = write_and_die\n"
+        f"main({[*convert, str(there), '--cluster', cluster.address]!r})\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", program], cwd=project_root, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert len(there.read_bytes().splitlines()) == 45
+    assert run(*convert, str(there), "--cluster", cluster.address) == 0
+    assert there.read_bytes() == here.read_bytes()
+
+
+def test_a_worker_that_dies_costs_only_its_partitions(cluster: DaskCluster, tmp_path: Path) -> None:
+    work = partial(worker_tasks.shout_after_one_death, tmp_path / "died")
+    with on_cluster(cluster.address) as spread:
+        assert spread is not None
+        found = list(spread(work, in_chunks(ROWS, 4), lambda row: f"died: {row}"))
+    assert (tmp_path / "died").exists()
+    assert [each for part in found for each in part] == SHOUTED
+
+
+def test_a_poisoned_row_is_one_error_and_the_cluster_lives(cluster: DaskCluster) -> None:
+    rows = [*ROWS[:17], worker_tasks.POISON, *ROWS[17:]]
+    with on_cluster(cluster.address) as spread:
+        assert spread is not None
+        found = list(spread(worker_tasks.shout, in_chunks(rows, 8), lambda row: f"died: {row}"))
+        assert [each for part in found for each in part] == [*SHOUTED[:17], "died: poison", *SHOUTED[17:]]
+        again = list(spread(worker_tasks.shout, in_chunks(ROWS, 8), lambda row: f"died: {row}"))
+        assert [each for part in again for each in part] == SHOUTED
+
+
+def test_an_error_of_the_work_is_not_taken_for_a_lost_scheduler(cluster: DaskCluster) -> None:
+    with on_cluster(cluster.address) as spread:
+        assert spread is not None
+        with pytest.raises(OSError, match="no disk for row 0"):
+            list(spread(worker_tasks.fail, in_chunks(ROWS, 8), lambda row: row))
+
+
+def test_another_version_on_the_worker_is_named(cluster: DaskCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qdecomp.cluster.dask_pool.VERSION", "0.0.7")
+    with on_cluster(cluster.address) as spread:
+        assert spread is not None
+        with pytest.raises(DataError, match=r"and 0\.0\.7 asks it; install one version everywhere"):
+            list(spread(worker_tasks.shout, in_chunks(ROWS, 8), lambda row: row))
+
+
+def test_another_parser_on_the_worker_is_named(cluster: DaskCluster, questions: Path, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from qdecomp.bulk_parsing import predict_on_worker, remote_parser
+
+    remote = remote_parser(load())
+    nowhere = replace(remote, source=replace(remote.source, path=tmp_path / "nowhere"), is_bundled=False)
+    with pytest.raises(DataError, match="a worker does not have this parser"):
+        predict_on_worker(nowhere, ["how many cubes are there ?"])
+    other = replace(remote, content=("0" * 32,))
+    with pytest.raises(DataError, match="a worker has another parser there"):
+        predict_on_worker(other, ["how many cubes are there ?"])
+
+
+# The last one: it ends the cluster of the others.
+def test_a_scheduler_that_was_restarted_loses_nothing(cluster: DaskCluster) -> None:
+    told: list[str] = []
+    pool = DaskPool(connect(cluster.address, 60), reopen=partial(connect, cluster.address), tell=told.append)
+    try:
+        results = in_order(pool, worker_tasks.shout, in_chunks(ROWS, 4), lambda row: f"died: {row}")
+        found = [*next(results), *next(results)]
+        cluster.kill()
+        cluster.start()
+        found.extend(each for part in results for each in part)
+    finally:
+        pool.close()
+    assert found == SHOUTED
+    assert [line for line in told if "the scheduler is gone; waiting up to 60 seconds" in line]
+    assert "going on" in "\n".join(told)
+
+
+def test_a_scheduler_that_stays_away_is_one_line(
+    tmp_path: Path, questions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qdecomp.cluster.pools.SECONDS_TO_CONNECT", 0.5)
+    output = tmp_path / "out.jsonl"
+    parse = ("parse", "--input", str(questions), "--output", str(output))
+    assert run(*parse, "--cluster", "tcp://127.0.0.1:1") == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "no Dask scheduler answers" in told
+    assert not output.exists()
+    assert run(*parse, "--cluster", "tcp://127.0.0.1:1", "--processes", "2") == 2
+    assert "give either --processes or --cluster" in capsys.readouterr().err
+    assert run("parse", "how many cubes ?", "--cluster", "tcp://127.0.0.1:1") == 2
+    assert "give --input and --output" in capsys.readouterr().err
+
+
+def test_without_the_extra_one_line_says_what_to_install(
+    tmp_path: Path, questions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "qdecomp.cluster.dask_pool", raising=False)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    output = tmp_path / "out.jsonl"
+    assert run("parse", "--input", str(questions), "--output", str(output), "--cluster", "tcp://127.0.0.1:1") == 2
+    told = capsys.readouterr().err
+    assert "--cluster needs more packages: pip install 'qdecomp[cluster]'" in told
+    assert told.count("\n") == 1
