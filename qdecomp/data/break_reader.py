@@ -11,14 +11,14 @@ from typing import Any
 from allennlp.data import DatasetReader, Instance, Token, TokenIndexer
 from allennlp.data.fields import Field, MetadataField, TextField
 
-from qdecomp.data_structures.dependency_graph import DependencyGraph
+from qdecomp.data_structures.dependency_graph import DependencyGraph, dependency_graph_from_json
 from qdecomp.data_structures.error_kinds import kind_of_error
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.data_structures.tokenization import question_words
 from qdecomp.files import BreakExample, open_text, read_break_csv, text_suffix, try_json_lines
+from qdecomp.files.conversion_cache import ConversionCache
 
-from .graph_cache import GraphCache
 from .pos_tagging import pos_tags
 from .word_piece_indexer import WordPieceIndexer
 
@@ -82,7 +82,7 @@ class BreakReader(DatasetReader):
         self._token_indexers = token_indexers
         self._special = special_tokens_of(special_tokens)
         self._pos_tags = pos_tags
-        self._cache = GraphCache(cache_folder)
+        self._cache = ConversionCache(cache_folder)
         # Loads the tagger, if there is to be one, so that a missing one is one error and not one of every row.
         self._tokens(())
 
@@ -137,10 +137,9 @@ class BreakReader(DatasetReader):
             logger.warning("%s: row %d is left out: %s", file_path, broken.row, broken.error)
         examples = [example for example in examples if example.error is None]
         reasons: Counter[str] = Counter()
-        for example, graph in self._with_graphs(examples):
-            if isinstance(graph, QDecompError):
-                reasons[f"there is no gold graph ({kind_of_error(graph)})"] += 1
-                graph = None
+        for example, graph, reason in self._with_graphs(examples):
+            if reason is not None:
+                reasons[f"there is no gold graph ({reason})"] += 1
             try:
                 yield self.text_to_instance(example.question, example.question_id, example.decomposition, graph)
             except QDecompError as error:
@@ -151,11 +150,16 @@ class BreakReader(DatasetReader):
 
     def _with_graphs(
         self, examples: Sequence[BreakExample]
-    ) -> Iterator[tuple[BreakExample, DependencyGraph | QDecompError | None]]:
+    ) -> Iterator[tuple[BreakExample, DependencyGraph | None, str | None]]:
+        """The rows with their gold graphs, or the reasons why they have none."""
         if not self.needs_graph or self._special is None:
-            yield from ((example, None) for example in examples)
+            yield from ((example, None, None) for example in examples)
             return
         pairs = [(example.question, example.decomposition) for example in examples if example.decomposition is not None]
-        graphs = iter(self._cache.graphs(pairs, self._special))
+        records = iter(self._cache.records(pairs, self._special))
         for example in examples:
-            yield example, next(graphs) if example.decomposition is not None else None
+            record = next(records) if example.decomposition is not None else {"graph": None, "reason": None}
+            if record["graph"] is None:
+                yield example, None, record["reason"]
+            else:
+                yield example, dependency_graph_from_json(record["graph"]), None

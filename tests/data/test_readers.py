@@ -84,7 +84,7 @@ def test_rows_that_cannot_be_used_are_counted_by_reason(
     assert "2 of 6 rows: left out: the question is empty" in caplog.text
     assert "1 of 6 rows: left out: the question has no word in it" in caplog.text
     if reader.needs_graph:
-        assert "1 of 6 rows: there is no gold graph (decomposition: refers to itself)" in caplog.text
+        assert "1 of 6 rows: there is no gold graph (qdmr: refers to itself)" in caplog.text
         assert instances[1]["graph"].labels is None
         assert instances[2]["graph"].labels is not None
 
