@@ -13,7 +13,7 @@ BIN := .venv/bin
 export PYTHONWARNINGS := ignore::UserWarning:torchvision.io.image,ignore::FutureWarning:allennlp.training.gradient_descent_trainer
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check clean
+.PHONY: help install demo test check docs clean
 
 help: ## List these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -32,6 +32,16 @@ check: install ## Check format, lint and types, then run all tests
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(MAKE) --no-print-directory test
+
+docs: .venv-docs/.installed ## Build the documentation site into out/site, in an environment of its own (.venv-docs)
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict --clean
+	@echo "out/site/index.html"
+
+.venv-docs/.installed: requirements-docs.txt
+	@rm -rf .venv-docs
+	@$(or $(PYTHON),python3) -m venv .venv-docs
+	@.venv-docs/bin/pip install --quiet --no-deps --requirement requirements-docs.txt
+	@touch $@
 
 clean: ## Remove what the demo, the tests and the builds left; .venv and other things in out/ stay
 	@rm -rf out/demo build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

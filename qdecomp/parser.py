@@ -272,8 +272,8 @@ def load(
 
     ``decoder`` is ``greedy`` or ``ilp`` (only valid graphs; the bundled parser's default), with its options, such as
     ``time_limit`` in seconds. With ``candidates``, every prediction has so many of the best decompositions with their
-    scores. An archive that names code to run is refused unless you ``trust`` it.
-    scores. A plan whose confidence is below ``min_confidence`` is not given; its place says why.
+    scores. An archive that names code to run is refused unless you ``trust`` it. A plan whose confidence is below
+    ``min_confidence`` is not given; its place says why.
     """
     if candidates:
         options["candidates"] = candidates

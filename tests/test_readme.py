@@ -1,4 +1,4 @@
-"""The examples of README and docs/graphs.md run, links lead somewhere, and the picture is what the code draws."""
+"""The examples of README run, links lead somewhere, and the picture is what the code draws."""
 
 from __future__ import annotations
 
@@ -23,12 +23,6 @@ def readme(project_root: Path) -> str:
 
 def test_the_examples_in_python_run(project_root: Path) -> None:
     results = doctest.testfile(str(project_root / "README.md"), module_relative=False, encoding="utf-8")
-    assert results.attempted > 10
-    assert results.failed == 0
-
-
-def test_the_examples_with_graphs_run(project_root: Path) -> None:
-    results = doctest.testfile(str(project_root / "docs" / "graphs.md"), module_relative=False, encoding="utf-8")
     assert results.attempted > 10
     assert results.failed == 0
 
