@@ -99,6 +99,7 @@ def _writer_settings(model: CopyNetBert) -> dict[str, Any]:
         "beam_size": decoder.beam_size,
         "max_steps": decoder.max_steps,
         "plan_rules": decoder.plan_rules,
+        "coverage_penalty": decoder.coverage_penalty,
     }
 
 

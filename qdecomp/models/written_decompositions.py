@@ -12,6 +12,8 @@ from qdecomp.data.copy_field import TARGET_NAMESPACE
 from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, text_from_target_tokens
 from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_from_text
 from qdecomp.data_structures.tokenization import tokenize
+from qdecomp.decoding.coverage import unsaid_words
+from qdecomp.decoding.hypothesis import Hypothesis
 from qdecomp.modules.copy_decoder import CopyDecoder, Memory
 
 __all__ = ["make_copy_decoder", "target_words", "written_predictions"]
@@ -26,14 +28,22 @@ def written_predictions(
     decoder: CopyDecoder, vocab: Vocabulary, memory: Memory, questions: Sequence[str], candidates: int = 0
 ) -> list[Prediction]:
     """The most probable decompositions, spelled as in the questions, with further candidates."""
+    penalty = decoder.coverage_penalty
+    wanted = max(1, candidates, decoder.beam_size if penalty else 0)
     predictions = []
-    for found, question in zip(decoder.search(memory, max(1, candidates)), questions, strict=True):
-        texts = [text_from_target_tokens(target_words(vocab, each.tokens, question), question) for each in found]
-        pairs = list(zip(texts, found, strict=True))
-        kept = [pairs[0], *(pair for pair in pairs[1:] if pair[1].finished)] if candidates else []
-        given = tuple(Candidate(text, each.score) for text, each in kept)
-        predictions.append(replace(prediction_from_text(texts[0], found[0].score), candidates=given))
+    for found, question in zip(decoder.search(memory, wanted), questions, strict=True):
+        # A decomposition without its end is given only when there is no other.
+        ended = [each for each in found if each.finished] if penalty or candidates else []
+        pairs = [_text_and_score(each, vocab, question, penalty) for each in ended or found[:1]]
+        pairs.sort(key=lambda pair: -pair[1])
+        given = tuple(Candidate(*pair) for pair in pairs[:candidates])
+        predictions.append(replace(prediction_from_text(*pairs[0]), candidates=given))
     return predictions
+
+
+def _text_and_score(hypothesis: Hypothesis, vocab: Vocabulary, question: str, penalty: float) -> tuple[str, float]:
+    text = text_from_target_tokens(target_words(vocab, hypothesis.tokens, question), question)
+    return text, hypothesis.score - (penalty * len(unsaid_words(question, text)) if penalty else 0.0)
 
 
 def target_words(vocab: Vocabulary, ids: Sequence[int], question: str) -> list[str]:

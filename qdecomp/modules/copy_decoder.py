@@ -20,6 +20,7 @@ from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data.vocabulary import Vocabulary
 from torch import Tensor, nn
 
+from qdecomp.decoding.coverage import check_penalty
 from qdecomp.decoding.hypothesis import Hypothesis
 from qdecomp.decoding.plan_rules import PlanRules
 
@@ -128,6 +129,9 @@ class CopyDecoder(nn.Module, FromParams):
     plan_rules : `bool` or `list` of `str`
         Which rules the search keeps to, see :data:`qdecomp.decoding.plan_rules.PLAN_RULES`: all, none (as in the
         paper), or those that are named. Training does not depend on it.
+    coverage_penalty : `float`
+        What a word of the question that a decomposition does not say takes off its score, see
+        :mod:`qdecomp.decoding.coverage`; 0 as in the paper. Training does not depend on it.
     """
 
     _never: Tensor
@@ -145,6 +149,7 @@ class CopyDecoder(nn.Module, FromParams):
         beam_size: int = 5,
         max_steps: int = 150,
         plan_rules: bool | list[str] = True,
+        coverage_penalty: float = 0.0,
     ) -> None:
         super().__init__()
         self.vocabulary_size = vocab.get_vocab_size(namespace)
@@ -152,6 +157,8 @@ class CopyDecoder(nn.Module, FromParams):
         self._end = vocab.get_token_index(END_SYMBOL, namespace)
         self._unknown = vocab.get_token_index(vocab._oov_token, namespace)
         self.beam_size, self.max_steps, self.plan_rules = beam_size, max_steps, plan_rules
+        check_penalty(coverage_penalty)
+        self.coverage_penalty = coverage_penalty
         tokens = vocab.get_index_to_token_vocabulary(namespace)
         self.tokens = tuple(tokens[index] for index in range(self.vocabulary_size))
         self._rules = PlanRules(self.tokens, separator, END_SYMBOL, plan_rules)

@@ -6,7 +6,8 @@ rows are not, so all hypotheses of all questions take a step together, and quest
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -16,7 +17,10 @@ from qdecomp.decoding.plan_rules import PlanRules, TokenIds
 
 from .layers import Array
 
-__all__ = ["Found", "SearchState", "beam_search"]
+__all__ = ["Cost", "Found", "SearchState", "beam_search"]
+
+Cost = Callable[[int, Hypothesis], float]
+"""What is taken off the score of a question's hypothesis that has ended, from 0 up."""
 
 # To make the batch smaller costs a copy of the memory, which one question of many is not worth.
 _SHARE_THAT_LEAVES = 8
@@ -60,10 +64,16 @@ class _Beam:
     def select(self, rows: TokenIds) -> _Beam:
         return _Beam(self.questions[rows], self.scores[rows], self.tokens[rows])
 
-    def found(self, row: int, wanted: int, end: int) -> Found:
-        scores = self.scores[row].tolist()
-        hypotheses = make_hypotheses(self.tokens[row, :wanted, 1:].tolist(), scores[:wanted], end)
-        return Found(hypotheses, scores[wanted] if len(scores) > wanted else -np.inf)
+    def found(self, row: int, wanted: int, end: int, cost: Cost | None, *, last: bool = False) -> Found:
+        """The best hypotheses at their cost; when this is the ``last`` time, those that never ended come last."""
+        hypotheses = make_hypotheses(self.tokens[row, :, 1:].tolist(), self.scores[row].tolist(), end)
+        if cost is not None:
+            question = int(self.questions[row])
+            charged = (
+                replace(each, score=each.score - cost(question, each)) if each.finished else each for each in hypotheses
+            )
+            hypotheses = tuple(sorted(charged, key=lambda each: (last and not each.finished, -each.score)))
+        return Found(hypotheses[:wanted], hypotheses[wanted].score if len(hypotheses) > wanted else -np.inf)
 
 
 def beam_search(
@@ -76,11 +86,13 @@ def beam_search(
     beam_size: int,
     max_steps: int,
     wanted: int = 1,
+    cost: Cost | None = None,
 ) -> list[Found]:
     """The ``wanted`` best sequences for each question, of those that keep to the rules.
 
     Nothing that is added to a hypothesis makes it more probable, so a question is done as soon as so many of its best
-    hypotheses have ended.
+    hypotheses have ended. With a ``cost``, those that have ended are compared at their cost, and the others as if they
+    will cost nothing.
     """
     wanted = min(wanted, beam_size)
     beam = _Beam(
@@ -97,17 +109,19 @@ def beam_search(
             _apply(rules, beam.tokens, probabilities)
         beam, parents = _extend(beam, probabilities, end, beam_size)
         state = state.reorder(parents)
-        done = (beam.tokens[:, :wanted, -1] == end).all(axis=1)
-        for row in np.flatnonzero(done).tolist():
+        for row in np.flatnonzero(beam.tokens[:, 0, -1] == end).tolist():
             # What comes later for a question that waits to leave changes nothing, so that no batch changes its answer.
-            if (question := int(beam.questions[row])) not in results:
-                results[question] = beam.found(row, wanted, end)
-        if _SHARE_THAT_LEAVES * int(done.sum()) >= len(done):
-            rows = np.flatnonzero(~done)
-            beam, state = beam.select(rows), state.select(rows)
+            if (question := int(beam.questions[row])) in results:
+                continue
+            found = beam.found(row, wanted, end, cost)
+            if all(each.finished for each in found.hypotheses):
+                results[question] = found
+        left = np.array([row for row, question in enumerate(beam.questions.tolist()) if question not in results], int)
+        if _SHARE_THAT_LEAVES * (len(beam.questions) - len(left)) >= len(beam.questions):
+            beam, state = beam.select(left), state.select(left)
     for row, question in enumerate(beam.questions.tolist()):
         if question not in results:
-            results[question] = beam.found(row, wanted, end)
+            results[question] = beam.found(row, wanted, end, cost, last=True)
     return [results[question] for question in range(questions)]
 
 

@@ -96,7 +96,7 @@ def _writer(config: WriterConfig, weights: Weights, pieces: WordPieces, options:
     for option in options:
         if option not in names:
             raise DataError(f"there is no option {option!r}; it has {', '.join(sorted(names))}")
-    settings = {name: getattr(config, name) for name in ("beam_size", "max_steps", "plan_rules")}
+    settings = {name: getattr(config, name) for name in ("beam_size", "max_steps", "plan_rules", "coverage_penalty")}
     search = SearchSettings(**{**settings, **options})
     return Writer(network, pieces, config.tokens, start=config.start, end=config.end, search=search)
 

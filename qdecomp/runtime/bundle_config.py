@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import SpecialTokens
 from qdecomp.decoding import DecoderSettings
+from qdecomp.decoding.coverage import check_penalty
 from qdecomp.decoding.plan_rules import RuleNames
 
 __all__ = ["KINDS", "BundleConfig", "GraphConfig", "WriterConfig", "config_from_json"]
@@ -96,6 +97,8 @@ class WriterConfig(BundleConfig):
     beam_size: int
     max_steps: int
     plan_rules: RuleNames
+    coverage_penalty: float = 0.0
+    """What a word of the question that a plan does not say takes off the plan's score."""
 
     def __post_init__(self) -> None:
         BundleConfig.__post_init__(self)
@@ -108,6 +111,7 @@ class WriterConfig(BundleConfig):
         rules = self.plan_rules
         if not isinstance(rules, bool | list | tuple) or not (isinstance(rules, bool) or _are_texts(rules)):
             raise DataError(f"plan_rules is {_shown(rules)}; it is true, false or a list of names")
+        check_penalty(self.coverage_penalty)
 
 
 KINDS: Mapping[str, type[BundleConfig]] = {kind.kind: kind for kind in (GraphConfig, WriterConfig)}

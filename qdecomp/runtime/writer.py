@@ -10,10 +10,11 @@ from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, cop
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_from_text
 from qdecomp.decoding.calibration import Calibration
+from qdecomp.decoding.coverage import check_penalty, unsaid_words
 from qdecomp.decoding.hypothesis import Hypothesis
 from qdecomp.decoding.plan_rules import PlanRules, RuleNames
 
-from .beam_search import Found, beam_search
+from .beam_search import Cost, Found, beam_search
 from .questions import make_ready
 from .word_pieces import WordPieces
 from .writer_network import WriterNetwork
@@ -23,18 +24,23 @@ __all__ = ["SearchSettings", "Writer"]
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """How many hypotheses are kept, for how many tokens, which rules hold, and how many candidates are given."""
+    """How many hypotheses are kept, for how many tokens, which rules hold, and how many candidates are given.
+
+    A word of the question that a plan does not say takes ``coverage_penalty`` off its score.
+    """
 
     beam_size: int = 5
     max_steps: int = 150
     plan_rules: RuleNames = True
     candidates: int = 0
+    coverage_penalty: float = 0.0
 
     def __post_init__(self) -> None:
         for name, least in (("beam_size", 1), ("max_steps", 1), ("candidates", 0)):
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
                 raise DataError(f"{name} is {value!r}; give a whole number from {least} up")
+        check_penalty(self.coverage_penalty)
 
 
 class Writer:
@@ -77,6 +83,7 @@ class Writer:
             beam_size=max(self._search.beam_size, self._search.candidates),
             max_steps=self._search.max_steps,
             wanted=max(1, self._search.candidates),
+            cost=self._cost(sources, [questions[number] for number in ready.words]),
         )
         return ready.with_answers(
             [
@@ -84,6 +91,16 @@ class Writer:
                 for number, source, each in zip(ready.words, sources, found, strict=True)
             ]
         )
+
+    def _cost(self, sources: Sequence[Sequence[str]], questions: Sequence[str]) -> Cost | None:
+        if not self._search.coverage_penalty:
+            return None
+
+        def cost(number: int, hypothesis: Hypothesis) -> float:
+            text = self._text(hypothesis, sources[number], questions[number])
+            return self._search.coverage_penalty * len(unsaid_words(questions[number], text))
+
+        return cost
 
     def _prediction(self, found: Found, source: Sequence[str], question: str) -> Prediction:
         best, *others = found.hypotheses

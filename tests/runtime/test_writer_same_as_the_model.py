@@ -12,6 +12,8 @@ from allennlp.common import Params
 
 from qdecomp.allennlp_bridge.bundling import bundle_parts
 from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.prediction import Prediction
+from qdecomp.decoding.coverage import unsaid_words
 from qdecomp.models.written_decompositions import written_predictions
 from qdecomp.parser import load
 from qdecomp.runtime.bundle import read_bundle, read_config, write_bundle
@@ -92,6 +94,23 @@ class TestSameAsTheModel(ParserTestCase):
         for ours, theirs in zip(found, expected, strict=True):
             assert ours.score == pytest.approx(theirs.score, abs=0.1)
 
+    def test_predictions_at_their_cost_are_the_same(self, folder: Path) -> None:
+        """A penalty so high that the number of unsaid words decides."""
+        self.model.decoder.coverage_penalty = 50.0
+        expected = self.predictions()
+        found = [decomposition.prediction for decomposition in load(folder, coverage_penalty=50.0).pipe(self.questions)]
+        unsaid = [len(unsaid_words(*pair)) for pair in self.plans(found)]
+        assert unsaid == [len(unsaid_words(*pair)) for pair in self.plans(expected)]
+        plain = [decomposition.prediction for decomposition in load(folder).pipe(self.questions)]
+        for ours, theirs, words, before in zip(found, expected, unsaid, self.plans(plain), strict=True):
+            assert ours.score == pytest.approx(theirs.score, abs=1.0)
+            assert words <= len(unsaid_words(*before))
+
+    def plans(self, predictions: list[Prediction]) -> list[tuple[str, str]]:
+        return [
+            (question, each.decomposition or "") for question, each in zip(self.questions, predictions, strict=True)
+        ]
+
     def test_candidates_are_the_same(self, folder: Path) -> None:
         batch = self.dataset.as_tensor_dict()
         with torch.no_grad():
@@ -124,4 +143,6 @@ class TestSameAsTheModel(ParserTestCase):
             load(folder, time_limit=1.0)
         with pytest.raises(DataError, match="beam_size is 0"):
             load(folder, beam_size=0)
+        with pytest.raises(DataError, match="coverage_penalty is -1"):
+            load(folder, coverage_penalty=-1)
         assert load(folder).parse("").error == "the question is empty"

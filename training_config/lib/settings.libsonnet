@@ -36,6 +36,7 @@ local texts = {
     beam_size: 5,
     max_steps: 150,
     plan_rules: false,
+    coverage_penalty: 0,
   },
 };
 

@@ -5,4 +5,5 @@
   num_layers: 2,
   dropout: 0.2,
   plan_rules: true,
+  coverage_penalty: 1.25,
 }

@@ -19,6 +19,7 @@ __all__ = [
     "property_phrases",
     "property_words",
     "removed_words",
+    "skipped_words",
     "stop_words",
     "synonym_classes",
 ]
@@ -51,6 +52,12 @@ def _lines(name: str) -> Iterator[tuple[str, ...]]:
 def stop_words() -> frozenset[str]:
     """Auxiliary words (V_aux of the paper), which carry no content."""
     return frozenset(word for line in _lines("stop_words.txt") for word in line)
+
+
+@cache
+def skipped_words() -> frozenset[str]:
+    """Words of questions that decompositions often leave out or say in another way, beside the auxiliary words."""
+    return frozenset(word for line in _lines("skipped_words.txt") for word in line)
 
 
 @cache

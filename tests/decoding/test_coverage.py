@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pytest
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.decoding.coverage import check_penalty, unsaid_words
+
+
+@pytest.mark.parametrize(
+    ("question", "decomposition", "expected"),
+    [
+        ("Show me all red boats!", "return boats ;return #1 that are red", ()),
+        ("Show me all red boats!", "return boats", ("red",)),
+        ("Which boat is older than the Vasa?", "return boats ;return age of #1", ("older", "vasa")),
+        ("Boats of BOATS", "return boat", ()),
+        ("how many are there ?", "return #1", ()),
+        ("", "return boats", ()),
+    ],
+)
+def test_words_that_a_plan_does_not_say(question: str, decomposition: str, expected: tuple[str, ...]) -> None:
+    assert unsaid_words(question, decomposition) == expected
+
+
+@pytest.mark.parametrize("penalty", [-1, float("nan"), float("inf"), "1", True, None])
+def test_a_penalty_is_a_number_from_zero_up(penalty: object) -> None:
+    with pytest.raises(DataError, match=r"coverage_penalty is .*; give a number from 0 up"):
+        check_penalty(penalty)  # type: ignore[arg-type]

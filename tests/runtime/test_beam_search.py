@@ -1,0 +1,88 @@
+"""The search in NumPy finds what the one in torch finds, and compares what has ended at its cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+
+from qdecomp.decoding.hypothesis import Hypothesis
+from qdecomp.decoding.plan_rules import PlanRules, TokenIds
+from qdecomp.runtime.beam_search import Cost, Found, beam_search
+from qdecomp.runtime.layers import Array
+from tests.modules.test_torch_beam_search import END, START, TableState, search_many, tables
+
+NO_RULES = PlanRules(("@start@", "@end@", ";"), ";", "@end@", False)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The probabilities of the next token given the last one, for each question."""
+
+    probabilities: Array
+
+    def advance(self, tokens: TokenIds) -> tuple[Array, Tables]:
+        rows = np.arange(len(tokens))[:, None]
+        return self.probabilities[rows, tokens].reshape(tokens.size, -1).copy(), self
+
+    def reorder(self, parents: TokenIds) -> Tables:
+        return self
+
+    def select(self, questions: TokenIds) -> Tables:
+        return Tables(self.probabilities[questions])
+
+
+def search(state: TableState, *, beam_size: int, wanted: int = 1, cost: Cost | None = None) -> list[Found]:
+    return beam_search(
+        Tables(state.tables.exp().numpy()),
+        questions=len(state.tables),
+        start=START,
+        end=END,
+        rules=NO_RULES,
+        beam_size=beam_size,
+        max_steps=12,
+        wanted=wanted,
+        cost=cost,
+    )
+
+
+def two_is_dear(question: int, hypothesis: Hypothesis) -> float:
+    return 1.5 * hypothesis.tokens.count(2) + 0.25 * question
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("wanted", [1, 3])
+def test_both_searches_find_the_same(seed: int, wanted: int) -> None:
+    state = TableState(tables(6, seed))
+    expected = search_many(state, beam_size=4, max_steps=12, wanted=wanted)
+    for ours, theirs in zip(search(state, beam_size=4, wanted=wanted), expected, strict=True):
+        assert [each.tokens for each in ours.hypotheses] == [each.tokens for each in theirs]
+        assert [each.score for each in ours.hypotheses] == pytest.approx([each.score for each in theirs], abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_answer_at_its_cost_is_the_best_of_the_whole_beam(seed: int) -> None:
+    """The search stops early, but never before the answer is sure."""
+    state = TableState(tables(6, seed))
+    whole = search_many(state, beam_size=5, max_steps=12, wanted=5)
+    changed = 0
+    for number, (found, hypotheses) in enumerate(zip(search(state, beam_size=5, cost=two_is_dear), whole, strict=True)):
+        best = max(
+            (each for each in hypotheses if each.finished), key=lambda each: each.score - two_is_dear(number, each)
+        )
+        (answer,) = found.hypotheses
+        assert answer.tokens == best.tokens
+        assert answer.score == pytest.approx(best.score - two_is_dear(number, best), abs=1e-4)
+        changed += answer.tokens != hypotheses[0].tokens
+    assert changed
+
+
+def test_a_question_s_answer_does_not_depend_on_the_others() -> None:
+    state = TableState(tables(9, seed=11))
+    free_of_place: Cost = lambda _, hypothesis: 1.5 * hypothesis.tokens.count(2)  # noqa: E731 - a cost is a function
+    together = search(state, beam_size=5, cost=free_of_place)
+    for number in range(9):
+        alone = TableState(state.tables[torch.tensor([number])])
+        assert search(alone, beam_size=5, cost=free_of_place) == [together[number]]
