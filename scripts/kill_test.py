@@ -167,6 +167,8 @@ def start(job: Job, arguments: list[str], log: Path) -> int:
     if process:
         return process
     os.setsid()
+    # With the graphs of an earlier run, a command would be done before it can be killed.
+    os.environ["QDECOMP_CACHE"] = str(log.parent / "cache")
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for stream in (1, 2):
         os.dup2(handle, stream)

@@ -48,12 +48,14 @@ def command(
     """Turn annotated decompositions into dependency graphs.
 
     Each graph is turned back into a logical form and compared with the one it was made from. If a run is
-    stopped, start it again with the same input and options: it continues where it stopped.
+    stopped, start it again with the same input and options: it continues where it stopped. Graphs are
+    also kept in the cache folder (QDECOMP_CACHE), where training finds them.
     """
     from qdecomp.cluster import on_cluster
     from qdecomp.data_structures.errors import DataError
     from qdecomp.data_structures.special_tokens import PRESETS
     from qdecomp.files.bulk_conversion import ConversionSummary, SourceCounts, conversion_summary_to_json, convert_file
+    from qdecomp.files.conversion_cache import ConversionCache
     from qdecomp.terminal.tables import Table, show_tables
 
     require_one_way(processes, cluster)
@@ -88,6 +90,7 @@ def command(
             special=PRESETS[special_tokens],
             processes=processes,
             spread=spread,
+            cache=ConversionCache(),
             overwrite=overwrite,
         )
     if json_path is not None:

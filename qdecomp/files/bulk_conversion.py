@@ -6,32 +6,30 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, convert
-from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
-from qdecomp.data_structures.error_kinds import kind_of_error
-from qdecomp.data_structures.errors import DataError, QDecompError
-from qdecomp.data_structures.lf_em.round_trip import check_round_trip
-from qdecomp.data_structures.logical_form import format_step
-from qdecomp.data_structures.mistakes import as_row_errors, is_mistake
+from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
-from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, in_processes
+from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, rows_in_processes
 from qdecomp.terminal.progress import progress
 
 from .break_csv import BreakExample, read_break_csv, source_of
+from .conversion_cache import ConversionCache
+from .conversion_records import conversion_key, failed_conversion, make_conversion_records
 from .resumable import resume_json_lines
 
 __all__ = ["ConversionSummary", "SourceCounts", "conversion_summary_to_json", "convert_file", "convert_row"]
 
 _ROWS_A_TASK = 40
-# For fewer rows than this, starting other processes takes longer than the work.
-_ROWS_FOR_PROCESSES = 400
+# Above this, the cache would take more than about 200 MB for one file.
+_MOST_ROWS_TO_KEEP = 100_000
 _NO_DECOMPOSITION = "there is no decomposition"
 
 
@@ -86,59 +84,35 @@ class ConversionSummary:
 
 def convert_row(example: BreakExample, special: SpecialTokens = PRESETS["default"]) -> dict[str, Any]:
     """The record of one row: its graph, whether that gives the logical form back, and what went wrong."""
-    record = _empty_record(example, special)
-    try:
-        if example.error is not None:
-            raise DataError(example.error)
-        if example.decomposition is None:
-            raise DataError(_NO_DECOMPOSITION)
-        with as_row_errors():
-            conversion = convert(example.question, example.decomposition, special=special)
-            reason, error = _loss(conversion)
-    except QDecompError as failure:
-        return {**record, "reason": kind_of_error(failure), "error": str(failure)}
-    return {
-        **record,
-        "logical_form": [format_step(step) for step in conversion.form.steps],
-        "graph": dependency_graph_to_json(conversion.graph),
-        "round_trip": reason is None,
-        "missing": [word for _, word in conversion.alignment.missing],
-        "reason": reason,
-        "error": error,
-    }
+    (record,) = _convert_rows([example], special)
+    return record
 
 
-def _empty_record(example: BreakExample, special: SpecialTokens) -> dict[str, Any]:
-    return {
-        "row": example.row,
-        "key": _key(example, special),
-        "question_id": example.question_id,
-        "question": example.question,
-        "logical_form": None,
-        "graph": None,
-        "round_trip": False,
-        "missing": [],
-        "reason": None,
-        "error": None,
-    }
+def _convert_rows(
+    examples: Sequence[BreakExample], special: SpecialTokens, cache: ConversionCache | None = None
+) -> list[dict[str, Any]]:
+    pairs = [(example.question, example.decomposition) for example in examples if example.decomposition is not None]
+    conversions = iter(
+        make_conversion_records(pairs, special) if cache is None else cache.records(pairs, special, processes=1)
+    )
+    return [
+        _row_record(example, special, _no_conversion(example) if example.decomposition is None else next(conversions))
+        for example in examples
+    ]
 
 
-def _loss(conversion: Conversion) -> tuple[str | None, str | None]:
-    """Why the graph does not give the logical form back: a class of reasons and the reason; None if it does."""
-    result = check_round_trip(conversion)
-    if result.verdict:
-        return None, None
-    if result.error is not None and "gold:" in result.error:
-        return "no published logical form", result.error
-    if conversion.alignment.missing:
-        words = ", ".join(word for _, word in conversion.alignment.missing)
-        return "words that the question does not have", f"the question does not have: {words}"
-    return "words that go elsewhere", f"{result.gold_normalized} became {result.prediction_normalized}"
+def _no_conversion(example: BreakExample) -> dict[str, Any]:
+    return failed_conversion(DataError(example.error or _NO_DECOMPOSITION))
+
+
+def _row_record(example: BreakExample, special: SpecialTokens, conversion: Mapping[str, Any]) -> dict[str, Any]:
+    row = {"row": example.row, "key": _key(example, special), "question_id": example.question_id}
+    return {**row, "question": example.question, **conversion}
 
 
 def _key(example: BreakExample, special: SpecialTokens) -> str:
-    parts = [CONVERSION_VERSION, special.appended, example.question_id, example.question, example.decomposition]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    content = conversion_key(example.question, example.decomposition, special)
+    return hashlib.sha256(json.dumps([content, example.question_id]).encode()).hexdigest()[:16]
 
 
 def convert_file(
@@ -148,12 +122,14 @@ def convert_file(
     special: SpecialTokens = PRESETS["default"],
     processes: int | None = None,
     spread: Spread | None = None,
+    cache: ConversionCache | None = None,
     overwrite: bool = False,
 ) -> ConversionSummary:
     """Convert Break's CSV to JSON lines, one for each row, in its order.
 
     A run that was stopped goes on where it ended when it is started again. ``processes`` is the number of cores to
-    use, all by default; with ``spread``, workers elsewhere convert.
+    use, all by default; with ``spread``, workers elsewhere convert. With a ``cache``, what training or another run has
+    converted is not converted again, and what is new is kept there, unless the file is very long.
     """
     started = time.monotonic()
     examples = read_break_csv(input_path)
@@ -162,7 +138,8 @@ def convert_file(
     with resume_json_lines(output_path, keys, overwrite=overwrite, on_record=summary.add) as writer:
         summary.resumed = writer.done
         rest = examples[writer.done :]
-        for record in progress(_records(rest, special, processes, spread), "Converting", len(rest)):
+        kept_in = cache if len(examples) <= _MOST_ROWS_TO_KEEP else None
+        for record in progress(_records(rest, special, processes, spread, kept_in), "Converting", len(rest)):
             writer.write(record)
             summary.add(record)
     summary.seconds = time.monotonic() - started
@@ -170,29 +147,24 @@ def convert_file(
 
 
 def _records(
-    examples: Sequence[BreakExample], special: SpecialTokens, processes: int | None, spread: Spread | None
+    examples: Sequence[BreakExample],
+    special: SpecialTokens,
+    processes: int | None,
+    spread: Spread | None,
+    cache: ConversionCache | None,
 ) -> Iterator[dict[str, Any]]:
-    from joblib import cpu_count
-
-    tasks = (examples[start : start + _ROWS_A_TASK] for start in range(0, len(examples), _ROWS_A_TASK))
-    work = partial(_convert_rows, special=special)
     if spread is not None:
-        yield from chain.from_iterable(spread(work, tasks, partial(_died_record, special=special)))
-        return
-    workers = max(1, processes or cpu_count())
-    if workers == 1 or len(examples) < _ROWS_FOR_PROCESSES:
-        yield from (convert_row(example, special) for example in examples)
-        return
-    yield from chain.from_iterable(in_processes(work, tasks, workers, ahead=3))
+        tasks = (examples[start : start + _ROWS_A_TASK] for start in range(0, len(examples), _ROWS_A_TASK))
+        work = partial(_convert_rows, special=special)
+        return chain.from_iterable(spread(work, tasks, partial(_died_record, special=special)))
+    work = partial(_convert_rows, special=special, cache=cache)
+    return rows_in_processes(work, examples, len(examples), processes)
 
 
 def _died_record(example: BreakExample, special: SpecialTokens) -> dict[str, Any]:
     """The record of a row that no worker survives."""
-    return {**_empty_record(example, special), "reason": "the worker process died", "error": ROW_KILLED_WORKERS}
-
-
-def _convert_rows(examples: Iterable[BreakExample], special: SpecialTokens) -> list[dict[str, Any]]:
-    return [convert_row(example, special) for example in examples]
+    nothing = failed_conversion(DataError(ROW_KILLED_WORKERS))
+    return _row_record(example, special, {**nothing, "reason": "the worker process died"})
 
 
 def conversion_summary_to_json(summary: ConversionSummary) -> dict[str, Any]:

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import json
 import logging
-import multiprocessing
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
-from itertools import chain, islice
+from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION
 from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.special_tokens import SpecialTokens
-from qdecomp.terminal.processes import in_processes
+from qdecomp.terminal.processes import rows_in_processes
 from qdecomp.terminal.progress import progress
 
-from .conversion_records import conversion_key, make_conversion_record
+from .conversion_records import AnnotatedPair, conversion_key, make_conversion_records
 
 __all__ = ["ConversionCache", "default_cache_folder"]
 
@@ -32,14 +31,8 @@ logger = logging.getLogger(__name__)
 
 _SECONDS_TO_WAIT_FOR_ANOTHER_PROCESS = 60.0
 _ROWS_A_TRANSACTION = 200
-_ROWS_A_TASK = 40
-# For fewer rows than this, starting other processes takes longer than the work.
-_ROWS_FOR_PROCESSES = 400
 _ROWS_FOR_PROGRESS = 100
 _TABLE = "CREATE TABLE IF NOT EXISTS conversions (key TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID"
-
-Pair = tuple[str, str]
-"""A question and its decomposition."""
 
 
 def default_cache_folder() -> Path:
@@ -60,7 +53,7 @@ class ConversionCache:
         self.path = (Path(folder) if folder else default_cache_folder()) / f"conversions-{version}.sqlite"
 
     def records(
-        self, pairs: Sequence[Pair], special: SpecialTokens, *, processes: int | None = None
+        self, pairs: Sequence[AnnotatedPair], special: SpecialTokens, *, processes: int | None = None
     ) -> list[dict[str, Any]]:
         """The conversion of each pair, see :func:`.make_conversion_record`.
 
@@ -77,7 +70,7 @@ class ConversionCache:
                     found.update(chunk)
                     _store(connection, chunk)
         except (sqlite3.Error, OSError) as error:
-            logger.warning("%s: the cache of conversions cannot be used (%s); converting without it", self.path, error)
+            _warn(self.path, str(error))
             found.update(_convert(_missing(keys, pairs, found), special, processes))
         return [found[key] for key in keys]
 
@@ -89,7 +82,13 @@ class ConversionCache:
             yield connection
 
 
-def _missing(keys: Sequence[str], pairs: Sequence[Pair], found: Mapping[str, Any]) -> dict[str, Pair]:
+@lru_cache(maxsize=100)
+def _warn(path: Path, reason: str) -> None:
+    """Say once, not for every piece of a file, that there is no cache."""
+    logger.warning("%s: the cache of conversions cannot be used (%s); converting without it", path, reason)
+
+
+def _missing(keys: Sequence[str], pairs: Sequence[AnnotatedPair], found: Mapping[str, Any]) -> dict[str, AnnotatedPair]:
     return {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found}
 
 
@@ -109,22 +108,8 @@ def _store(connection: sqlite3.Connection, records: Iterable[tuple[str, dict[str
 
 
 def _convert(
-    wanted: Mapping[str, Pair], special: SpecialTokens, processes: int | None
+    wanted: Mapping[str, AnnotatedPair], special: SpecialTokens, processes: int | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    results = zip(wanted, _converted(list(wanted.values()), special, processes), strict=True)
-    return iter(progress(results, "Converting to graphs", len(wanted))) if len(wanted) > _ROWS_FOR_PROGRESS else results
-
-
-def _converted(pairs: Sequence[Pair], special: SpecialTokens, processes: int | None) -> Iterator[dict[str, Any]]:
-    from joblib import cpu_count
-
-    # The processes in which AllenNLP reads may not start others.
-    workers = 1 if multiprocessing.current_process().daemon else max(1, processes or cpu_count())
-    if workers == 1 or len(pairs) < _ROWS_FOR_PROCESSES:
-        return (make_conversion_record(*pair, special) for pair in pairs)
-    tasks = (pairs[start : start + _ROWS_A_TASK] for start in range(0, len(pairs), _ROWS_A_TASK))
-    return chain.from_iterable(in_processes(partial(_convert_pairs, special=special), tasks, workers, ahead=3))
-
-
-def _convert_pairs(pairs: Iterable[Pair], special: SpecialTokens) -> list[dict[str, Any]]:
-    return [make_conversion_record(*pair, special) for pair in pairs]
+    work = partial(make_conversion_records, special=special)
+    results = zip(wanted, rows_in_processes(work, wanted.values(), len(wanted), processes), strict=True)
+    return progress(results, "Converting to graphs", len(wanted)) if len(wanted) > _ROWS_FOR_PROGRESS else results

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, convert
@@ -15,7 +16,10 @@ from qdecomp.data_structures.logical_form import format_step
 from qdecomp.data_structures.mistakes import as_row_errors
 from qdecomp.data_structures.special_tokens import SpecialTokens
 
-__all__ = ["conversion_key", "failed_conversion", "make_conversion_record"]
+__all__ = ["AnnotatedPair", "conversion_key", "failed_conversion", "make_conversion_record", "make_conversion_records"]
+
+AnnotatedPair = tuple[str, str]
+"""A question and its decomposition."""
 
 
 def conversion_key(
@@ -47,6 +51,11 @@ def make_conversion_record(question: str, decomposition: str, special: SpecialTo
         "reason": reason,
         "error": error,
     }
+
+
+def make_conversion_records(pairs: Iterable[AnnotatedPair], special: SpecialTokens) -> list[dict[str, Any]]:
+    """The records of several pairs."""
+    return [make_conversion_record(*pair, special) for pair in pairs]
 
 
 def failed_conversion(failure: QDecompError) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import select
 import signal
@@ -9,9 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["ROW_KILLED_WORKERS", "Spread", "in_processes"]
+__all__ = ["ROW_KILLED_WORKERS", "Spread", "in_processes", "rows_in_processes"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -20,6 +22,9 @@ ROW_KILLED_WORKERS = "the worker process died each time it came to this row"
 """The error of a row that no worker survives."""
 
 _SECONDS_BETWEEN_LOOKS = 1.0
+_ROWS_A_TASK = 40
+# For fewer rows than this, starting other processes takes longer than the work.
+_ROWS_FOR_PROCESSES = 400
 
 
 class Spread(Protocol):
@@ -57,6 +62,24 @@ def in_processes(
     with _without_interrupts():
         results: Iterator[Result] = parallel(delayed(function)(task) for task in tasks)
     return results
+
+
+def rows_in_processes(
+    work: Callable[[Sequence[Task]], Iterable[Result]], rows: Iterable[Task], count: int, processes: int | None = None
+) -> Iterator[Result]:
+    """The results of all rows in their order; ``work`` is given some rows at a time.
+
+    ``processes`` is how many cores to use, all by default. A few rows are done in this process, and so are all of them
+    in a process that may not start others.
+    """
+    from joblib import cpu_count
+
+    waiting = iter(rows)
+    tasks = iter(lambda: list(islice(waiting, _ROWS_A_TASK)), [])
+    workers = 1 if multiprocessing.current_process().daemon else max(1, processes or cpu_count())
+    if workers == 1 or count < _ROWS_FOR_PROCESSES:
+        return chain.from_iterable(map(work, tasks))
+    return chain.from_iterable(in_processes(work, tasks, workers, ahead=3))
 
 
 @contextmanager

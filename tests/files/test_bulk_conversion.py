@@ -15,8 +15,9 @@ from qdecomp.data_structures.conversion.chain import logical_form_from_graph
 from qdecomp.data_structures.dependency_graph import dependency_graph_from_json
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
-from qdecomp.files import BreakExample
+from qdecomp.files import BreakExample, conversion_records
 from qdecomp.files.bulk_conversion import conversion_summary_to_json, convert_file, convert_row
+from qdecomp.files.conversion_cache import ConversionCache
 from tests.files.test_csv_rows import forty_rows
 
 ROWS = [
@@ -72,6 +73,15 @@ def test_several_processes_write_the_same_file(break_csv, tmp_path):
     convert_file(path, tmp_path / "one.jsonl", processes=1)
     convert_file(path, tmp_path / "two.jsonl", processes=2)
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
+
+
+def test_training_and_the_command_share_what_is_converted(break_csv, tmp_path, monkeypatch):
+    cache = ConversionCache(tmp_path / "cache")
+    cache.records([row[1:] for row in ROWS if row[2]], PRESETS["default"])
+    convert_file(break_csv(), tmp_path / "anew.jsonl", processes=1)
+    monkeypatch.setattr(conversion_records, "convert", lambda *args, **options: pytest.fail("converted again"))
+    convert_file(break_csv(), tmp_path / "kept.jsonl", processes=1, cache=cache)
+    assert (tmp_path / "kept.jsonl").read_bytes() == (tmp_path / "anew.jsonl").read_bytes()
 
 
 def test_a_run_that_was_stopped_goes_on(break_csv, tmp_path):

@@ -11,6 +11,7 @@ from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.files import conversion_cache, conversion_records
 from qdecomp.files.conversion_cache import ConversionCache, default_cache_folder
+from qdecomp.terminal import processes
 
 SPECIAL = PRESETS["default"]
 GOOD = ("How many red cubes are there?", "return cubes ;return #1 that are red ;return number of #2")
@@ -25,18 +26,18 @@ def test_graphs_come_from_the_conversion_and_then_from_disk(tmp_path: Path, monk
     first, failed = ConversionCache(tmp_path).records([GOOD, BAD], SPECIAL)
     assert dependency_graph_from_json(first["graph"]) == convert(*GOOD, special=SPECIAL).graph
     assert (failed["graph"], failed["error"]) == (None, "step 1: refers to itself (#1)")
-    monkeypatch.setattr(conversion_cache, "make_conversion_record", _no_conversion)
+    monkeypatch.setattr(conversion_cache, "make_conversion_records", _no_conversion)
     assert ConversionCache(tmp_path).records([GOOD, BAD, GOOD], SPECIAL) == [first, failed, first]
 
 
 def test_several_processes_convert_what_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [(f"How many red cubes of kind {number} are there?", GOOD[1]) for number in range(6)]
     alone = ConversionCache(tmp_path / "alone").records(pairs, SPECIAL, processes=1)
-    monkeypatch.setattr(conversion_cache, "_ROWS_FOR_PROCESSES", 2)
-    monkeypatch.setattr(conversion_cache, "_ROWS_A_TASK", 4)
+    monkeypatch.setattr(processes, "_ROWS_FOR_PROCESSES", 2)
+    monkeypatch.setattr(processes, "_ROWS_A_TASK", 4)
     together = ConversionCache(tmp_path / "together")
     assert together.records(pairs, SPECIAL, processes=2) == alone
-    monkeypatch.setattr(conversion_cache, "in_processes", _no_conversion)
+    monkeypatch.setattr(processes, "in_processes", _no_conversion)
     assert together.records(pairs, SPECIAL, processes=2) == alone
 
 
@@ -57,7 +58,7 @@ def test_whatever_changes_the_graph_changes_the_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     ConversionCache(tmp_path).records([GOOD], SPECIAL)
-    monkeypatch.setattr(conversion_cache, "make_conversion_record", _no_conversion)
+    monkeypatch.setattr(conversion_cache, "make_conversion_records", _no_conversion)
     cache = ConversionCache(tmp_path, version="other") if change == "version" else ConversionCache(tmp_path)
     pair = (GOOD[0], GOOD[1] + " ;return #3") if change == "decomposition" else GOOD
     with pytest.raises(AssertionError, match="converted again"):
