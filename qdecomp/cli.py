@@ -30,6 +30,7 @@ _COMMANDS = {
     "combine": "Make the consensus of several systems' predictions.",
     "report": "Compare systems on one page with tables, plots and examples.",
     "render": "Show predicted decompositions as a page of pictures.",
+    "serve": "Serve a page to try the parser in the browser, and an API for programs.",
     "prompt": "Print a prompt that asks a language model for a decomposition.",
 }
 

@@ -46,9 +46,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "allennlp_bridge": _PARSERS | {"runtime"},
     "top": _FILES | {"cluster", "decoding", "runtime", "visualization", "planning", "allennlp_bridge"},
     "integrations": _DATA_STRUCTURES | {"files", "planning", "top"},
+    "service": _FILES | _METRICS | {"evaluation", "visualization", "planning", "top"},
     "commands": _FILES
     | _METRICS
-    | {"cluster", "evaluation", "evaluation.report", "visualization", "planning", "top", "decoding"},
+    | {"cluster", "evaluation", "evaluation.report", "visualization", "planning", "top", "decoding", "service"},
     "cli": {"data_structures", "terminal", "commands"},
 }
 

@@ -1,0 +1,185 @@
+"""What stands around every request: limits on its body, security headers, figures, a log without content."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterable
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .log import LOG
+from .monitoring import Monitor
+from .refused_requests import RefusedError, mistake, too_large, too_slow
+
+__all__ = ["BoundedBodies", "Observer"]
+
+_WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+# What is above the limit is read and thrown away up to so many times the limit, since most clients send their whole
+# body before they read the answer that says that it is too large.
+_THROWN_AWAY = 16
+
+_CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_SECURITY_HEADERS = (
+    (b"content-security-policy", _CONTENT_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+_CACHE_CONTROL = b"cache-control"
+
+
+async def send_refusal(send: Send, refusal: RefusedError) -> None:
+    """Answer with the reason as JSON."""
+    body = json.dumps({"error": refusal.message}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+class BoundedBodies:
+    """Reads the body of a request before anything is done with it, and ends the work when the client has gone."""
+
+    def __init__(self, app: ASGIApp, max_body: int, max_seconds: float) -> None:
+        self._app = app
+        self._max_body = max_body
+        self._max_seconds = max_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse a body that is too large or too slow."""
+        if scope["type"] != "http" or scope["method"] not in _WITH_BODY:
+            await self._app(scope, receive, send)
+            return
+        try:
+            body = await asyncio.wait_for(self._body(scope, receive), self._max_seconds)
+        except (TimeoutError, asyncio.TimeoutError):
+            refusal = too_slow(self._max_seconds)
+            refusal.headers["Connection"] = "close"
+            await send_refusal(send, refusal)
+            return
+        except RefusedError as refusal:
+            await send_refusal(send, refusal)
+            return
+        if body is not None:
+            await self._while_connected(scope, body, receive, send)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
+        """The whole body; None where the client has gone."""
+        pieces: list[bytes] = []
+        size = 0
+        refusal = too_large(self._max_body)
+        if _announced_length(scope["headers"]) > self._max_body * _THROWN_AWAY:
+            refusal.headers["Connection"] = "close"
+            raise refusal
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            size += len(message.get("body", b""))
+            if size <= self._max_body:
+                pieces.append(message.get("body", b""))
+            elif size > self._max_body * _THROWN_AWAY:
+                refusal.headers["Connection"] = "close"
+                raise refusal
+            if not message.get("more_body"):
+                break
+        if size > self._max_body:
+            raise refusal
+        return b"".join(pieces)
+
+    async def _while_connected(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        is_answered = False
+
+        async def replay() -> Message:
+            return waiting.pop() if waiting else await gone
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal is_answered
+            is_answered = message["type"] == "http.response.body" and not message.get("more_body")
+            await send(message)
+
+        gone = asyncio.ensure_future(receive())
+        work = asyncio.ensure_future(self._app(scope, replay, send_and_note))
+        try:
+            await asyncio.wait({gone, work}, return_when=asyncio.FIRST_COMPLETED)
+            if not is_answered:
+                # The client has gone, and nobody wants the answer.
+                work.cancel()
+            await asyncio.wait({work})
+            if not work.cancelled():
+                work.result()
+        finally:
+            gone.cancel()
+            work.cancel()
+
+
+def _announced_length(headers: Iterable[tuple[bytes, bytes]]) -> int:
+    value = next((value for name, value in headers if name == b"content-length"), b"0")
+    return int(value) if value.isdigit() else 0
+
+
+class Observer:
+    """Adds security headers, counts and measures, and lets no error out."""
+
+    def __init__(self, app: ASGIApp, monitor: Monitor, paths: Iterable[str], log_requests: bool = False) -> None:
+        self._app = app
+        self._monitor = monitor
+        self._paths = frozenset(paths)
+        self._log_requests = log_requests
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        status = 0
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message = {**message, "headers": _with_security(message.get("headers", ()))}
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_and_note)
+        except Exception as error:
+            # Its message may have words of the request; the reason has none.
+            refusal = mistake(error)
+            LOG.error("%s %s: %s", scope["method"], self._label(scope), refusal.message)
+            if not status:
+                await send_refusal(send_and_note, refusal)
+        finally:
+            self._note(scope, status, time.perf_counter() - started)
+
+    def _label(self, scope: Scope) -> str:
+        path: str = scope["path"]
+        if path in self._paths:
+            return path
+        return "/static" if path.startswith("/static/") else "other"
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        path, method = self._label(scope), scope["method"]
+        known = method if method in _WITH_BODY or method in ("GET", "HEAD", "OPTIONS") else "other"
+        # A client that went away before its answer has none.
+        self._monitor.requests.labels(known, path, str(status or "gone")).inc()
+        self._monitor.seconds.labels(path).observe(seconds)
+        if self._log_requests:
+            LOG.info("%s %s %s %.1f ms", known, path, status or "gone", 1000 * seconds)
+
+
+def _with_security(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    found = [*headers, *_SECURITY_HEADERS]
+    if not any(name.lower() == _CACHE_CONTROL for name, _ in found):
+        found.append((_CACHE_CONTROL, b"no-store"))
+    return found

@@ -1,0 +1,95 @@
+"""Requests that are refused: each has a status and one line that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+from qdecomp.terminal.escapes import printable
+
+__all__ = ["RefusedError", "busy", "invalid_request", "mistake", "too_large", "too_slow", "took_too_long"]
+
+_NOT_JSON = "json_invalid"
+_LONGEST_NAME = 60
+# What pydantic adds to the place of a mistake where a field may be one or the other.
+_ALTERNATIVES = ("str", "list[str]")
+# Kinds of mistakes in a request that pydantic words for programmers.
+_WORDS: Mapping[str, str] = {
+    "missing": "is missing",
+    "extra_forbidden": "is not known here",
+    "string_type": "is not a text",
+    "list_type": "is not a list",
+    "bool_type": "is neither true nor false",
+    "bool_parsing": "is neither true nor false",
+    "model_attributes_type": "is not an object",
+    "dict_type": "is not an object",
+    # The one check of ours.
+    "value_error": "holds half a character (a surrogate)",
+}
+
+
+class RefusedError(Exception):
+    """A request that gets no answer but this one."""
+
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.headers = dict(headers or {})
+
+
+def too_large(limit: int) -> RefusedError:
+    """The body is above the limit."""
+    return RefusedError(413, f"the body is too large; at most {limit:,} bytes are allowed")
+
+
+def too_slow(seconds: float) -> RefusedError:
+    """The body did not arrive."""
+    return RefusedError(408, f"the body did not arrive within {seconds:g} seconds")
+
+
+def busy() -> RefusedError:
+    """Too much waits already."""
+    return RefusedError(503, "too many requests are waiting; try again in a moment", {"Retry-After": "1"})
+
+
+def took_too_long(seconds: float) -> RefusedError:
+    """The time for an answer is up."""
+    return RefusedError(504, f"there was no answer within {seconds:g} seconds; ask for less at a time")
+
+
+def invalid_request(errors: Sequence[Mapping[str, Any]]) -> RefusedError:
+    """What is wrong with a body that is not as the API has it, in one line without its content.
+
+    >>> invalid_request([{"type": "missing", "loc": ("body", "question"), "msg": "Field required"}]).message
+    'question is missing'
+    """
+    if not errors:
+        return RefusedError(422, "the request is not as /openapi.json has it")
+    first = errors[0]
+    kind, place = first["type"], [part for part in first["loc"][1:] if part not in _ALTERNATIVES]
+    if kind == _NOT_JSON:
+        reason = first.get("ctx", {}).get("error", first["msg"])
+        return RefusedError(400, f"the body is not JSON: {reason}")
+    name = _shown(".".join(map(str, place))) or "the body"
+    words = _WORDS.get(kind) or f"is not valid: {first['msg']}"
+    return RefusedError(422, f"{name} {words}")
+
+
+def mistake(error: Exception) -> RefusedError:
+    """The code failed; the reason has no words of the request."""
+    try:
+        with as_row_errors():
+            raise error
+    except OurMistakeError as found:
+        return RefusedError(500, found.reason)
+    except QDecompError as found:
+        return RefusedError(422, str(found))
+
+
+def _shown(name: str) -> str:
+    """The name of a field, which a client may have made up, so that it can be sent and read."""
+    name = printable(name)
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"

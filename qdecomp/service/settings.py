@@ -1,0 +1,63 @@
+"""What the service is asked to do: which parser, and how much of everything it takes."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.limits import LONGEST_QUESTION
+from qdecomp.parser import BUNDLED_NAME
+
+__all__ = ["ServiceSettings", "settings_from_environment"]
+
+_VARIABLE = "QDECOMP_SERVICE_SETTINGS"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """The parser and the limits of one service; every worker process has the same."""
+
+    parser: str = BUNDLED_NAME
+    decoder: str | None = None
+    candidates: int = 0
+    min_confidence: float = 0.0
+    trust: bool = False
+    batch_size: int = 32
+    """The most questions that are parsed together."""
+    max_questions: int = 64
+    """Questions, or pairs to score, of one request."""
+    max_question_length: int = LONGEST_QUESTION
+    """Characters of a question."""
+    max_body: int = 1_000_000
+    """Bytes of a request's body."""
+    max_waiting: int = 256
+    """Questions, or other jobs, that wait at the same time; more are refused until there is room."""
+    max_seconds: float = 30.0
+    """For an answer, and for the body of a request to arrive."""
+    max_connections: int = 512
+    log_requests: bool = False
+
+    def __post_init__(self) -> None:
+        counts = ("batch_size", "max_questions", "max_question_length", "max_body", "max_waiting", "max_connections")
+        for name in counts:
+            if getattr(self, name) < 1:
+                raise DataError(f"{name} is {getattr(self, name)}; give a number from 1 up")
+        if not self.max_seconds > 0:
+            raise DataError(f"max_seconds is {self.max_seconds}; give a number above 0")
+
+    def to_environment(self) -> None:
+        """Leave the settings to the processes that this one starts."""
+        os.environ[_VARIABLE] = json.dumps(asdict(self))
+
+    def limits(self) -> dict[str, Any]:
+        """What a client may want to know before it asks."""
+        names = ("max_questions", "max_question_length", "max_body", "max_seconds")
+        return {name: getattr(self, name) for name in names}
+
+
+def settings_from_environment() -> ServiceSettings:
+    """The settings that :meth:`ServiceSettings.to_environment` left, or the defaults."""
+    return ServiceSettings(**json.loads(os.environ.get(_VARIABLE, "{}")))

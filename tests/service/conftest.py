@@ -1,0 +1,57 @@
+"""The service with parsers of its own, so that these tests need no trained one; skipped without the extra."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+
+from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_text
+from qdecomp.parser import Parser
+from qdecomp.refusals import CarefulParser
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
+
+NEEDS = "pip install 'qdecomp[serve]' (in a clone: pip install '.[serve]')"
+
+
+def toy_predict(questions: Sequence[str]) -> list[Prediction]:
+    """Counts whatever is asked for: always the same two steps, with the question's last word."""
+    return [
+        prediction_from_text(f"return {question.split()[-1]} ;return number of #1", -0.5)
+        if question
+        else failed_prediction("the question is empty")
+        for question in questions
+    ]
+
+
+def toy_parser() -> Parser:
+    return Parser("toy", CarefulParser(toy_predict))
+
+
+@pytest.fixture
+def client_of() -> Iterator[Callable[..., TestClient]]:
+    """Start an application: give limits of :class:`ServiceSettings`, and another parser if you like."""
+    pytest.importorskip("fastapi", reason=f"the service is not installed: {NEEDS}")
+    from fastapi.testclient import TestClient
+
+    from qdecomp.service.app import create_app
+    from qdecomp.service.settings import ServiceSettings
+
+    opened: list[TestClient] = []
+
+    def start(parser: Parser | None = None, **limits: int | float | bool) -> TestClient:
+        client = TestClient(create_app(ServiceSettings(**limits), parser or toy_parser()))
+        opened.append(client)
+        return client.__enter__()
+
+    yield start
+    for client in opened:
+        client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def client(client_of: Callable[..., TestClient]) -> TestClient:
+    return client_of()

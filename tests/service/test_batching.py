@@ -1,0 +1,188 @@
+"""Questions that come at the same time are parsed together; what takes too long or is too much is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from qdecomp.decomposition import Decomposition
+from qdecomp.parser import Parser
+from tests.service.conftest import NEEDS, toy_parser, toy_predict
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
+
+pytest.importorskip("fastapi", reason=f"the service is not installed: {NEEDS}")
+
+from qdecomp.service.batching import MicroBatcher
+from qdecomp.service.refused_requests import RefusedError
+
+
+class Gate:
+    """A parser that begins when it is let, and remembers its batches."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.begun = threading.Semaphore(0)
+        self.open = threading.Event()
+
+    def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
+        self.batches.append(list(questions))
+        self.begun.release()
+        assert self.open.wait(60)
+        return list(toy_parser().pipe(questions))
+
+
+def run(gate: Gate, scenario: Callable[[MicroBatcher], Any], **options: Any) -> Any:
+    batcher = MicroBatcher(gate, **options)
+    batcher.start()
+    try:
+        return asyncio.run(scenario(batcher))
+    finally:
+        gate.open.set()
+        batcher.stop()
+        assert not batcher.is_alive
+
+
+def test_what_comes_while_a_batch_is_parsed_makes_the_next_one() -> None:
+    gate = Gate()
+    questions = [f"how many things{number}" for number in range(7)]
+
+    async def scenario(batcher: MicroBatcher) -> list[list[Decomposition]]:
+        first = asyncio.ensure_future(batcher.parse(questions[:1]))
+        await asyncio.to_thread(gate.begun.acquire)
+        others = [asyncio.ensure_future(batcher.parse(questions[start : start + 2])) for start in (1, 3, 5)]
+        await asyncio.sleep(0)
+        assert batcher.waiting == 6
+        gate.open.set()
+        return list(await asyncio.gather(first, *others))
+
+    answers = run(gate, scenario, batch_size=4)
+    assert gate.batches == [questions[:1], questions[1:5], questions[5:]]
+    assert [each.question for answer in answers for each in answer] == questions
+    assert all(each.steps[0] == each.question.split()[-1] for answer in answers for each in answer)
+
+
+def test_too_much_is_refused_and_nothing_of_it_is_parsed() -> None:
+    gate = Gate()
+
+    async def scenario(batcher: MicroBatcher) -> None:
+        first = asyncio.ensure_future(batcher.parse(["how many a"]))
+        await asyncio.to_thread(gate.begun.acquire)
+        second = asyncio.ensure_future(batcher.parse(["how many b"]))
+        await asyncio.sleep(0)
+        with pytest.raises(RefusedError, match="try again") as refusal:
+            await batcher.parse(["how many c", "how many d"])
+        assert refusal.value.status == 503
+        gate.open.set()
+        await asyncio.gather(first, second)
+
+    run(gate, scenario, max_waiting=2)
+    assert gate.batches == [["how many a"], ["how many b"]]
+
+
+def test_a_request_that_has_gone_is_not_parsed() -> None:
+    gate = Gate()
+
+    async def scenario(batcher: MicroBatcher) -> None:
+        first = asyncio.ensure_future(batcher.parse(["how many a"]))
+        await asyncio.to_thread(gate.begun.acquire)
+        gone = asyncio.ensure_future(batcher.parse(["how many b"]))
+        stays = asyncio.ensure_future(batcher.parse(["how many c"]))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.wait({gone})
+        gate.open.set()
+        await asyncio.gather(first, stays)
+
+    run(gate, scenario)
+    assert gate.batches == [["how many a"], ["how many c"]]
+
+
+def test_what_waits_is_parsed_when_the_batcher_stops() -> None:
+    gate = Gate()
+
+    async def scenario(batcher: MicroBatcher) -> list[Decomposition]:
+        first = asyncio.ensure_future(batcher.parse(["how many a"]))
+        await asyncio.to_thread(gate.begun.acquire)
+        second = asyncio.ensure_future(batcher.parse(["how many b"]))
+        await asyncio.sleep(0)
+        stopping = asyncio.ensure_future(asyncio.to_thread(batcher.stop))
+        gate.open.set()
+        answers = [*(await first), *(await second)]
+        await stopping
+        return answers
+
+    assert [each.steps[0] for each in run(gate, scenario)] == ["a", "b"]
+
+
+def test_an_error_of_the_parser_reaches_every_request_of_its_batch_and_no_other() -> None:
+    calls = []
+
+    def fail_once(questions: Sequence[str]) -> list[Decomposition]:
+        calls.append(questions)
+        if len(calls) == 1:
+            raise MemoryError("no room")
+        return list(toy_parser().pipe(questions))
+
+    async def scenario(batcher: MicroBatcher) -> list[Decomposition]:
+        with pytest.raises(MemoryError):
+            await batcher.parse(["how many a"])
+        return await batcher.parse(["how many b"])
+
+    batcher = MicroBatcher(fail_once)
+    batcher.start()
+    assert asyncio.run(scenario(batcher))[0].steps[0] == "b"
+    batcher.stop()
+
+
+def test_requests_at_the_same_time_share_batches(client_of: Callable[..., TestClient]) -> None:
+    begun, gate = threading.Event(), threading.Event()
+    sizes: list[int] = []
+
+    def predict(questions: Sequence[str]) -> Any:
+        sizes.append(len(questions))
+        begun.set()
+        assert gate.wait(60)
+        return toy_predict(questions)
+
+    client = client_of(Parser("gated", predict))
+
+    def ask(number: int) -> str:
+        answer = client.post("/parse", json={"question": f"how many things{number}"})
+        return answer.json()["steps"][0]["text"]
+
+    def waiting() -> float:
+        lines = client.get("/metrics").text.splitlines()
+        return next(float(line.split()[1]) for line in lines if line.startswith("qdecomp_questions_waiting "))
+
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(ask, 0)
+        assert begun.wait(60)
+        others = [pool.submit(ask, number) for number in range(1, 7)]
+        while waiting() < 6:
+            pass
+        gate.set()
+        assert [job.result() for job in (first, *others)] == [f"things{number}" for number in range(7)]
+    assert sizes == [1, 6]
+
+
+def test_an_answer_that_takes_too_long_is_given_up(client_of: Callable[..., TestClient]) -> None:
+    gate = threading.Event()
+
+    def predict(questions: Sequence[str]) -> Any:
+        assert gate.wait(60)
+        return toy_predict(questions)
+
+    client = client_of(Parser("slow", predict), max_seconds=0.2)
+    answer = client.post("/parse", json={"question": "how many cubes"})
+    gate.set()
+    assert (answer.status_code, answer.json()["error"]) == (
+        504,
+        "there was no answer within 0.2 seconds; ask for less at a time",
+    )

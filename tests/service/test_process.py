@@ -1,0 +1,195 @@
+"""The command in a process of its own: how it starts, answers, stands slow clients, and stops."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from qdecomp.cli import main
+from tests.service.conftest import NEEDS
+from tests.service.processes import ServiceProcess, running_service
+
+pytest.importorskip("fastapi", reason=f"the service is not installed: {NEEDS}")
+
+BODY = json.dumps({"question": "How many red cubes are there?"})
+JSON = {"Content-Type": "application/json"}
+LINES = f"POST /parse HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(BODY)}\r\n\r\n"
+
+
+def exit_code(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as end:
+        main(["serve", *arguments])
+    return int(end.value.code or 0)
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[ServiceProcess]:
+    with running_service("--max-seconds", "2", "--max-body", "5000") as started:
+        yield started
+
+
+def ask(connection: http.client.HTTPConnection) -> http.client.HTTPResponse:
+    connection.request("POST", "/parse", BODY, JSON)
+    return connection.getresponse()
+
+
+def answer_to(port: int, *pieces: bytes) -> bytes:
+    """What comes back for bytes that are sent as they are, until the connection closes."""
+    with socket.create_connection(("127.0.0.1", port), 60) as connection:
+        for piece in pieces:
+            connection.sendall(piece)
+        answer = b""
+        while piece := connection.recv(1 << 16):
+            answer += piece
+        return answer
+
+
+def test_a_service_answers_with_the_bundled_parser(service: ServiceProcess) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+    answer = json.loads(ask(connection).read())
+    assert answer["steps"][-1]["operator"] == "aggregate"
+    assert 0 < answer["confidence"] <= 1
+    connection.close()
+
+
+def test_a_body_that_does_not_come_is_refused_in_time_while_others_are_answered(service: ServiceProcess) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        slow = [pool.submit(answer_to, service.port, LINES.encode(), BODY[:5].encode()) for _ in range(6)]
+        connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+        assert json.loads(ask(connection).read())["error"] is None
+        connection.close()
+        for job in slow:
+            answer = job.result()
+            assert answer.startswith(b"HTTP/1.1 408 ")
+            assert b"the body did not arrive within 2 seconds" in answer
+
+
+def test_bodies_above_the_limit_get_their_answer(service: ServiceProcess) -> None:
+    for size in (5001, 50_000, 5_000_000):
+        head = LINES.replace(f"Content-Length: {len(BODY)}", f"Content-Length: {size}")
+        with socket.create_connection(("127.0.0.1", service.port), 60) as connection:
+            connection.sendall(head.encode() + b"x" * min(size, 50_000))
+            assert connection.recv(20).startswith(b"HTTP/1.1 413 ")
+
+
+def test_what_is_not_http_is_refused(service: ServiceProcess) -> None:
+    assert answer_to(service.port, b"\x16\x03\x01 hello\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+
+
+def questions_until_it_stops(port: int, first: threading.Barrier, lost: list[str]) -> int:
+    """Ask again and again on one connection until the service says that it closes; note what is lost."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    answered = 0
+    while True:
+        try:
+            response = ask(connection)
+            body = json.loads(response.read())
+        except (OSError, http.client.HTTPException) as error:
+            lost.append(repr(error))
+            return answered
+        assert body["decomposition"]
+        answered += 1
+        if answered == 1:
+            first.wait(60)
+        if response.getheader("Connection") == "close":
+            return answered
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_stop_under_load_loses_no_request(workers: int) -> None:
+    clients, lost = 6, []
+    first = threading.Barrier(clients + 1)
+    with running_service("--workers", str(workers)) as service, ThreadPoolExecutor(clients) as pool:
+        if workers > 1:
+            wait_until_it_answers(service.port)
+        jobs = [pool.submit(questions_until_it_stops, service.port, first, lost) for _ in range(clients)]
+        first.wait(60)
+        code, errors = service.stop()
+        assert [job.result() > 0 for job in jobs] == [True] * clients
+    assert (code, lost, errors) == (0, [], "")
+
+
+def wait_until_it_answers(port: int) -> None:
+    """Workers listen when they have loaded; until then, connections are refused."""
+    for _ in range(3000):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        try:
+            assert ask(connection).status == 200
+            return
+        except ConnectionRefusedError:
+            threading.Event().wait(0.1)
+        finally:
+            connection.close()
+    pytest.fail("the workers did not begin to answer")
+
+
+def test_figures_of_all_workers_are_added() -> None:
+    with running_service("--workers", "2") as service:
+        wait_until_it_answers(service.port)
+        # New connections, so that both have some.
+        for _ in range(9):
+            connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+            assert ask(connection).status == 200
+            connection.close()
+        connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        connection.close()
+        assert 'qdecomp_requests_total{method="POST",path="/parse",status="200"} 10.0' in text
+        assert 'qdecomp_questions_total{outcome="plan"} 10.0' in text
+        assert service.stop()[0] == 0
+
+
+def test_without_the_extra_one_line_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("qdecomp.service")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert exit_code() == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "pip install 'qdecomp[serve]'" in error
+
+
+def test_a_port_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert exit_code("--port", str(taken.getsockname()[1])) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("qdecomp: cannot listen at 127.0.0.1")
+    assert error.count("\n") == 1
+
+
+def test_a_parser_that_is_nowhere_or_broken(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("--parser", str(tmp_path / "none")) == 2
+    assert "there is no parser" in capfd.readouterr().err
+    broken = tmp_path / "consensus.json"
+    broken.write_text("{}")
+    for workers in ("1", "2"):
+        assert exit_code("--parser", str(broken), "--port", "0", "--workers", workers) == 2
+        error = capfd.readouterr().err
+        assert "not a consensus" in error
+        assert error.count("\n") == 1
+
+
+def test_a_worker_that_cannot_load_its_parser_ends_with_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from qdecomp.service.app import app_from_environment
+    from qdecomp.service.settings import ServiceSettings
+
+    monkeypatch.setenv("QDECOMP_SERVICE_SETTINGS", "")
+    ServiceSettings(parser=str(tmp_path / "none")).to_environment()
+    with pytest.raises(SystemExit) as end:
+        app_from_environment()
+    # What uvicorn's supervisor takes for a reason not to try again.
+    assert end.value.code == 3
+    assert capsys.readouterr().err.startswith("qdecomp: there is no parser")
