@@ -7,13 +7,18 @@ TORCH ?=
 # How many processes run the tests.
 WORKERS ?= 2
 
+# How large the experiments are (smoke, cpu or paper), which of them (all if none is named), and further options.
+SIZE ?= smoke
+EXPERIMENTS ?=
+OPTIONS ?=
+
 BIN := .venv/bin
 
 # torchvision says that it cannot read images, which nobody asks it to do, and torch dislikes a call of AllenNLP's.
 export PYTHONWARNINGS := ignore::UserWarning:torchvision.io.image,ignore::FutureWarning:allennlp.training.gradient_descent_trainer
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check docs clean
+.PHONY: help install demo experiments test check docs clean
 
 help: ## List these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -23,6 +28,9 @@ install: ## Build .venv from requirements.lock; nothing happens when it is up to
 
 demo: install ## Run the main job on the sample data in data/; writes below out/demo
 	@$(BIN)/python scripts/demo.py
+
+experiments: install ## Run the paper's experiments; SIZE=smoke, cpu or paper, EXPERIMENTS="length agreement", see docs/experiments.md
+	@$(BIN)/python -m experiments --size $(SIZE) $(OPTIONS) $(EXPERIMENTS)
 
 test: install ## Run all tests
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile

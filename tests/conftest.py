@@ -104,20 +104,8 @@ def shared_path() -> Path:
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small BERT with random weights, whose vocabulary has the words of the sample set."""
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    from qdecomp.data_structures.tokenization import tokenize
-    from qdecomp.files import read_break_csv
+    from experiments.tiny_encoder import make_tiny_encoder
 
     folder = tmp_path_factory.mktemp("tiny-encoder")
-    questions = [example.question.lower() for example in read_break_csv(_PROJECT_ROOT / "data" / "train.csv")]
-    words = dict.fromkeys(word for question in questions for word in tokenize(question))
-    letters = [character for character in map(chr, range(33, 127)) if not character.isupper()]
-    pieces = ["[PAD]", *(f"[unused{number}]" for number in range(30)), "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    pieces += dict.fromkeys([*letters, *(f"##{letter}" for letter in letters), *words])
-    vocabulary = folder / "vocab.txt"
-    vocabulary.write_text("\n".join(pieces), encoding="utf-8")
-    BertTokenizer(str(vocabulary)).save_pretrained(folder)
-    size = {"hidden_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96}
-    BertModel(BertConfig(vocab_size=len(pieces), max_position_embeddings=256, **size)).save_pretrained(folder)
+    make_tiny_encoder(folder, _PROJECT_ROOT / "data" / "train.csv")
     return folder

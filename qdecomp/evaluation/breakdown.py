@@ -17,7 +17,7 @@ from .score_columns import ScoreColumns
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["CONFIDENCE", "RESAMPLES", "Breakdown", "Group", "Score", "break_down", "score_group"]
+__all__ = ["CONFIDENCE", "RESAMPLES", "Breakdown", "Group", "Score", "break_down", "mean_interval", "score_group"]
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
@@ -99,6 +99,13 @@ def score_group(
             errors=int(columns.failed(metric.name)[chosen].sum()),
         )
     return Group(name, questions, scores)
+
+
+def mean_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float | None, float | None]:
+    """The interval of the mean of some values; there is none for fewer than two."""
+    import numpy as np
+
+    return _intervals(np.array([values], dtype=float).reshape(1, len(values)), seed)[0]
 
 
 def _intervals(values: np.ndarray, seed: int) -> list[tuple[float | None, float | None]]:

@@ -1,0 +1,101 @@
+"""Run the paper's experiments: ``python -m experiments --size smoke``.
+
+Makes the experiments that are named, or all six, with everything that they need. What is done is not done again, and a
+run that was killed goes on where it was. The tables and figures are in OUT/tables and OUT/figures.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from qdecomp.data_structures.errors import DataError, QDecompError
+
+from .cells import EXPERIMENTS
+from .config_check import check_configs
+from .settings import ROOT, read_size, store
+
+__all__ = ["main"]
+
+
+@click.command(help=__doc__)
+@click.argument("experiments", nargs=-1, metavar="[EXPERIMENT]...")
+@click.option("--size", default="smoke", show_default=True, help="smoke, cpu, paper, or a file like those in sizes/.")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="The folder of the run. [out/experiments/SIZE]"
+)
+@click.option("--train", type=click.Path(path_type=Path), help="Break's training rows, instead of the size's.")
+@click.option("--dev", type=click.Path(path_type=Path), help="Break's development rows, instead of the size's.")
+@click.option(
+    "--given",
+    multiple=True,
+    metavar="NAME[@SPLIT]=FILE",
+    help="Use the archive (.tar.gz) of a parser or the predictions of a system from elsewhere, for the split train_100 "
+    "unless another one is named, such as train_10 or without_DROP.",
+)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="Train only these cells, such as 'biaffine/train_1/*'; others are shown as not run unless they have been.",
+)
+@click.option(
+    "--no-training", is_flag=True, help="Train nothing; make the tables of what there is and of what is given."
+)
+@click.option("--cores", type=click.IntRange(min=1), default=1, show_default=True, help="How many jobs at a time.")
+@click.option("--dry-run", is_flag=True, help="Only say which jobs would run.")
+@click.option("--snakemake", "further", multiple=True, metavar="OPTION", help="A further option for Snakemake.")
+def main(
+    experiments: tuple[str, ...],
+    size: str,
+    out: Path | None,
+    train: Path | None,
+    dev: Path | None,
+    given: tuple[str, ...],
+    only: tuple[str, ...],
+    no_training: bool,
+    cores: int,
+    dry_run: bool,
+    further: tuple[str, ...],
+) -> None:
+    """Check the settings and hand the graph of jobs to Snakemake."""
+    unknown = [name for name in experiments if name not in EXPERIMENTS]
+    if unknown:
+        raise DataError(f"there is no experiment {unknown[0]!r}; there are {', '.join(EXPERIMENTS)}")
+    if find_spec("snakemake") is None:
+        raise DataError("Snakemake is not installed; make install installs it")
+    settings = read_size(size, train=train, dev=dev, given=given, only=only, training=not no_training)
+    base = (out or ROOT / "out" / "experiments" / settings.size).absolute()
+    if settings.training:
+        check_configs(settings, base)
+    base.mkdir(parents=True, exist_ok=True)
+    _lock(base)
+    store(settings, base / "settings.json")
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "experiments" / "Snakefile")]
+    # Our own lock ends with the run, however it ends; Snakemake's would stay after a kill.
+    command += ["--directory", str(base), "--cores", str(cores), "--nolock", "--rerun-incomplete", "--quiet", "rules"]
+    command += ["--config", f"experiments={','.join(experiments or EXPERIMENTS)}", *(["--dry-run"] if dry_run else [])]
+    os.execv(sys.executable, [*command, *further])
+
+
+def _lock(base: Path) -> None:
+    """Hold the folder until this process, and Snakemake in its place, has ended."""
+    handle = os.open(base / "lock", os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise DataError(f"{base}: another run is at work in this folder; wait for it, or give another --out") from None
+    os.set_inheritable(handle, True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except QDecompError as error:
+        click.echo(f"experiments: {error}", err=True)
+        sys.exit(2)

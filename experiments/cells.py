@@ -1,0 +1,158 @@
+"""The cells of the experiments: what is trained on which rows with which seed, and where its files are.
+
+All paths are relative to the folder of a run, ``out/experiments/SIZE``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from .settings import Settings
+from .systems import SYSTEMS, System
+
+__all__ = [
+    "ALL_ROWS",
+    "EXPERIMENTS",
+    "Cell",
+    "archive_file",
+    "cells_of",
+    "given_archive",
+    "given_predictions",
+    "is_wanted",
+    "rows_file",
+    "systems_of",
+    "timed_cells",
+    "without",
+]
+
+EXPERIMENTS = (
+    "sample_complexity",
+    "domain_generalisation",
+    "agreement",
+    "length",
+    "inference_time",
+    "differences",
+)
+ALL_ROWS = "train_100"
+"""The split with all training rows."""
+_WITHOUT = "without_"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A system whose parser was trained on the rows of a split with a seed; a given one has no seed."""
+
+    system: System
+    split: str
+    seed: int | None
+
+    @property
+    def run(self) -> str:
+        """The last part of its names."""
+        return "given" if self.seed is None else f"seed_{self.seed}"
+
+    @property
+    def name(self) -> str:
+        """How ``--only`` calls the training: parser/split/seed_N."""
+        return f"{self.system.parser}/{self.split}/{self.run}"
+
+    @property
+    def training(self) -> str:
+        """The file that says that the parser has been trained."""
+        return f"runs/{self.name}/trained.json"
+
+    @property
+    def predictions(self) -> str:
+        """The file of its predictions."""
+        return f"predictions/{self.system.name}/{self.split}/{self.run}.jsonl"
+
+
+def without(source: str) -> str:
+    """The split with all training rows but those of a source."""
+    return f"{_WITHOUT}{source}"
+
+
+def splits_of(experiment: str, settings: Settings) -> tuple[str, ...]:
+    """The splits that an experiment trains on."""
+    if experiment == "sample_complexity":
+        return tuple(f"train_{percentage}" for percentage in settings.percentages)
+    if experiment == "domain_generalisation":
+        return (ALL_ROWS, *(without(source) for source in settings.sources))
+    return (ALL_ROWS,)
+
+
+def systems_of(experiment: str, settings: Settings) -> tuple[System, ...]:
+    """The systems that an experiment compares."""
+    given = {given.name for given in settings.given}
+    return tuple(
+        system
+        for system in SYSTEMS.values()
+        if (system.parser in settings.parsers or {system.name, system.parser} & given)
+        and (experiment != "agreement" or system.in_agreement)
+    )
+
+
+def cells_of(experiment: str, settings: Settings) -> tuple[Cell, ...]:
+    """All cells of an experiment, be they wanted or not."""
+    return tuple(
+        Cell(system, split, seed)
+        for system in systems_of(experiment, settings)
+        for split in splits_of(experiment, settings)
+        for seed in _seeds(system, split, settings)
+    )
+
+
+def _seeds(system: System, split: str, settings: Settings) -> tuple[int | None, ...]:
+    if given_archive(system, split, settings) or given_predictions(system, split, settings):
+        return (None,)
+    return settings.seeds
+
+
+def given_archive(system: System, split: str, settings: Settings) -> Path | None:
+    """The archive from elsewhere that stands for the parser trained on this split."""
+    return _given(settings, system.parser, split, is_archive=True)
+
+
+def given_predictions(system: System, split: str, settings: Settings) -> Path | None:
+    """The predictions from elsewhere that stand for this system trained on this split."""
+    return _given(settings, system.name, split, is_archive=False)
+
+
+def _given(settings: Settings, name: str, split: str, *, is_archive: bool) -> Path | None:
+    wanted = (name, split, is_archive)
+    found = (given.path for given in settings.given if (given.name, given.split, given.is_archive) == wanted)
+    return next(found, None)
+
+
+def is_wanted(cell: Cell, settings: Settings) -> bool:
+    """Whether the cell is to be made in this run; the tables show others if they have been made before."""
+    if cell.seed is None:
+        return True
+    if not settings.training or cell.system.parser not in settings.parsers:
+        return False
+    return not settings.only or any(fnmatchcase(cell.name, pattern) for pattern in settings.only)
+
+
+def timed_cells(settings: Settings) -> tuple[Cell, ...]:
+    """A cell of each system whose archive can be asked, all trained on all rows."""
+    first: dict[str, Cell] = {}
+    for cell in cells_of("inference_time", settings):
+        has_archive = cell.seed is not None or given_archive(cell.system, cell.split, settings) is not None
+        if has_archive:
+            first.setdefault(cell.system.name, cell)
+    return tuple(first.values())
+
+
+def archive_file(cell: Cell, settings: Settings) -> str:
+    """The archive of a cell's parser."""
+    given = given_archive(cell.system, cell.split, settings)
+    return str(given) if given else f"runs/{cell.name}/run/model.tar.gz"
+
+
+def rows_file(split: str, seed: int) -> str:
+    """The training rows of a split; a seed draws its own subsets, and all rows but a source's are the same for all."""
+    if split.startswith(_WITHOUT):
+        return f"splits/left_out/{split.removeprefix(_WITHOUT)}/train.csv"
+    return f"splits/seed_{seed}/{split}.csv"

@@ -1,0 +1,27 @@
+"""Whether the configs take the settings that a size changes in them, asked before hours of training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from qdecomp.data_structures.errors import DataError
+
+from .settings import Settings
+from .training import overrides_of
+
+__all__ = ["check_configs"]
+
+
+def check_configs(settings: Settings, base: Path) -> None:
+    """Raise if a config does not exist as it would be trained."""
+    from allennlp.common import Params
+    from allennlp.common.checks import ConfigurationError
+
+    import qdecomp.allennlp_bridge.plugin  # noqa: F401
+
+    for name, parser in settings.parsers.items():
+        overrides = overrides_of(parser, settings, base, settings.train, settings.seeds[0])
+        try:
+            Params.from_file(str(parser.config), params_overrides=overrides)
+        except ConfigurationError as error:
+            raise DataError(f"size {settings.size}: parsers.{name}: {' '.join(str(error).split())}") from None

@@ -1,0 +1,134 @@
+"""LF-EM of the cells that have been run: every run by itself, and systems as the mean over their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import mean, stdev
+
+from qdecomp.evaluation.breakdown import mean_interval
+from qdecomp.evaluation.metrics.metric_table import MetricResult, get_metric
+from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
+from qdecomp.evaluation.score_columns import ScoreColumns
+from qdecomp.evaluation.scoring import Evaluation, QuestionScores, SystemScores, evaluate
+from qdecomp.evaluation.significance import Comparison, compare_systems
+
+from .cells import Cell, cells_of
+from .results import Entry
+from .settings import Settings
+
+__all__ = ["LF_EM", "Scores", "averaged", "compare", "entry", "figure", "origins", "value_of", "with_questions"]
+
+LF_EM = "lf_em"
+Chooser = Callable[[QuestionScores], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The runs that an experiment has: of each system and split, the scores of each run."""
+
+    gold: Gold
+    runs: Mapping[tuple[str, str], tuple[SystemScores, ...]]
+    cells: tuple[Cell, ...]
+
+    @staticmethod
+    def of(experiment: str, settings: Settings, base: Path) -> Scores:
+        """Score all predictions that there are."""
+        gold = read_gold(settings.dev)
+        runs: dict[tuple[str, str], list[SystemScores]] = {}
+        found = []
+        for cell in cells_of(experiment, settings):
+            path = base / cell.predictions
+            if path.is_file():
+                runs.setdefault((cell.system.name, cell.split), []).append(_score(gold, cell.system.title, path))
+                found.append(cell)
+        return Scores(gold, {key: tuple(each) for key, each in runs.items()}, tuple(found))
+
+    def of_system(self, system: str, split: str) -> tuple[SystemScores, ...]:
+        """The runs of a system on a split; none if none has been made."""
+        return self.runs.get((system, split), ())
+
+
+def _score(gold: Gold, title: str, path: Path) -> SystemScores:
+    predictions = read_predictions(path, gold, title)
+    return evaluate(gold, [predictions], [get_metric(LF_EM)]).systems[0]
+
+
+def averaged(runs: Sequence[SystemScores]) -> SystemScores:
+    """A system whose score on a question is the mean over its runs."""
+    if len(runs) == 1:
+        return runs[0]
+    questions = [
+        replace(same[0], results={LF_EM: MetricResult(mean(map(value_of, same)))})
+        for same in zip(*(run.questions for run in runs), strict=True)
+    ]
+    return with_questions(runs[0], questions)
+
+
+def with_questions(run: SystemScores, questions: Sequence[QuestionScores]) -> SystemScores:
+    """A run with other questions."""
+    columns = ScoreColumns((LF_EM,))
+    for question in questions:
+        columns.add(question.example.source, question.steps, question.results)
+    return SystemScores(run.system, columns, tuple(questions))
+
+
+def value_of(question: QuestionScores) -> float:
+    """LF-EM of a question."""
+    return question.results[LF_EM].value or 0.0
+
+
+def entry(row: str, column: str, runs: Sequence[SystemScores], chosen: Chooser | None = None) -> Entry:
+    """LF-EM of a system's runs, on the questions that are chosen."""
+    return figure(row, column, [[value_of(question) for question in _chosen(run, chosen)] for run in runs])
+
+
+def figure(row: str, column: str, runs: Sequence[Sequence[float]]) -> Entry:
+    """The mean of the values of all runs, its standard deviation over runs, and its bootstrap interval over questions.
+
+    Runs over different numbers of questions cannot be averaged question by question, and have no interval.
+    """
+    means = [mean(values) for values in runs if values]
+    if not means:
+        return Entry(row, column)
+    deviation = stdev(means) if len(means) > 1 else None
+    low = high = None
+    if len({len(values) for values in runs}) == 1:
+        low, high = mean_interval([mean(same) for same in zip(*runs, strict=True)])
+    return Entry(row, column, mean(means), deviation, low, high, len(means), len(runs[0]))
+
+
+def _chosen(run: SystemScores, chosen: Chooser | None) -> tuple[QuestionScores, ...]:
+    return run.questions if chosen is None else tuple(question for question in run.questions if chosen(question))
+
+
+def compare(
+    systems: Sequence[Sequence[SystemScores]], gold: Gold, chosen: Chooser | None = None
+) -> tuple[Comparison, ...]:
+    """Paired tests of every two systems that have runs.
+
+    With one run each it is McNemar's exact test; of several runs, it is a permutation test of the questions' means.
+    """
+    present = [averaged(runs) for runs in systems if runs]
+    single = all(len(runs) == 1 for runs in systems if runs)
+    narrowed = tuple(with_questions(each, _chosen(each, chosen)) for each in present)
+    if len(narrowed) < 2 or not narrowed[0].questions:
+        return ()
+    return compare_systems(Evaluation(gold, (replace(get_metric(LF_EM), is_verdict=single),), narrowed))
+
+
+def origins(settings: Settings) -> tuple[str, ...]:
+    """Where the cells come from, in words: the budget of a training, and what was given."""
+    budgets = [
+        f"{name} {parser.updates} updates of {parser.batch_size or 'a batch'}"
+        for name, parser in settings.parsers.items()
+        if parser.updates is not None
+    ]
+    given = [f"{given.name} on {given.split}" for given in settings.given]
+    how = f"a budget for each training ({', '.join(budgets)})" if budgets else "as long as the configs say"
+    seeds = ", ".join(map(str, settings.seeds))
+    notes = [f"Trained with {settings.encoder or 'the encoders of the configs'}, {how}; seeds: {seeds}."]
+    if given:
+        notes.append(f"Trained elsewhere and given: {', '.join(given)}; the budget and the seeds are not theirs.")
+    return tuple(notes)

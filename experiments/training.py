@@ -1,0 +1,143 @@
+"""The job of one training: start it, or go on with the one that was killed, or see that it has been done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.files import write_text_atomically
+
+from .settings import PARTS, ROOT, TINY, ParserSettings, Settings
+
+__all__ = ["ENCODER_FOLDER", "environment", "overrides_of", "run_logged", "train"]
+
+ENCODER_FOLDER = "encoder"
+_ENCODER = "settings.encoder"
+_LINES_OF_A_LOG = 15
+
+
+def overrides_of(parser: ParserSettings, settings: Settings, folder: Path, rows: Path, seed: int) -> dict[str, Any]:
+    """What is changed in the parser's config for a cell."""
+    overrides: dict[str, Any] = {"train_data_path": str(rows), "settings.seed": seed}
+    if settings.encoder is not None:
+        encoder = str(folder / ENCODER_FOLDER) if settings.encoder == TINY else settings.encoder
+        overrides[_ENCODER] = encoder
+    if parser.batch_size is not None:
+        overrides["settings.batch_size"] = parser.batch_size
+    if parser.updates is None:
+        overrides["validation_data_path"] = str(settings.dev)
+    else:
+        # The rate falls to nothing within the budget, so the last weights are taken, and none are chosen on dev.
+        overrides["validation_data_path"] = None
+        overrides["trainer.num_epochs"] = PARTS
+        overrides["data_loader.batches_per_epoch"] = parser.updates // PARTS
+    return overrides | dict(parser.overrides)
+
+
+def train(parser: ParserSettings, overrides: Mapping[str, Any], base: Path, folder: Path) -> None:
+    """Train into ``folder/run`` unless that has been done with the same inputs; then write ``folder/trained.json``.
+
+    A run of other inputs is removed, and one of the same inputs that was killed goes on where it was.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    run = folder / "run"
+    inputs = folder / "inputs.json"
+    fingerprint = _fingerprint(parser.config, overrides)
+    with _alone(folder) as lock:
+        known = json.loads(inputs.read_text(encoding="utf-8"))["fingerprint"] if inputs.is_file() else None
+        if known != fingerprint:
+            shutil.rmtree(run, ignore_errors=True)
+            _write_json(inputs, {"fingerprint": fingerprint, "config": str(parser.config), "overrides": overrides})
+        seconds = 0.0
+        if not _is_finished(run):
+            started = time.monotonic()
+            arguments = [
+                "-m",
+                "allennlp",
+                "train",
+                str(parser.config),
+                "-s",
+                str(run),
+                "--overrides",
+                json.dumps(overrides),
+            ]
+            arguments += ["--file-friendly-logging", *(["--recover"] if run.exists() else [])]
+            run_logged(arguments, base, folder / "log.txt", keep_open=[lock])
+            seconds = time.monotonic() - started
+        if not _is_finished(run):
+            raise DataError(f"{run}: the training ended without an archive; see {folder / 'log.txt'}")
+        updates = parser.updates or "as the config says"
+        _write_json(folder / "trained.json", {"fingerprint": fingerprint, "updates": updates, "seconds": seconds})
+
+
+def _is_finished(run: Path) -> bool:
+    """AllenNLP writes the metrics after everything else, the archive included."""
+    return (run / "metrics.json").is_file() and (run / "model.tar.gz").is_file()
+
+
+def _fingerprint(config: Path, overrides: Mapping[str, Any]) -> str:
+    """Of the config with its imports, the rows and all settings; the names of folders do not count."""
+    import _jsonnet
+
+    try:
+        evaluated = _jsonnet.evaluate_file(str(config), ext_vars=dict(os.environ))
+    except RuntimeError as error:
+        raise DataError(f"{config}: {' '.join(str(error).split())}") from None
+    rows = Path(overrides["train_data_path"]).read_bytes()
+    others = {key: value for key, value in overrides.items() if not key.endswith("_data_path")}
+    others[_ENCODER] = Path(others.get(_ENCODER) or "").name
+    parts = (evaluated.encode(), rows, json.dumps(others, sort_keys=True).encode())
+    return hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[int]:
+    """Wait until nobody else trains in this folder: a killed run may have left a training that still goes on."""
+    import fcntl
+
+    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def environment(base: Path) -> dict[str, str]:
+    """Caches in the folder of the run, one thread unless the user says otherwise, and no noise."""
+    cache = str(base / "cache")
+    defaults = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONWARNINGS": "ignore"}
+    return defaults | os.environ | {"QDECOMP_CACHE": cache, "ALLENNLP_CACHE_ROOT": cache, "TQDM_MININTERVAL": "20"}
+
+
+def run_logged(arguments: Sequence[str], base: Path, log: Path, keep_open: Sequence[int] = ()) -> None:
+    """Run Python with these arguments in the project's root, with its output in a file whose end is shown if it fails.
+
+    The process holds ``keep_open`` as long as it lives, even if this one is killed.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as stream:
+        streams: dict[str, Any] = {"stdout": stream, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+        code = subprocess.run(
+            [sys.executable, *arguments], cwd=ROOT, env=environment(base), pass_fds=keep_open, **streams
+        ).returncode
+    if code != 0:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LINES_OF_A_LOG:]
+        command = " ".join(arguments[:3])
+        raise DataError("\n".join([f"{command} ended with exit code {code}; the end of {log}:", *lines]))
+
+
+def _write_json(path: Path, value: Any) -> None:
+    with write_text_atomically(path) as stream:
+        json.dump(value, stream, indent=1, default=str)
+        stream.write("\n")

@@ -1,0 +1,50 @@
+"""Settings on the sample set, and predictions whose scores are known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from experiments.settings import Settings, read_size
+from qdecomp.files import BreakExample, read_break_csv
+
+
+@pytest.fixture
+def size_file(project_root: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Write the settings of the smoke size with some changed; None leaves one out."""
+
+    def write(**changes: Any) -> Path:
+        text = (project_root / "experiments" / "sizes" / "smoke.yaml").read_text(encoding="utf-8")
+        values = {key: value for key, value in (yaml.safe_load(text) | changes).items() if value is not None}
+        path = tmp_path / "size.yaml"
+        path.write_text(yaml.safe_dump(values), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def settings(size_file: Callable[..., Path]) -> Settings:
+    return read_size(str(size_file(percentages=[5, 100], sources=["GEO", "DROP"])))
+
+
+@pytest.fixture
+def predict(project_root: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Write predictions for the sample's development questions: the gold where it is ``right``, else nonsense."""
+
+    def write(path: str | Path, right: Callable[[int, BreakExample], bool], wrong: str = "return nonsense") -> Path:
+        target = tmp_path / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        examples = read_break_csv(project_root / "data" / "dev.csv")
+        with target.open("w", encoding="utf-8") as stream:
+            for number, example in enumerate(examples):
+                text = example.decomposition if right(number, example) else wrong
+                stream.write(json.dumps({"question_id": example.question_id, "decomposition": text}) + "\n")
+        return target
+
+    return write

@@ -1,0 +1,116 @@
+"""What the settings accept, and that a mistake in them is one line before anything starts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.config_check import check_configs
+from experiments.settings import read_size, restore, store
+from qdecomp.data_structures.errors import DataError
+
+
+@pytest.mark.parametrize("size", ["smoke", "cpu", "paper"])
+def test_every_size_can_be_read(size: str, project_root: Path) -> None:
+    data = {name: project_root / "data" / f"{name}.csv" for name in ("train", "dev")}
+    settings = read_size(size, training=False, **data)
+    assert set(settings.parsers) == {"copynet", "biaffine", "latent_rat"}
+    assert (settings.parsers["copynet"].updates is None) == (size == "paper")
+    if size != "smoke":
+        assert settings.percentages == (1, 5, 10, 20, 50, 100)
+        assert len(settings.sources) == 8
+
+
+def test_the_cpu_size_shows_every_parser_as_many_questions(project_root: Path) -> None:
+    data = {name: project_root / "data" / f"{name}.csv" for name in ("train", "dev")}
+    parsers = read_size("cpu", training=False, **data).parsers.values()
+    assert {(parser.updates or 0) * (parser.batch_size or 0) for parser in parsers} == {12_800}
+
+
+def test_settings_survive_their_file(size_file: Callable[..., Path], tmp_path: Path) -> None:
+    archive = tmp_path / "model.tar.gz"
+    archive.touch()
+    settings = read_size(str(size_file()), given=[f"copynet@train_20={archive}"], only=["biaffine/*"])
+    store(settings, tmp_path / "settings.json")
+    assert restore(tmp_path / "settings.json") == settings
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"percentage": [1]}, "there is no setting percentage; did you mean percentages"),
+        ({"seeds": None}, "seeds missing"),
+        ({"seeds": 7}, "seeds is a list of whole numbers"),
+        ({"percentages": [3]}, "percentages: 3 is none of 1, 5, 10, 20, 50 and 100"),
+        ({"sources": ["GEO", "YELP"]}, r"data/train.csv: has no rows of YELP.*it has ACADEMIC, ATIS"),
+        ({"encoder": "./no-such-encoder"}, "encoder './no-such-encoder': there is no such folder"),
+        ({"train": "nowhere.csv"}, "there is no file nowhere.csv; name yours with --train FILE"),
+        ({"parsers": {"copynett": {}}}, "there is no setting parsers.copynett; did you mean parsers.copynet"),
+        ({"parsers": {"copynet": {"updates": 8}}}, "parsers.copynet.config is missing"),
+        ({"parsers": {"copynet": {"config": "training_config/no.jsonnet"}}}, "there is no file training_config/no"),
+        (
+            {"parsers": {"copynet": {"config": "training_config/demo.jsonnet", "updates": 7}}},
+            "updates is a multiple of 4, not 7",
+        ),
+        (
+            {"parsers": {"copynet": {"config": "training_config/demo.jsonnet", "batchsize": 7}}},
+            "no setting parsers.copynet.batchsize; did you mean parsers.copynet.batch_size",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_named(size_file: Callable[..., Path], changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        read_size(str(size_file(**changes)))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("copynet", "say NAME=FILE"),
+        ("bart=model.tar.gz", "there is no parser 'bart'"),
+        ("biaffine_ilp=model.tar.gz", "there is no parser 'biaffine_ilp'"),
+        ("bart=predictions.jsonl", "there is no system 'bart'"),
+        ("copynet=nowhere.jsonl", "there is no file nowhere.jsonl"),
+    ],
+)
+def test_what_is_given_is_checked(size_file: Callable[..., Path], given: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_size(str(size_file()), given=[given])
+
+
+def test_a_setting_that_the_config_does_not_have(size_file: Callable[..., Path], tmp_path: Path) -> None:
+    parser = {"config": "training_config/demo.jsonnet", "overrides": {"settings.ecnoder_lr": 1e-4}}
+    settings = read_size(str(size_file(parsers={"biaffine": parser})))
+    with pytest.raises(
+        DataError, match=r"parsers.biaffine: .*no setting 'ecnoder_lr'.*nearest is 'encoder_lr'"
+    ) as caught:
+        check_configs(settings, tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("size", ["smoke", "cpu", "paper"])
+def test_the_configs_take_the_settings_of_every_size(size: str, project_root: Path, tmp_path: Path) -> None:
+    data = {name: project_root / "data" / f"{name}.csv" for name in ("train", "dev")}
+    check_configs(read_size(size, training=False, **data), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--size", "huge"], "there is no size 'huge'"),
+        (["lenght"], "there is no experiment 'lenght'; there are sample_complexity"),
+        (["--given", "copynet=nowhere.tar.gz"], "there is no file nowhere.tar.gz"),
+    ],
+)
+def test_the_command_says_it_in_one_line(project_root: Path, arguments: list[str], message: str) -> None:
+    command = [sys.executable, "-m", "experiments", *arguments]
+    result = subprocess.run(command, cwd=project_root, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr

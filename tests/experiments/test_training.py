@@ -1,0 +1,94 @@
+"""The job of a training: once for the same inputs, anew for others, and on from where it was after a kill."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments import training
+from experiments.settings import PARTS, Settings
+from qdecomp.data_structures.errors import DataError
+
+
+@dataclass
+class FakeAllennlp:
+    """In the place of the command: notes its arguments and leaves what a training leaves, unless it is killed."""
+
+    dies: bool = False
+    calls: list[list[str]] = field(default_factory=list)
+
+    def __call__(self, arguments: Sequence[str], base: Path, log: Path, keep_open: Sequence[int] = ()) -> None:
+        self.calls.append(list(arguments))
+        run = Path(arguments[arguments.index("-s") + 1])
+        run.mkdir(parents=True, exist_ok=True)
+        (run / "model.tar.gz").touch()
+        if self.dies:
+            raise DataError("killed")
+        (run / "metrics.json").write_text("{}", encoding="utf-8")
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeAllennlp:
+    fake = FakeAllennlp()
+    monkeypatch.setattr(training, "run_logged", fake)
+    return fake
+
+
+def run(settings: Settings, tmp_path: Path, **changes: Any) -> dict[str, Any]:
+    rows = tmp_path / "rows.csv"
+    if not rows.exists():
+        rows.write_text("rows", encoding="utf-8")
+    parser = settings.parsers["copynet"]
+    overrides = training.overrides_of(parser, settings, tmp_path, rows, 7) | changes
+    training.train(parser, overrides, tmp_path, tmp_path / "cell")
+    trained: dict[str, Any] = json.loads((tmp_path / "cell" / "trained.json").read_text(encoding="utf-8"))
+    return trained
+
+
+def test_a_finished_cell_is_not_trained_again(settings: Settings, fake: FakeAllennlp, tmp_path: Path) -> None:
+    first = run(settings, tmp_path)
+    (tmp_path / "cell" / "trained.json").unlink()
+    assert run(settings, tmp_path)["fingerprint"] == first["fingerprint"]
+    assert len(fake.calls) == 1
+
+
+def test_other_rows_or_settings_are_another_training(settings: Settings, fake: FakeAllennlp, tmp_path: Path) -> None:
+    run(settings, tmp_path)
+    run(settings, tmp_path, **{"trainer.num_epochs": 9})
+    (tmp_path / "rows.csv").write_text("other rows", encoding="utf-8")
+    run(settings, tmp_path, **{"trainer.num_epochs": 9})
+    assert len(fake.calls) == 3
+    assert not any("--recover" in call for call in fake.calls)
+
+
+def test_another_encoder_is_another_training(settings: Settings, fake: FakeAllennlp, tmp_path: Path) -> None:
+    for encoder in ("all-MiniLM-L6-v2", "bert-base-uncased"):
+        run(settings, tmp_path, **{"settings.encoder": encoder})
+    assert len(fake.calls) == 2
+
+
+def test_a_killed_training_is_recovered(settings: Settings, fake: FakeAllennlp, tmp_path: Path) -> None:
+    fake.dies = True
+    with pytest.raises(DataError, match="killed"):
+        run(settings, tmp_path)
+    fake.dies = False
+    run(settings, tmp_path)
+    assert ["--recover" in call for call in fake.calls] == [False, True]
+
+
+def test_a_budget_is_kept_and_nothing_is_chosen_on_dev(settings: Settings, tmp_path: Path) -> None:
+    parser = settings.parsers["copynet"]
+    overrides = training.overrides_of(parser, settings, tmp_path, tmp_path / "rows.csv", 7)
+    assert overrides["trainer.num_epochs"] * overrides["data_loader.batches_per_epoch"] == parser.updates == 2 * PARTS
+    assert overrides["validation_data_path"] is None
+    assert overrides["settings.seed"] == 7
+
+
+def test_a_failure_shows_the_end_of_the_log(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"exit code 3(?s:.)*the last line"):
+        training.run_logged(["-c", "print('the last line'); exit(3)"], tmp_path, tmp_path / "log.txt")
