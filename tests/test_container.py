@@ -1,0 +1,179 @@
+"""The Dockerfile: what it says holds together, and its steps work in a clean environment where there is no docker."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+PREFIX = "/opt/qdecomp"
+PORT = "8000"
+NETWORK = "QDECOMP_TEST_NETWORK"
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A line of the Dockerfile, with its continuations."""
+
+    name: str
+    text: str
+
+    def words(self) -> list[str]:
+        """The arguments, whichever form they are written in."""
+        return json.loads(self.text) if self.text.startswith("[") else shlex.split(self.text)
+
+
+@pytest.fixture(scope="module")
+def dockerfile(project_root: Path) -> list[Instruction]:
+    lines = (project_root / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    text = "\n".join(line for line in lines if not line.startswith("#")).replace("\\\n", " ")
+    return [Instruction(*line.split(" ", 1)) for line in text.splitlines() if line]
+
+
+def all_of(dockerfile: list[Instruction], name: str) -> list[Instruction]:
+    return [each for each in dockerfile if each.name == name]
+
+
+def copied(dockerfile: list[Instruction]) -> list[str]:
+    """The files and folders of the project that the image is built of."""
+    words = [each.words() for each in all_of(dockerfile, "COPY")]
+    return [source for each in words if not each[0].startswith("--from") for source in each[:-1]]
+
+
+def health_command(dockerfile: list[Instruction]) -> list[str]:
+    (check,) = all_of(dockerfile, "HEALTHCHECK")
+    return Instruction("CMD", check.text.partition(" CMD ")[2].strip()).words()
+
+
+def test_what_it_copies_is_there_and_nothing_else_is_sent(dockerfile: list[Instruction], project_root: Path) -> None:
+    names = copied(dockerfile)
+    assert all((project_root / name).exists() for name in names)
+    lines = (project_root / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    rules = [line for line in lines if line and not line.startswith("#")]
+    assert rules[0] == "*"
+    assert {rule[1:] for rule in rules if rule.startswith("!")} == set(names)
+    assert any(fnmatch("qdecomp/__pycache__", rule) for rule in rules[1:])
+
+
+def test_it_is_small_and_does_not_run_as_root(dockerfile: list[Instruction]) -> None:
+    assert all("-slim" in each.text for each in all_of(dockerfile, "FROM"))
+    (user,) = all_of(dockerfile, "USER")
+    assert int(user.text.partition(":")[0]) > 0
+    place = dockerfile.index
+    assert place(all_of(dockerfile, "FROM")[-1]) < place(user) < place(all_of(dockerfile, "ENTRYPOINT")[0])
+
+
+def test_it_installs_extras_that_exist_in_versions_of_the_lock(
+    dockerfile: list[Instruction], project_root: Path
+) -> None:
+    (install,) = [each.words() for each in all_of(dockerfile, "RUN") if "pip" in each.text]
+    assert install[install.index("--constraint") + 1] == "requirements.lock"
+    (extras,) = re.fullmatch(r"\.\[(.+)\]", install[-1]).groups()  # type: ignore[union-attr]
+    setup = (project_root / "setup.py").read_text(encoding="utf-8")
+    for extra in extras.split(","):
+        assert f'"{extra}": [' in setup
+
+
+def test_the_port_is_one(dockerfile: list[Instruction]) -> None:
+    (entry,) = all_of(dockerfile, "ENTRYPOINT")
+    (port,) = all_of(dockerfile, "EXPOSE")
+    assert port.text == PORT
+    assert entry.words()[:2] == ["qdecomp", "serve"]
+    assert entry.words()[-2:] == ["--port", PORT]
+    assert f":{PORT}/health" in " ".join(health_command(dockerfile))
+
+
+@pytest.mark.parametrize("network", [False, True], ids=["with the packages that are here", "with the network"])
+def test_its_steps_give_a_service_that_is_healthy(
+    dockerfile: list[Instruction], project_root: Path, tmp_path: Path, network: bool
+) -> None:
+    if network and not os.environ.get(NETWORK):
+        pytest.skip(f"installs from the package index only where {NETWORK}=1")
+    if not network:
+        pytest.importorskip("uvicorn", reason="the service is not installed: pip install '.[serve]'")
+    build(dockerfile, project_root, tmp_path, network)
+    with running_service(dockerfile, tmp_path) as (service, run, port):
+        run(health_command(dockerfile))
+        question = json.dumps({"question": "How many red cubes are there?"}).encode()
+        request = Request(f"http://127.0.0.1:{port}/parse", question, {"Content-Type": "application/json"})
+        with urlopen(request) as answer:
+            assert "cubes" in answer.read().decode()
+        service.send_signal(signal.SIGTERM)
+        assert service.wait() == 0
+    with pytest.raises(subprocess.CalledProcessError):
+        run(health_command(dockerfile))
+
+
+def build(dockerfile: list[Instruction], project_root: Path, folder: Path, network: bool) -> None:
+    """Run COPY and RUN of the first stage below a folder; without a network, with the packages of this environment."""
+    source = folder / "src"
+    source.mkdir()
+    for name in copied(dockerfile):
+        if (project_root / name).is_dir():
+            shutil.copytree(project_root / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(project_root / name, source)
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if not network:
+        variables |= {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
+    for step in all_of(dockerfile, "RUN"):
+        command = step.text.replace(PREFIX, str(folder / "environment"))
+        command = re.sub(r"^python ", f"{shlex.quote(sys.executable)} ", command)
+        subprocess.run(command, shell=True, check=True, cwd=source, env=variables, capture_output=True)
+        if not network and "venv" in command:
+            (packages,) = (folder / "environment").glob("lib/*/site-packages")
+            (packages / "these.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+
+
+@contextmanager
+def running_service(
+    dockerfile: list[Instruction], folder: Path
+) -> Iterator[tuple[subprocess.Popen[str], Callable[[list[str]], None], str]]:
+    """The service as ENTRYPOINT starts it, on a free port, with the variables of ENV alone."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    empty = folder / "empty"
+    empty.mkdir()
+    (env,) = all_of(dockerfile, "ENV")
+    pairs = [word.replace(PREFIX, str(folder / "environment")).partition("=") for word in env.words()]
+    variables = {name: value for name, _, value in pairs} | {"HOME": str(empty), "TMPDIR": str(empty)}
+
+    def in_place(command: list[str]) -> list[str]:
+        words = [word.replace(PORT, port) for word in command]
+        return [shutil.which(words[0], path=variables["PATH"]) or words[0], *words[1:]]
+
+    def run(command: list[str]) -> None:
+        subprocess.run(in_place(command), check=True, cwd=empty, env=variables, capture_output=True)
+
+    entry = in_place(all_of(dockerfile, "ENTRYPOINT")[0].words())
+    assert entry[0].startswith(str(folder))
+    process = subprocess.Popen(entry, cwd=empty, env=variables, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        lines: list[str] = []
+        # It says so once it listens; a service that ends instead closes the stream.
+        for line in process.stderr:
+            lines.append(line)
+            if "answers at" in line:
+                break
+        assert process.poll() is None, "".join(lines)
+        yield process, run, port
+    finally:
+        process.kill()
+        process.communicate()
