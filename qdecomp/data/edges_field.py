@@ -12,7 +12,7 @@ from allennlp.nn.util import batch_tensor_dicts
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 
-__all__ = ["EDGE_LABELS", "NO_EDGE", "EdgesField", "from_model_order", "to_model_order"]
+__all__ = ["EDGE_LABELS", "NO_EDGE", "EdgesField", "to_model_order"]
 
 EDGE_LABELS = "edge_labels"
 """The vocabulary's namespace for the labels of edges; it has neither padding nor unknown labels."""
@@ -28,15 +28,6 @@ def to_model_order(position: int, question_length: int, special_count: int) -> i
     [2, 3, 4, 0, 1]
     """
     return position + special_count if position < question_length else position - question_length
-
-
-def from_model_order(place: int, question_length: int, special_count: int) -> int:
-    """Undo :func:`to_model_order`.
-
-    >>> [from_model_order(place, 3, 2) for place in (2, 3, 4, 0, 1)]
-    [0, 1, 2, 3, 4]
-    """
-    return to_model_order(place, special_count, question_length)
 
 
 class EdgesField(Field[dict[str, torch.Tensor]]):

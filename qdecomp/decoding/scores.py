@@ -36,6 +36,8 @@ Few pairs are ever looked at, so a function saves a parser most of the work. It 
 # Probabilities of exactly 0 and 1 are rounding, and would leave no way to compare invalid graphs.
 _SMALLEST = 1e-9
 _TOLERANCE = 1e-3
+# Of the probabilities that edges are shown with; further ones differ between batches and machines.
+_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ class Scores:
         labels = self.labels_of(heads, dependents)[range(len(choices)), [self._column(choice) for choice in choices]]
         probabilities = self.edges[heads, dependents] * labels
         for choice, probability in zip(choices, probabilities.tolist(), strict=True):
-            edges.extend(Edge(choice.head, choice.dependent, tag, probability) for tag in split_tags(choice.label))
+            score = round(probability, _DIGITS)
+            edges.extend(Edge(choice.head, choice.dependent, tag, score) for tag in split_tags(choice.label))
         return DependencyGraph(self.tokens, tuple(edges))
 
     def log_score(self, graph: DependencyGraph) -> float:

@@ -3,9 +3,10 @@
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, Optional
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
@@ -13,14 +14,11 @@ from allennlp.modules import FeedForward
 from allennlp.nn import Activation, InitializerApplicator
 from allennlp.training.metrics import Average
 
-from qdecomp.data.edges_field import EDGE_LABELS, NO_EDGE, from_model_order, to_model_order
-from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
-from qdecomp.data_structures.edge_tags import split_tags
+from qdecomp.data.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
 from qdecomp.data_structures.errors import DataError, GraphError
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_graph
-from qdecomp.decoding import Decoded, DecoderSettings, make_decoder, prediction_from_decoded, with_candidates
-from qdecomp.decoding.greedy import GreedyDecoder
-from qdecomp.decoding.validity import is_valid
+from qdecomp.data_structures.prediction import Prediction, failed_prediction
+from qdecomp.decoding import DecoderSettings, make_decoder, prediction_from_decoded, with_candidates
+from qdecomp.decoding.scores import Places
 from qdecomp.modules.biaffine import Biaffine
 from qdecomp.modules.byte_dropout import draw_dropout_by_byte
 from qdecomp.modules.graph_targets import edge_matrix, label_matrix, pair_mask
@@ -29,7 +27,6 @@ from qdecomp.training.metrics import DecompositionScores, EdgeScores
 
 __all__ = ["BiaffineGraphParser"]
 
-_THRESHOLD = 0.5
 # About one pair in two hundred has an edge; a parser that starts from there need not learn it first.
 _FIRST_EDGE_SCORE = -5.0
 
@@ -55,10 +52,11 @@ class BiaffineGraphParser(Model):
     ``feed_forward_dropout`` for the nets. ``label_weight`` is the weight of the labels' loss. Both losses are sums
     over a question divided by the number of gold edges in the batch.
 
-    An edge is predicted where its probability is above one half, with the most probable label. Where such a graph is
-    not valid, ``decoder`` may find a better one: ``"ilp"`` does, or ``{"type": "ilp", "time_limit": 0.5}``, see
-    :data:`qdecomp.decoding.DecoderSettings`. ``byte_dropout`` draws the random numbers of dropout by bytes, which is
-    faster on a CPU. ``initializer`` says what weights begin with, such as those of an earlier training.
+    ``decoder`` makes a graph of the probabilities. ``"greedy"`` takes each edge that is more probable than not, with
+    its most probable label. If that graph is not valid, ``"ilp"`` finds the best one that is, also with options such
+    as ``{"type": "ilp", "time_limit": 0.5}``, see :data:`qdecomp.decoding.DecoderSettings`.
+    ``byte_dropout`` draws the random numbers of dropout by bytes, which is faster on a CPU. ``initializer`` says what
+    weights begin with, such as those of an earlier training.
     """
 
     default_predictor = "question_decomposition"
@@ -104,12 +102,10 @@ class BiaffineGraphParser(Model):
     def decode_graphs_with(self, decoder: DecoderSettings) -> None:
         """From now on, use this decoder."""
         self.decoder = make_decoder(decoder)
-        self._all_decoded = False
 
     def give_candidates(self, count: int) -> None:
         """From now on, give so many of the best decompositions with every prediction; greedy decoding gives one."""
         self.decoder = with_candidates(self.decoder, count)
-        self._all_decoded = count > 0
 
     def forward(
         self,
@@ -162,83 +158,46 @@ class BiaffineGraphParser(Model):
     def _predict(
         self, scored: _Scored, metadata: Sequence[dict[str, Any]], graph: dict[str, torch.Tensor] | None
     ) -> list[Prediction]:
-        edge_probabilities = torch.sigmoid(scored.edge_scores)
-        batch, head, dependent = ((edge_probabilities > _THRESHOLD) & scored.pairs).nonzero(as_tuple=True)
-        label_log_probabilities, label = self._label_scores(scored, batch, head, dependent).log_softmax(-1).max(-1)
-        # The logarithm of the probability of the whole graph.
-        certainty = torch.nn.functional.logsigmoid(scored.edge_scores.abs()) * scored.pairs
-        scores = certainty.sum((1, 2)).index_add(0, batch, label_log_probabilities)
-        probabilities = edge_probabilities[batch, head, dependent] * label_log_probabilities.exp()
-        rows: list[list[tuple[int, int, str, float]]] = [[] for _ in metadata]
-        found = zip(*(t.tolist() for t in (batch, head, dependent, label, probabilities)), strict=True)
-        for question, first, second, number, probability in found:
-            rows[question].append((first, second, self.labels[number], probability))
-        predictions = []
-        for question, (entry, score) in enumerate(zip(metadata, scores.tolist(), strict=True)):
-            try:
-                greedy = prediction_from_graph(self._graph(entry["tokens"], rows[question]), score)
-            except GraphError as error:  # an untrained model may find edges everywhere
-                greedy = failed_prediction(error)
-            predictions.append(self._better(greedy, scored, question, entry["tokens"]))
+        predictions = [self._decode(scored, question, entry["tokens"]) for question, entry in enumerate(metadata)]
         if graph is not None:
-            self._measure(predictions, (batch, head, dependent, label), metadata, graph, scored)
+            self._measure(predictions, metadata, graph)
         return predictions
 
-    def _better(self, greedy: Prediction, scored: _Scored, question: int, tokens: Sequence[str]) -> Prediction:
-        """What the decoder makes of a question whose greedy graph is not valid."""
-        is_good = not self._all_decoded and greedy.graph is not None and is_valid(greedy.graph)
-        if isinstance(self.decoder, GreedyDecoder) or is_good:
-            return greedy
+    def _decode(self, scored: _Scored, question: int, tokens: Sequence[str]) -> Prediction:
+        """What the decoder makes of one question: probabilities are given in the order of a graph, labels on demand."""
+        order = [self._place(position, len(tokens)) for position in range(len(tokens))]
+        label_from, label_to = scored.label_from[question, order], scored.label_to[question, order]
+
+        def label_probabilities(heads: Places, dependents: Places) -> npt.NDArray[np.floating]:
+            probabilities = self.label_scorer.pairs(label_from[heads], label_to[dependents]).softmax(-1)
+            return probabilities.cpu().numpy()
+
+        edge_probabilities = scored.edge_scores[question][order][:, order].sigmoid().cpu().numpy()
         try:
-            decoded = self._decode(scored, question, tokens)
-        except GraphError as error:
-            return replace(greedy, error=str(error))
+            decoded = self.decoder.decode(tokens, edge_probabilities, label_probabilities, self.labels)
+        except GraphError as error:  # an untrained model may find edges everywhere
+            return failed_prediction(error)
         return prediction_from_decoded(decoded)
 
-    def _decode(self, scored: _Scored, question: int, tokens: Sequence[str]) -> Decoded:
-        """Let the decoder look at all probabilities of one question, in the order of a graph."""
-        special, size = self.word_encoder.special_count, len(tokens)
-        order = [to_model_order(position, size - special, special) for position in range(size)]
-        label_scores = self.label_scorer.all_pairs(
-            scored.label_from[question : question + 1, order], scored.label_to[question : question + 1, order]
-        )
-        edge_scores = scored.edge_scores[question][order][:, order]
-        return self.decoder.decode(
-            tokens, edge_scores.sigmoid().cpu().numpy(), label_scores[0].softmax(-1).cpu().numpy(), self.labels
-        )
-
-    def _graph(self, tokens: Sequence[str], edges: Sequence[tuple[int, int, str, float]]) -> DependencyGraph:
+    def _place(self, position: int, size: int) -> int:
         special = self.word_encoder.special_count
-        length = len(tokens) - special
-        return DependencyGraph(
-            tuple(tokens),
-            tuple(
-                Edge(
-                    from_model_order(head, length, special),
-                    from_model_order(dependent, length, special),
-                    tag,
-                    round(probability, 4),
-                )
-                for head, dependent, label, probability in edges
-                for tag in split_tags(label)
-            ),
-        )
+        return to_model_order(position, size - special, special)
 
     def _measure(
-        self,
-        predictions: Sequence[Prediction],
-        edges: tuple[torch.Tensor, ...],
-        metadata: Sequence[dict[str, Any]],
-        graph: dict[str, torch.Tensor],
-        scored: _Scored,
+        self, predictions: Sequence[Prediction], metadata: Sequence[dict[str, Any]], graph: dict[str, torch.Tensor]
     ) -> None:
-        batch, head, dependent, label = edges
-        predicted = torch.full_like(scored.pairs, NO_EDGE, dtype=torch.long)
-        predicted[batch, head, dependent] = label
+        size = max(len(entry["tokens"]) for entry in metadata)
+        predicted = torch.full((len(predictions), size, size), NO_EDGE, device=graph["edges"].device)
+        numbers = {label: number for number, label in enumerate(self.labels)}
+        for question, prediction in enumerate(predictions):
+            if prediction.graph is not None:
+                count = len(prediction.graph.tokens)
+                for (head, dependent), label in prediction.graph.labels().items():
+                    predicted[question, self._place(head, count), self._place(dependent, count)] = numbers[label]
         known = graph["known"]
         # A gold label that is not in the vocabulary is an edge all the same, with a label that nobody can predict.
-        gold_edges = edge_matrix(graph["edges"], predicted.size(1))
-        gold = label_matrix(graph["edges"], predicted.size(1), NO_EDGE)
+        gold_edges = edge_matrix(graph["edges"], size)
+        gold = label_matrix(graph["edges"], size, NO_EDGE)
         gold = torch.where(gold_edges & (gold == NO_EDGE), len(self.labels), gold)
         self._edges(predicted[known], gold[known])
         self._decompositions(
