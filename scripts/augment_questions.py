@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import random
 import re
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
 from break_rows import COLUMNS, read_rows, write_rows
+from script_errors import run_script
 
-from qdecomp.data_structures.errors import QDecompError
 from qdecomp.files import source_of
 
 # What people put in front of a request, for questions and for statements that name what they want.
@@ -141,8 +140,4 @@ def main(source: Path, output: Path, kinds: tuple[str, ...], share: float, seed:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except QDecompError as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(2)
+    run_script(main)

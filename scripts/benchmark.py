@@ -1,10 +1,8 @@
 """Measure how fast things are. Each benchmark is a module below ``benchmarks``, imported when it is asked for."""
 
-import sys
-
 import click
+from script_errors import run_script
 
-from qdecomp.data_structures.errors import QDecompError
 from qdecomp.terminal.lazy_group import LazyGroup
 
 # The name of a benchmark and what it measures. The module of the same name holds a click command ``command``.
@@ -30,8 +28,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(prog_name="benchmark.py")
-    except QDecompError as error:
-        print(f"benchmark.py: {error}", file=sys.stderr)
-        sys.exit(2)
+    run_script(main)

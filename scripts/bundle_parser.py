@@ -11,7 +11,6 @@ import json
 import os
 import platform
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -21,9 +20,10 @@ from string import Template
 from typing import Any
 
 import click
+from script_errors import run_script
 
 from qdecomp.allennlp_bridge.bundling import bundle_parts, load_bundleable
-from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
@@ -216,7 +216,4 @@ def main(archive: Path, gold_path: Path, output: Path, beam_size: int | None) ->
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except QDecompError as error:
-        sys.exit(f"bundle_parser: {error}")
+    run_script(main)

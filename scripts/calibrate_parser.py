@@ -9,13 +9,13 @@ Prints the expected calibration error and a table of thresholds, on the rows to 
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import click
+from script_errors import run_script
 
-from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.prediction import Prediction
 from qdecomp.decoding.calibration import (
@@ -93,7 +93,4 @@ def main(source: str, gold: Path, check: Path | None, dry_run: bool) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except QDecompError as error:
-        sys.exit(f"calibrate_parser: {error}")
+    run_script(main)

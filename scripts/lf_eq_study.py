@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from script_errors import run_script
 from shared_data import SWITCH, shared_data
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
@@ -238,8 +238,4 @@ def _verdicts(pairs: Sequence[tuple[str, str, str]]) -> list[tuple[bool, bool]]:
 
 
 if __name__ == "__main__":
-    try:
-        main(prog_name="lf_eq_study.py")
-    except QDecompError as error:
-        print(f"lf_eq_study.py: {error}", file=sys.stderr)
-        sys.exit(2)
+    run_script(main)

@@ -12,14 +12,14 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from break_rows import read_rows, write_rows
+from script_errors import run_script
 
-from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.errors import DataError
 from qdecomp.files import source_of
 
 PERCENTAGES = (1, 5, 10, 20, 50, 100)
@@ -122,8 +122,4 @@ def holdout_command(source: Path, output: Path, one_of: int) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except QDecompError as error:
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(2)
+    run_script(main)

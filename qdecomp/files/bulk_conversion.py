@@ -25,7 +25,7 @@ from .conversion_cache import ConversionCache
 from .conversion_records import conversion_key, failed_conversion, make_conversion_records
 from .resumable import resume_json_lines
 
-__all__ = ["ConversionSummary", "SourceCounts", "conversion_summary_to_json", "convert_file", "convert_row"]
+__all__ = ["ConversionSummary", "SourceCounts", "conversion_summary_to_json", "convert_file"]
 
 _ROWS_A_TASK = 40
 # Above this, the cache would take more than about 200 MB for one file.
@@ -80,12 +80,6 @@ class ConversionSummary:
             self.mistakes += is_mistake(record["error"])
         elif not record["round_trip"]:
             self.losses[record["reason"]] += 1
-
-
-def convert_row(example: BreakExample, special: SpecialTokens = PRESETS["default"]) -> dict[str, Any]:
-    """The record of one row: its graph, whether that gives the logical form back, and what went wrong."""
-    (record,) = _convert_rows([example], special)
-    return record
 
 
 def _convert_rows(

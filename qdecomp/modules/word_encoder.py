@@ -32,16 +32,6 @@ class EncodedWords(NamedTuple):
     """Shape: (batch, special + words); False for padding."""
     special_count: int
 
-    @property
-    def question_states(self) -> torch.Tensor:
-        """The states of the question's words alone. Shape: (batch, words, dimension)."""
-        return self.states[:, self.special_count :]
-
-    @property
-    def question_mask(self) -> torch.Tensor:
-        """Shape: (batch, words)."""
-        return self.mask[:, self.special_count :]
-
 
 class WordEncoder(torch.nn.Module, FromParams):
     """A pretrained transformer whose pieces are averaged into words.

@@ -31,14 +31,6 @@ def restored() -> Iterator[None]:
     Registrable.resolve_class_name = before  # type: ignore[method-assign]
 
 
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
-    return folder
-
-
 def archive_of(path: Path, config: str, weights: bytes = b"no weights") -> Path:
     with tarfile.open(path, "w:gz") as archive:
         for name, content in (("config.json", config.encode()), ("weights.th", weights)):

@@ -28,15 +28,6 @@ def archive_of(path: Path, *members: Member) -> Path:
     return path
 
 
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where temporary folders are made."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
-    return folder
-
-
 def test_files_are_there_until_the_end(tmp_path: Path, temporary: Path) -> None:
     path = archive_of(tmp_path / "x.tar.gz", member("config.json", b"{}"), member("vocabulary/tokens.txt"))
     with unpacked(path) as folder:

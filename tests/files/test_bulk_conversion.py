@@ -15,9 +15,10 @@ from qdecomp.data_structures.conversion.chain import logical_form_from_graph
 from qdecomp.data_structures.dependency_graph import dependency_graph_from_json
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
-from qdecomp.files import BreakExample, conversion_records
-from qdecomp.files.bulk_conversion import conversion_summary_to_json, convert_file, convert_row
+from qdecomp.files import conversion_records
+from qdecomp.files.bulk_conversion import conversion_summary_to_json, convert_file
 from qdecomp.files.conversion_cache import ConversionCache
+from qdecomp.files.conversion_records import make_conversion_record
 from tests.files.test_csv_rows import forty_rows
 
 ROWS = [
@@ -105,7 +106,7 @@ def test_other_settings_do_not_go_on_with_the_file(break_csv, tmp_path):
 
 
 def test_reasons_have_no_particulars():
-    record = convert_row(BreakExample(1, "x_1", "cubes", " ;".join(["return cubes"] * 12)))
+    record = make_conversion_record("cubes", " ;".join(["return cubes"] * 12), PRESETS["default"])
     assert record["reason"] == "dependency graph: too few [DUP] tokens"
     assert "needs 11" in record["error"]
 

@@ -24,7 +24,6 @@ Bits: TypeAlias = npt.NDArray[np.uint8]
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 _PLACES = np.arange(THINGS, dtype=np.uint8)
-_POWERS = (1 << _PLACES).astype(np.uint8)
 _SIZES = np.array([bin(number).count("1") for number in range(1 << THINGS)], dtype=np.float64)
 
 # How many of the things a phrase has on average, and how many a thing is tied to: few in some worlds, many in others.
