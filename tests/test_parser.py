@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from qdecomp import load
+from qdecomp import lf_em, load, to_logical_form
+from qdecomp.data_structures.conversion.chain import logical_form_from_graph
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Prediction
 from qdecomp.parser import Parser
-
-QUESTION = "how many rivers are in texas ?"
 
 
 class Echo:
@@ -24,21 +23,47 @@ class Echo:
         return [Prediction(f"return {question}") for question in questions]
 
 
-def test_the_bundled_parser_gives_every_form() -> None:
-    decomposition = load().parse(QUESTION, "id-1")
-    assert decomposition.question_id == "id-1"
-    assert len(decomposition.steps) >= 2
+@pytest.mark.parametrize(
+    ("question", "gold"),
+    [
+        (
+            "How many red cubes are behind the large sphere?",
+            "cubes ;#1 that are red ;large sphere ;#2 that are behind #3 ;number of #4",
+        ),
+        ("How many rivers are in Norway?", "Norway ;rivers in #1 ;number of #2"),
+        # A word that every step begins with in Break's text is a word like any other in a question.
+        ("how many return are red ?", "return return ;return #1 that are red ;return number of #2"),
+    ],
+)
+def test_the_bundled_parser_is_right_on_simple_questions(question: str, gold: str) -> None:
+    decomposition = load().parse(question)
+    assert lf_em(question, str(decomposition.qdmr), gold), decomposition
+
+
+def test_all_forms_of_an_answer_say_the_same() -> None:
+    decomposition = load().parse("How many red cubes are behind the large sphere?", "id-1")
+    record = decomposition.to_dict()
+    assert decomposition.qdmr is not None
     assert decomposition.graph is not None
-    assert decomposition.graph.tokens[:3] == ("how", "many", "rivers")
-    assert decomposition.confidence is not None
-    assert 0 < decomposition.confidence <= 1
-    assert decomposition.plan().levels[0][0].needs == ()
+    assert decomposition.logical_form == to_logical_form(decomposition.qdmr)
+    assert lf_em(decomposition.question, logical_form_from_graph(decomposition.graph), decomposition.logical_form)
+    assert decomposition.steps == tuple(step.text for step in decomposition.qdmr.steps)
+    assert sorted(step.text for level in decomposition.plan().levels for step in level) == sorted(decomposition.steps)
+    assert (record["question_id"], record["decomposition"]) == ("id-1", str(decomposition.qdmr))
+    assert record["logical_form"] == str(decomposition.logical_form).splitlines()
 
 
-def test_a_question_about_returns_has_steps() -> None:
-    decomposition = load().parse("how many return are red ?")
-    assert decomposition
-    assert len(decomposition.steps) == len(decomposition.logical_form or ())
+def test_a_parser_is_surer_of_a_simple_question() -> None:
+    simple, hard = (
+        load().parse(question).confidence
+        for question in (
+            "How many red cubes are there?",
+            "Which of the cities that were founded before 1200 and have fewer bridges than Venice is farthest from it?",
+        )
+    )
+    assert simple is not None
+    assert hard is not None
+    assert 0 < hard < simple <= 1
 
 
 @pytest.mark.parametrize(
@@ -62,7 +87,9 @@ def test_whatever_is_asked_there_is_an_answer(question: str, error: str | None) 
         assert decomposition.error == error
         assert not decomposition
     else:
-        assert decomposition or decomposition.error
+        # A plan whose steps have a logical form each, or else a reason.
+        assert bool(decomposition) != bool(decomposition.error)
+        assert not decomposition or len(to_logical_form(str(decomposition.qdmr))) == len(decomposition.steps)
 
 
 def test_a_parser_that_writes_takes_no_decoder() -> None:
