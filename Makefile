@@ -18,7 +18,7 @@ BIN := .venv/bin
 export PYTHONWARNINGS := ignore::UserWarning:torchvision.io.image,ignore::FutureWarning:allennlp.training.gradient_descent_trainer
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo experiments test check docs clean
+.PHONY: adapters help install demo experiments test check docs clean
 
 help: ## List these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -40,6 +40,10 @@ check: install ## Check format, lint and types, then run all tests
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(MAKE) --no-print-directory test
+
+adapters: install ## Install the frameworks that have adapters into .venv, and test the adapters
+	@$(BIN)/pip install --quiet --requirement requirements-adapters.txt
+	@$(BIN)/python -m pytest -q tests/integrations
 
 docs: .venv-docs/.installed ## Build the documentation site into out/site, in an environment of its own (.venv-docs)
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict --clean

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,18 @@ def test_the_citation_names_the_paper_and_this_version(project_root: Path) -> No
 def test_the_workflow_runs_what_the_makefile_checks(project_root: Path) -> None:
     workflow = read(project_root / ".github" / "workflows" / "check.yml")
     commands = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
-    assert commands == ["make check"]
-    assert "\ncheck:" in (project_root / "Makefile").read_text(encoding="utf-8")
+    assert commands == ["make check", "make adapters", "make docs"]
+    makefile = (project_root / "Makefile").read_text(encoding="utf-8")
+    assert all(f"\n{command.removeprefix('make ')}: " in makefile for command in commands)
+
+
+def test_the_frameworks_of_the_adapters_go_with_the_lock(project_root: Path) -> None:
+    locked, adapters = (
+        dict(re.findall(r"^([\w.-]+)==(\S+)$", (project_root / name).read_text(encoding="utf-8").lower(), re.MULTILINE))
+        for name in ("requirements.lock", "requirements-adapters.txt")
+    )
+    assert {"llama-index-core", "langchain-core"} <= set(adapters)
+    assert {name: locked[name] for name in adapters if locked.get(name, adapters[name]) != adapters[name]} == {}
 
 
 def test_hooks_call_programs_of_the_environment_and_scripts_that_exist(project_root: Path) -> None:

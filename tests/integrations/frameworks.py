@@ -38,7 +38,7 @@ runpy.run_path(f"{sys.argv[1]}/{sys.argv[2]}", run_name="__main__")
 
 def require(module: str) -> None:
     """Skip the tests of a file where a framework is missing."""
-    how = "pip install -r requirements-adapters.txt"
+    how = "make adapters"
     pytest.importorskip(module, reason=f"{module} is not installed: {how}", exc_type=ImportError)
 
 
