@@ -147,6 +147,7 @@ def evaluate(
     scored = []
     for system in systems:
         plan = ChunkPlan(system.name, tuple(metric.name for metric in metrics), options, keep_questions, describe)
+        results: Iterator[ScoredChunk]
         if processes == 1:
             results = (_score_chunk([pair], plan, functions) for pair in _pairs(gold, system))
         else:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,11 @@ from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
 from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, rows_in_processes
 from qdecomp.terminal.progress import progress
 
-from .break_csv import BreakExample, read_break_csv, source_of
+from .break_csv import BreakExample, iterate_break_csv, source_of
 from .conversion_cache import ConversionCache
 from .conversion_records import conversion_key, failed_conversion, make_conversion_records
 from .resumable import resume_json_lines
+from .spilled_rows import SpilledRows
 
 __all__ = ["ConversionSummary", "SourceCounts", "conversion_summary_to_json", "convert_file"]
 
@@ -57,7 +58,7 @@ class ConversionSummary:
     resumed: int = 0
     mistakes: int = 0
     seconds: float = 0.0
-    broken: list[str] = field(default_factory=list)
+    broken: Sequence[str] = ()
 
     @property
     def total(self) -> SourceCounts:
@@ -126,14 +127,15 @@ def convert_file(
     converted is not converted again, and what is new is kept there, unless the file is very long.
     """
     started = time.monotonic()
-    examples = read_break_csv(input_path)
-    summary = ConversionSummary(broken=[f"row {each.row}: {each.error}" for each in examples if each.error is not None])
-    keys = [_key(example, special) for example in examples]
+    examples: SpilledRows[BreakExample] = SpilledRows(iterate_break_csv(input_path))
+    broken = SpilledRows(f"row {each.row}: {each.error}" for each in examples if each.error is not None)
+    summary = ConversionSummary(broken=broken.frozen())
+    keys = (_key(example, special) for example in examples)
     with resume_json_lines(output_path, keys, overwrite=overwrite, on_record=summary.add) as writer:
         summary.resumed = writer.done
-        rest = examples[writer.done :]
+        rest, left = islice(examples, writer.done, None), len(examples) - writer.done
         kept_in = cache if len(examples) <= _MOST_ROWS_TO_KEEP else None
-        for record in progress(_records(rest, special, processes, spread, kept_in), "Converting", len(rest)):
+        for record in progress(_records(rest, left, special, processes, spread, kept_in), "Converting", left):
             writer.write(record)
             summary.add(record)
     summary.seconds = time.monotonic() - started
@@ -141,18 +143,19 @@ def convert_file(
 
 
 def _records(
-    examples: Sequence[BreakExample],
+    examples: Iterator[BreakExample],
+    count: int,
     special: SpecialTokens,
     processes: int | None,
     spread: Spread | None,
     cache: ConversionCache | None,
 ) -> Iterator[dict[str, Any]]:
     if spread is not None:
-        tasks = (examples[start : start + _ROWS_A_TASK] for start in range(0, len(examples), _ROWS_A_TASK))
+        tasks = iter(lambda: list(islice(examples, _ROWS_A_TASK)), [])
         work = partial(_convert_rows, special=special)
         return chain.from_iterable(spread(work, tasks, partial(_died_record, special=special)))
     work = partial(_convert_rows, special=special, cache=cache)
-    return rows_in_processes(work, examples, len(examples), processes)
+    return rows_in_processes(work, examples, count, processes)
 
 
 def _died_record(example: BreakExample, special: SpecialTokens) -> dict[str, Any]:

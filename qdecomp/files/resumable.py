@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -49,7 +49,7 @@ class JsonLinesWriter:
 @contextmanager
 def resume_json_lines(
     path: str | Path,
-    keys: Sequence[str],
+    keys: Iterable[str],
     *,
     overwrite: bool = False,
     on_record: Callable[[Mapping[str, Any]], None] | None = None,
@@ -76,18 +76,19 @@ def resume_json_lines(
 
 
 def _check(
-    stream: BinaryIO, path: Path, keys: Sequence[str], on_record: Callable[[Mapping[str, Any]], None] | None
+    stream: BinaryIO, path: Path, keys: Iterable[str], on_record: Callable[[Mapping[str, Any]], None] | None
 ) -> tuple[int, int]:
     """How many whole records there are, and where they end."""
     stream.seek(0)
     done = end = 0
+    expected = iter(keys)
     for line in stream:
         record = _record(line)
         if record is None:
             if stream.read(1):
                 raise DataError(f"{path}: line {done + 1} is not a record of ours; give another file, or overwrite it")
             break
-        if done >= len(keys) or record.get("key") != keys[done]:
+        if record.get("key") != next(expected, None):
             raise DataError(
                 f"{path}: line {done + 1} was made from other input or with other settings; "
                 "give another file, or overwrite it"
