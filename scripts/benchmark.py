@@ -11,6 +11,7 @@ _BENCHMARKS = {
     "copynet": "Training steps of CopyNet-BERT beside those of the CopyNet in allennlp-models.",
     "decoding": "Milliseconds a question of greedy and ILP decoding, on gold graphs with noise.",
     "inference": "Questions a second of trained parsers, side by side.",
+    "lf_em": "LF-EM of this tree beside that of another one, and whether all verdicts are the same.",
     "metrics": "Pairs a second of LF-EM and other metrics, the time to import qdecomp, and memory.",
     "parse": "The bundled parser: cold start, one question, many questions, memory, and where the time goes.",
     "token_budget": "What is lost with fewer or more special tokens.",

@@ -51,7 +51,9 @@ class Argument:
     @property
     def words(self) -> tuple[str, ...]:
         """The tokens that are not references."""
-        return tuple(token for token in self.tokens if not is_reference(token))
+        if not self.references:
+            return self.tokens
+        return tuple([token for token in self.tokens if not is_reference(token)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +72,13 @@ class LogicalStep:
     """The numbers of the steps that this one refers to, argument by argument."""
 
     def __post_init__(self) -> None:
-        words = sum(len(argument.tokens) for argument in self.arguments)
-        length = sum(len(argument.text) for argument in self.arguments)
-        if reason := above(MOST_STEP_WORDS, words, "words") or above(LONGEST_STEP, length, "characters"):
-            raise LogicalFormSyntaxError(reason)
+        words = length = 0
+        for argument in self.arguments:
+            words += len(argument.tokens)
+            length += len(argument.text)
+        if words > MOST_STEP_WORDS or length > LONGEST_STEP:
+            reason = above(MOST_STEP_WORDS, words, "words") or above(LONGEST_STEP, length, "characters")
+            raise LogicalFormSyntaxError(str(reason))
         signature = OPERATORS[self.operator]
         for name in self.properties:
             if name not in signature.properties:
@@ -81,10 +86,14 @@ class LogicalStep:
         for argument in self.arguments:
             if argument.name not in signature.arguments:
                 raise LogicalFormSyntaxError(f"{self.operator} has no argument {argument.name!r}")
-        object.__setattr__(self, "properties", tuple(sorted(set(self.properties))))
-        in_order = sorted(self.arguments, key=lambda argument: signature.arguments.index(argument.name))
-        object.__setattr__(self, "arguments", tuple(in_order))
-        object.__setattr__(self, "references", tuple(number for argument in in_order for number in argument.references))
+        # Most steps are in order already, and there are millions of them.
+        if len(self.properties) > 1:
+            object.__setattr__(self, "properties", tuple(sorted(set(self.properties))))
+        if len(self.arguments) > 1:
+            in_order = sorted(self.arguments, key=lambda argument: signature.arguments.index(argument.name))
+            object.__setattr__(self, "arguments", tuple(in_order))
+        references = tuple([number for argument in self.arguments for number in argument.references])
+        object.__setattr__(self, "references", references)
 
     def __str__(self) -> str:
         return format_step(self)

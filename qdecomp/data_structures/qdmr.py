@@ -8,7 +8,7 @@ be understood (double spaces, empty steps, a missing ``return``, quotes around t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
@@ -45,6 +45,7 @@ def is_reference(token: str) -> bool:
     return token[:1] == "#" and _REFERENCE.match(token) is not None
 
 
+@lru_cache(maxsize=1024)
 def reference_number(token: str) -> int | None:
     """The number of the step that a token refers to, or None for an ordinary word.
 
@@ -64,8 +65,10 @@ def reference_to(number: int) -> str:
 
 def references_of(tokens: Iterable[str]) -> tuple[int, ...]:
     """The numbers of the steps that the tokens refer to, in order, with repetitions."""
-    numbers = [reference_number(token) for token in tokens if token[:1] == "#"]
-    return tuple([number for number in numbers if number is not None])
+    marked = [token for token in tokens if token[:1] == "#"]
+    if not marked:
+        return ()
+    return tuple([number for number in map(reference_number, marked) if number is not None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +80,26 @@ class Step:
     """The numbers (from 1) of the steps that this one refers to, in order."""
 
     def __post_init__(self) -> None:
+        self._complete()
+        text = self.text
+        if ";" in text or tuple(_TOKEN.findall(text)) != self.tokens:
+            raise QdmrSyntaxError(f"not the tokens of one step: {self.tokens!r}")
+
+    @classmethod
+    def _of_found_tokens(cls, tokens: tuple[str, ...]) -> Step:
+        """A step whose tokens were found in a text: looking for them once more would give the same."""
+        step = cls.__new__(cls)
+        object.__setattr__(step, "tokens", tokens)
+        step._complete()
+        return step
+
+    def _complete(self) -> None:
         object.__setattr__(self, "references", references_of(self.tokens))
         if not self.tokens:
             raise QdmrSyntaxError("a step without words")
-        text = self.text
-        if reason := above(MOST_STEP_WORDS, len(self.tokens), "words") or above(LONGEST_STEP, len(text), "characters"):
+        words, length = len(self.tokens), len(self.text)
+        if reason := above(MOST_STEP_WORDS, words, "words") or above(LONGEST_STEP, length, "characters"):
             raise QdmrSyntaxError(reason)
-        if ";" in text or tuple(_TOKEN.findall(text)) != self.tokens:
-            raise QdmrSyntaxError(f"not the tokens of one step: {self.tokens!r}")
 
     @property
     def text(self) -> str:
@@ -118,12 +133,18 @@ def check_references(references: Sequence[Iterable[int]]) -> None:
     A reference to a *later* step is fine: the order of steps has no meaning beyond what their references say.
     """
     count = len(references)
+    only_back = True
     for number, targets in enumerate(references, start=1):
         for target in targets:
+            if 0 < target < number:
+                continue
             if target == number:
                 raise QdmrSyntaxError(f"refers to itself (#{target})", number)
             if not 1 <= target <= count:
                 raise QdmrSyntaxError(f"refers to #{target}, but there are {count} steps", number)
+            only_back = False
+    if only_back:
+        return
     try:
         order_by_references(dict(enumerate(references, start=1)))
     except CycleError as error:
@@ -151,8 +172,14 @@ def parse_qdmr(text: str) -> Qdmr:
     require_text(text, "a decomposition")
     if reason := above(LONGEST_DECOMPOSITION, len(text), "characters"):
         raise QdmrSyntaxError(reason)
-    parts = [part for part in _without_outer_quotes(text).split(";") if part.strip()]
-    return Qdmr(tuple(_without_empty_steps([_step_of(number, part) for number, part in enumerate(parts, start=1)])))
+    parts = [part for part in _without_outer_quotes(text).split(";") if part and not part.isspace()]
+    steps: list[Step | None] = []
+    for part in parts:
+        try:
+            steps.append(_parse_step(part))
+        except QdmrSyntaxError as error:
+            raise QdmrSyntaxError(error.reason, len(steps) + 1) from None
+    return Qdmr(tuple(_without_empty_steps(steps)))
 
 
 def format_qdmr(qdmr: Qdmr) -> str:
@@ -174,25 +201,19 @@ def _without_outer_quotes(text: str) -> str:
     return inside if is_around_all else stripped
 
 
-def _without_empty_steps(steps: list[Step | None]) -> Iterator[Step]:
+def _without_empty_steps(steps: list[Step | None]) -> list[Step]:
     """Leave out steps that say only "return"; they were counted, so the references behind them are renumbered."""
     kept = {number: step for number, step in enumerate(steps, start=1) if step is not None}
     if len(kept) == len(steps):
-        yield from kept.values()
-        return
+        return list(kept.values())
     renumbered = {old: reference_to(new) for new, old in enumerate(kept, start=1)}
-    for step in kept.values():
-        yield Step(tuple(renumbered.get(reference_number(token) or 0, token) for token in step.tokens))
-
-
-def _step_of(number: int, part: str) -> Step | None:
-    try:
-        return _parse_step(part)
-    except QdmrSyntaxError as error:
-        raise QdmrSyntaxError(error.reason, number) from None
+    return [
+        Step(tuple(renumbered.get(reference_number(token) or 0, token) for token in step.tokens))
+        for step in kept.values()
+    ]
 
 
 @lru_cache(maxsize=65536)
 def _parse_step(part: str) -> Step | None:
     tokens = _TOKEN.findall(_RETURN.sub("", part, count=1))
-    return Step(tuple(tokens)) if tokens else None
+    return Step._of_found_tokens(tuple(tokens)) if tokens else None

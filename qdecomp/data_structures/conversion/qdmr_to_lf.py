@@ -18,6 +18,8 @@ __all__ = ["to_logical_form", "to_logical_step", "to_qdmr", "to_step"]
 
 # How many texts are tried for a step; nearly all take the first one or two.
 _MAX_TRIALS = 200
+# No rule tells larger numbers of references apart.
+_MANY_REFERENCES = 3
 _BEFORE_A_COMPARISON = frozenset(("is", "are", "was", "were", "be", "the"))
 
 
@@ -34,16 +36,23 @@ def to_logical_form(qdmr: Qdmr | str) -> LogicalForm:
     """
     if not isinstance(qdmr, Qdmr):
         qdmr = parse_qdmr(qdmr)
-    return LogicalForm(tuple(to_logical_step(step) for step in qdmr.steps))
+    return LogicalForm(tuple([to_logical_step(step) for step in qdmr.steps]))
 
 
 @lru_cache(maxsize=65536)
 def to_logical_step(step: Step) -> LogicalStep:
     """Convert one step by the first rule that it fits; the last rules fit everything."""
-    text, count = step.text, len(step.references)
-    rules = (rule for rule in STEP_RULES if rule.references[0] <= count <= rule.references[1])
-    rule, match = next((rule, match) for rule in rules if (match := rule.pattern.fullmatch(text)) is not None)
-    return _read(rule, match, step)
+    text = step.text
+    for rule in _rules_for(min(len(step.references), _MANY_REFERENCES)):
+        match = rule.pattern.fullmatch(text)
+        if match is not None:
+            return _read(rule, match, step)
+    raise AssertionError("the last rules fit everything")
+
+
+@cache
+def _rules_for(references: int) -> tuple[StepRule, ...]:
+    return tuple(rule for rule in STEP_RULES if rule.references[0] <= references <= rule.references[1])
 
 
 def _read(rule: StepRule, match: re.Match[str], step: Step) -> LogicalStep:
@@ -54,7 +63,7 @@ def _read(rule: StepRule, match: re.Match[str], step: Step) -> LogicalStep:
     else:
         properties, phrase = _find_property(operator, step.tokens)
     arguments = []
-    for name, tokens in _arguments(match):
+    for name, tokens in _arguments(rule, match):
         if OPERATORS[operator].references_hide_words:
             tokens = _without_known_words(operator, tokens)
         elif name == "condition" and phrase:
@@ -104,17 +113,30 @@ def _position(tokens: Sequence[str], phrase: Sequence[str]) -> int | None:
     return None
 
 
-def _arguments(match: re.Match[str]) -> Iterator[tuple[str, list[str]]]:
+def _arguments(rule: StepRule, match: re.Match[str]) -> list[tuple[str, list[str]]]:
+    """The tokens of each argument: first the members of lists, then the pieces of one argument put together."""
+    found: list[tuple[str, list[str]]] = []
     pieces: dict[str, list[str]] = {}
-    for group, text in match.groupdict().items():
+    for (name, is_list), text in zip(_groups(rule.pattern), match.groups(), strict=True):
         if not text:
             continue
-        if group.startswith("each_"):
-            for member in LIST_SEPARATOR.split(text):
-                yield group.removeprefix("each_"), member.split()
+        if is_list:
+            found += [(name, member.split()) for member in LIST_SEPARATOR.split(text)]
+        elif name in pieces:
+            pieces[name] += text.split()
         else:
-            pieces.setdefault(group.partition("_")[0], []).extend(text.split())
-    yield from pieces.items()
+            pieces[name] = text.split()
+    found += pieces.items()
+    return found
+
+
+@cache
+def _groups(pattern: re.Pattern[str]) -> tuple[tuple[str, bool], ...]:
+    """The argument that each group of a rule belongs to, and whether the group is a list of them."""
+    return tuple(
+        (group.removeprefix("each_").partition("_")[0], group.startswith("each_"))
+        for group in sorted(pattern.groupindex, key=pattern.groupindex.__getitem__)
+    )
 
 
 @cache

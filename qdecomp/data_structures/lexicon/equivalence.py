@@ -7,15 +7,15 @@ that share a word are one class, and a word stands for its class: the alphabetic
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from ..lexicon import stop_words, synonym_classes
 from .inflections import variants
 
-__all__ = ["equivalence_classes", "representatives"]
+__all__ = ["WordGroup", "names_of_classes", "representatives", "word_group"]
 
-_NO_WORDS: frozenset[str] = frozenset()
 _WORD = re.compile(r"\w+")
 
 
@@ -27,27 +27,51 @@ def representatives(question: str, strict: bool = False) -> Mapping[str, str]:
     >>> representatives("Which cities have two rivers?")["city"]
     'cities'
     """
+    names = dict(_static_representatives(strict))
     # Stop words are gone before anything is replaced.
-    words = [word for word in dict.fromkeys(_WORD.findall(question.lower())) if word not in stop_words()]
-    groups = (variants(word) for word in words)
+    words = dict.fromkeys(_WORD.findall(question.lower()))
+    groups = [_group_of(word, strict) for word in words if word not in stop_words()]
+    for names_of_class in names_of_classes(groups):
+        names.update(names_of_class)
+    return names
+
+
+class WordGroup(NamedTuple):
+    """Words that are one class, and what each of them is replaced by if no other class shares a word with it."""
+
+    words: frozenset[str]
+    names: Mapping[str, str]
+
+
+@lru_cache(maxsize=65536)
+def _group_of(word: str, strict: bool) -> WordGroup:
+    """The inflections of a word, with all synonyms of any of them."""
+    static = _static_classes(strict)
+    inflections = variants(word)
     if strict:
         # "large" must not tie "larger" to "largest", which the strict lexicon keeps apart.
-        groups = (group - _static_classes(True).keys() for group in groups)
-    return _named(equivalence_classes(groups, strict), strict)
+        inflections -= static.keys()
+    return word_group(inflections.union(*(static[each] for each in inflections if each in static)))
 
 
-def equivalence_classes(groups: Iterable[frozenset[str]], strict: bool = False) -> list[set[str]]:
-    """Merge groups of words with each other and with the synonym classes that they touch."""
-    class_of: dict[str, set[str]] = {}
-    static = _static_classes(strict)
+def word_group(words: frozenset[str]) -> WordGroup:
+    """The group of these words; the alphabetically first stands for it."""
+    return WordGroup(words, dict.fromkeys(words, min(words, default="")))
+
+
+def names_of_classes(groups: Iterable[WordGroup]) -> Iterator[Mapping[str, str]]:
+    """The classes that groups make, a later one in the place of those before that it takes in."""
+    seen: set[str] = set()
+    classes: list[frozenset[str]] = []
     for group in groups:
-        merged = set(group)
-        # A synonym class is taken in whole, so its words are either all in class_of or none of them is.
-        for word in group:
-            merged |= class_of.get(word) or static.get(word, _NO_WORDS)
-        for word in merged:
-            class_of[word] = merged
-    return list({id(found): found for found in class_of.values()}.values())
+        if not seen.isdisjoint(group.words):
+            # Classes have no word in common, so that one of them never brings another one in.
+            touched = [each for each in classes if not each.isdisjoint(group.words)]
+            classes = [each for each in classes if each not in touched]
+            group = word_group(group.words.union(*touched))
+        classes.append(group.words)
+        seen |= group.words
+        yield group.names
 
 
 @cache
@@ -58,12 +82,3 @@ def _static_classes(strict: bool) -> Mapping[str, frozenset[str]]:
 @cache
 def _static_representatives(strict: bool) -> Mapping[str, str]:
     return {word: min(group) for word, group in _static_classes(strict).items()}
-
-
-def _named(classes: Iterable[set[str]], strict: bool) -> Mapping[str, str]:
-    names = dict(_static_representatives(strict))
-    for group in classes:
-        name = min(group, default="")
-        for word in group:
-            names[word] = name
-    return names

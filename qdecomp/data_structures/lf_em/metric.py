@@ -13,7 +13,7 @@ from ..logical_form import LogicalForm
 from ..qdmr import Qdmr
 from ..reading import read_decomposition
 from ..tokenization import check_length
-from .normalization import normalize
+from .normalization import normalized_form_text
 
 __all__ = ["METRIC_VERSION", "AnyDecomposition", "LfEmResult", "WrittenDecomposition", "lf_em", "normalized_text"]
 
@@ -77,12 +77,22 @@ def _require_decompositions(question: Any, prediction: Any, gold: Any) -> None:
     if not isinstance(question, str):
         raise DataError(f"the question is a text, not {type(question).__name__}")
     for side, value in (("prediction", prediction), ("gold", gold)):
-        if not isinstance(value, str | Qdmr | LogicalForm | Sequence | Mapping) or isinstance(value, bytes | bytearray):
+        # Most are texts; to ask for a sequence takes long.
+        if isinstance(value, str):
+            continue
+        if not isinstance(value, Qdmr | LogicalForm | Sequence | Mapping) or isinstance(value, bytes | bytearray):
             raise DataError(f"{side}: a decomposition is a text or a list of steps, not {type(value).__name__}")
 
 
 def _readable(value: WrittenDecomposition) -> AnyDecomposition:
+    if isinstance(value, str):
+        return _readable_text(value)
     return value if isinstance(value, Qdmr | LogicalForm) else read_decomposition(value).text
+
+
+@lru_cache(maxsize=4096)
+def _readable_text(text: str) -> str:
+    return read_decomposition(text).text
 
 
 @lru_cache(maxsize=16384)
@@ -98,7 +108,7 @@ def normalized_text(question: str, decomposition: AnyDecomposition, *, strict: b
         for number, step in enumerate(form.steps, start=1):
             if step.approximate:
                 raise StepError("the published rules have no operator for it", number)
-    return "; ".join(str(step) for step in normalize(question, form, strict=strict))
+    return normalized_form_text(question, form, strict=strict)
 
 
 def _logical_form(decomposition: AnyDecomposition) -> LogicalForm:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import NamedTuple, TypeAlias
 
 from ..lexicon import removed_words
 from ..lexicon.equivalence import representatives
@@ -13,9 +13,13 @@ from ..logical_form import LogicalForm, LogicalStep
 from ..operators import OPERATORS, Operator
 from ..qdmr import order_by_references
 
-__all__ = ["NormalizedStep", "normalize", "normalize_steps"]
+__all__ = ["NormalizedStep", "normalize", "normalize_steps", "normalized_form_text"]
 
 _SPLIT = re.compile(r"\W+")
+
+_Content: TypeAlias = tuple[LogicalStep, frozenset[tuple[str, int]], frozenset[str]]
+_CONTENTS: dict[tuple[int, bool], _Content] = {}
+_MOST_CONTENTS = 65536
 
 
 class NormalizedStep(NamedTuple):
@@ -27,9 +31,13 @@ class NormalizedStep(NamedTuple):
     words: frozenset[str]
 
     def __str__(self) -> str:
-        edges = ", ".join(f"{name}=#{number}" for name, number in sorted(self.edges))
-        words = ",".join(sorted(self.words))
-        return f"{self.operator.value.upper()}[{','.join(self.properties)}]({edges}){{{words}}}"
+        operator, properties, edges, words = self
+        ordered = sorted(edges) if len(edges) > 1 else edges
+        references = ", ".join([f"{name}=#{number}" for name, number in ordered])
+        return f"{_SHOWN[operator]}[{','.join(properties)}]({references}){{{','.join(sorted(words))}}}"
+
+
+_SHOWN = {operator: operator.value.upper() for operator in Operator}
 
 
 def normalize(question: str, form: LogicalForm, *, strict: bool = False) -> tuple[NormalizedStep, ...]:
@@ -38,46 +46,77 @@ def normalize(question: str, form: LogicalForm, *, strict: bool = False) -> tupl
     ``strict`` keeps what the published metric overlooks: negation, words beside the references of an aggregate, and
     the difference between "last" and "most".
     """
+    return tuple(step for step, _ in _normalized(question, form, strict))
+
+
+def normalized_form_text(question: str, form: LogicalForm, *, strict: bool = False) -> str:
+    """The steps of :func:`normalize`, separated by semicolons."""
+    return "; ".join([text for _, text in _normalized(question, form, strict)])
+
+
+def _normalized(question: str, form: LogicalForm, strict: bool) -> list[tuple[NormalizedStep, str]]:
+    """The steps of the normal form, each with its text."""
     nodes = dict(enumerate(normalize_steps(question, form, strict=strict), start=1))
-    referenced = {target for node in nodes.values() for _, target in node.edges}
-    roots = [number for number in nodes if number not in referenced]
-    return _reorder(_merge(nodes), roots)
+    targets = {number: [target for _, target in node.edges] for number, node in nodes.items()}
+    # Merged steps refer to steps before them in this order, too: to those that the ones merged into them refer to.
+    order = order_by_references(targets)
+    roots = nodes.keys() - {target for each in targets.values() for target in each}
+    merged = _merge(nodes, order)
+    needed = _needed(merged, order, roots)
+    return _reorder(merged, _layers(merged, [number for number in order if number in needed]))
 
 
 def normalize_steps(question: str, form: LogicalForm, *, strict: bool = False) -> tuple[NormalizedStep, ...]:
     """The first part of :func:`normalize`: every step with its words normalised, at its own place."""
     names = representatives(question, strict)
-    return tuple(_normalize_step(step, names, strict) for step in form.steps)
+    return tuple([_normalize_step(step, names, strict) for step in form.steps])
 
 
 def _normalize_step(step: LogicalStep, names: Mapping[str, str], strict: bool) -> NormalizedStep:
-    edges, words = _content(step, strict)
+    _, edges, words = _content(step, strict)
     return NormalizedStep(step.operator, step.properties, edges, frozenset([names.get(word, word) for word in words]))
 
 
-@lru_cache(maxsize=65536)
-def _content(step: LogicalStep, strict: bool) -> tuple[frozenset[tuple[str, int]], frozenset[str]]:
-    """The references of a step and the words that count, before these are replaced by their classes."""
+def _content(step: LogicalStep, strict: bool) -> _Content:
+    """The references of a step and the words that count, before these are replaced by their classes.
+
+    Steps are looked up by identity: equal ones are mostly the same, and to compute their hash takes longer than all
+    else here.
+    """
+    known = _CONTENTS.get((id(step), strict))
+    if known is None:
+        if len(_CONTENTS) >= _MOST_CONTENTS:
+            _CONTENTS.clear()
+        # The step is kept with it, so that no other one can have its identity.
+        known = _CONTENTS[id(step), strict] = (step, *_found_content(step, strict))
+    return known
+
+
+def _found_content(step: LogicalStep, strict: bool) -> tuple[frozenset[tuple[str, int]], frozenset[str]]:
     removed = removed_words(step.operator, step.properties, strict)
     hide_words = not strict and OPERATORS[step.operator].references_hide_words
-    edges: set[tuple[str, int]] = set()
-    words: set[str] = set()
+    edges: list[tuple[str, int]] = []
+    words: list[str] = []
     for argument in step.arguments:
         references = argument.references
-        edges.update((argument.name, number) for number in references)
-        if not (hide_words and references):
-            kept = [lower for word in argument.words if (lower := word.lower()) not in removed]
-            words.update(piece for word in kept for piece in _SPLIT.split(word) if piece)
+        if references:
+            edges += [(argument.name, number) for number in references]
+            if hide_words:
+                continue
+        for word in argument.words:
+            lower = word.lower()
+            if lower in removed:
+                continue
+            if lower.isalnum():
+                words.append(lower)
+            else:
+                words += [piece for piece in _SPLIT.split(lower) if piece]
     return frozenset(edges), frozenset(words)
 
 
-def _order(nodes: Mapping[int, NormalizedStep]) -> list[int]:
-    return order_by_references({number: [target for _, target in node.edges] for number, node in nodes.items()})
-
-
-def _merge(nodes: Mapping[int, NormalizedStep]) -> dict[int, NormalizedStep]:
+def _merge(nodes: Mapping[int, NormalizedStep], order: Iterable[int]) -> dict[int, NormalizedStep]:
     merged: dict[int, NormalizedStep] = {}
-    for number in _order(nodes):
+    for number in order:
         node = nodes[number]
         mergeable = OPERATORS[node.operator].absorbs
         if mergeable:
@@ -86,47 +125,58 @@ def _merge(nodes: Mapping[int, NormalizedStep]) -> dict[int, NormalizedStep]:
                 target = merged[edge[1]]
                 if edge[0] == "sub" and target.operator in mergeable:
                     edges, words = edges - {edge} | target.edges, words | target.words
-            node = NormalizedStep(node.operator if edges else Operator.SELECT, node.properties, edges, words)
+            if edges is not node.edges or not edges:
+                node = NormalizedStep(node.operator if edges else Operator.SELECT, node.properties, edges, words)
         merged[number] = node
     return merged
 
 
-def _reorder(nodes: Mapping[int, NormalizedStep], roots: Iterable[int]) -> tuple[NormalizedStep, ...]:
-    """Number the steps by layer and then by text; equal steps become one, merged ones that nobody needs go."""
+def _needed(nodes: Mapping[int, NormalizedStep], order: Sequence[int], roots: Iterable[int]) -> set[int]:
+    """The roots and what they refer to after merging, directly or not."""
+    needed = set(roots)
+    for number in reversed(order):
+        if number in needed:
+            needed.update([target for _, target in nodes[number].edges])
+    return needed
+
+
+def _layers(nodes: Mapping[int, NormalizedStep], order: Iterable[int]) -> list[list[int]]:
+    """The steps that need no other one, those that need only these, and so on."""
     layers: list[list[int]] = []
     layer_of: dict[int, int] = {}
-    for number in _order(_needed(nodes, roots)):
-        layer = max((layer_of[target] + 1 for _, target in nodes[number].edges), default=0)
+    for number in order:
+        layer = 0
+        for _, target in nodes[number].edges:
+            below = layer_of[target]
+            if below >= layer:
+                layer = below + 1
         layer_of[number] = layer
         if layer == len(layers):
-            layers.append([])
-        layers[layer].append(number)
-    result: list[NormalizedStep] = []
+            layers.append([number])
+        else:
+            layers[layer].append(number)
+    return layers
+
+
+def _reorder(nodes: Mapping[int, NormalizedStep], layers: Iterable[list[int]]) -> list[tuple[NormalizedStep, str]]:
+    """Number the steps by layer and then by text; equal steps become one, merged ones that nobody needs go."""
+    result: list[tuple[NormalizedStep, str]] = []
     new_numbers: dict[int, int] = {}
     for members in layers:
-        renamed = {number: _renumbered(nodes[number], new_numbers) for number in members}
-        distinct = set(renamed.values())
-        in_order = sorted(distinct, key=str) if len(distinct) > 1 else list(distinct)
-        places = {node: len(result) + place for place, node in enumerate(in_order, start=1)}
-        new_numbers.update((number, places[node]) for number, node in renamed.items())
-        result.extend(in_order)
-    return tuple(result)
-
-
-def _needed(nodes: Mapping[int, NormalizedStep], roots: Iterable[int]) -> dict[int, NormalizedStep]:
-    """The roots and what they refer to after merging, directly or not."""
-    needed: dict[int, NormalizedStep] = {}
-    waiting = list(roots)
-    while waiting:
-        number = waiting.pop()
-        if number not in needed:
-            needed[number] = nodes[number]
-            waiting.extend(target for _, target in nodes[number].edges)
-    return needed
+        renamed = [_renumbered(nodes[number], new_numbers) for number in members]
+        if len(renamed) == 1:
+            result.append((renamed[0], str(renamed[0])))
+            new_numbers[members[0]] = len(result)
+            continue
+        in_order = sorted([(str(node), node) for node in set(renamed)], key=itemgetter(0))
+        places = {node: place for place, (_, node) in enumerate(in_order, start=len(result) + 1)}
+        new_numbers.update((number, places[node]) for number, node in zip(members, renamed, strict=True))
+        result.extend([(node, text) for text, node in in_order])
+    return result
 
 
 def _renumbered(node: NormalizedStep, numbers: Mapping[int, int]) -> NormalizedStep:
     if not node.edges:
         return node
-    edges = frozenset((name, numbers[target]) for name, target in node.edges)
+    edges = frozenset([(name, numbers[target]) for name, target in node.edges])
     return NormalizedStep(node.operator, node.properties, edges, node.words)
