@@ -46,7 +46,11 @@ _WORDS = (
 # Scores the rows of a file and writes what came out, one line for each; run with the tree's folder on the path.
 _SCORE = """
 import json, sys, time
-from qdecomp.data_structures.lf_em import lf_em
+from pathlib import Path
+from qdecomp.data_structures import lf_em as module
+# What is installed elsewhere may take the place of what the tree does not have.
+assert Path(sys.argv[3]) in Path(module.__file__).parents, "it has no LF-EM"
+lf_em = module.lf_em
 lf_em("How many red cubes are there?", "return red cubes ;return number of #1", "return cubes ;return #1 in red")
 rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 seconds = {False: 0.0, True: 0.0}
@@ -150,7 +154,7 @@ def score_in_tree(tree: Path, pairs_of: str, rows: Sequence[Row], folder: Path) 
     with given.open("w", encoding="utf-8") as stream:
         stream.writelines(json.dumps(row) + "\n" for row in rows)
     run = subprocess.run(
-        [sys.executable, "-c", _SCORE, str(given), str(found)],
+        [sys.executable, "-c", _SCORE, str(given), str(found), str(tree.resolve())],
         env={**os.environ, "PYTHONPATH": str(tree.resolve())},
         cwd=folder,
         capture_output=True,
