@@ -50,6 +50,8 @@ class Browser:
         self._number = 0
         self._received = b""
         self._events: list[str] = []
+        self.problems: list[str] = []
+        """What the console of the pages has shown of errors and warnings, after :meth:`watch_console`."""
         self._has_scripts = True
         self._session: str | None = None
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -68,11 +70,26 @@ class Browser:
             if answer.get("id") == self._number:
                 assert "error" not in answer, f"{method}: {answer['error']}"
                 return answer["result"]
-            self._events.append(answer.get("method", ""))
+            self._note(answer)
+
+    def _note(self, event: dict[str, Any]) -> None:
+        method, details = event.get("method", ""), event.get("params", {})
+        self._events.append(method)
+        if method == "Runtime.exceptionThrown":
+            self.problems.append(json.dumps(details["exceptionDetails"]))
+        elif method == "Runtime.consoleAPICalled" and details["type"] in ("error", "warning"):
+            self.problems.append(json.dumps(details["args"]))
+        elif method == "Log.entryAdded" and details["entry"]["level"] in ("error", "warning"):
+            self.problems.append(json.dumps(details["entry"]))
+
+    def watch_console(self) -> None:
+        """From now on, keep errors and warnings of pages in :attr:`problems`."""
+        self.call("Runtime.enable")
+        self.call("Log.enable")
 
     def _wait_for(self, event: str) -> None:
         while event not in self._events:
-            self._events.append(self._next().get("method", ""))
+            self._note(self._next())
         self._events.clear()
 
     def _next(self) -> dict[str, Any]:
@@ -95,13 +112,13 @@ class Browser:
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self._has_scripts = scripts
 
-    def open(self, path: Path, fragment: str = "") -> float:
-        """Open a file and wait until it is loaded and painted; the seconds that it took."""
+    def open(self, path: Path | str, fragment: str = "") -> float:
+        """Open a file or an address and wait until it is loaded and painted; the seconds that it took."""
         # A page with another fragment only would not be loaded again.
         self.call("Page.navigate", url="about:blank")
         self._wait_for("Page.loadEventFired")
         start = monotonic()
-        self.call("Page.navigate", url=path.as_uri() + fragment)
+        self.call("Page.navigate", url=(path.as_uri() if isinstance(path, Path) else path) + fragment)
         self._wait_for("Page.loadEventFired")
         if self._has_scripts:
             self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
@@ -117,6 +134,25 @@ class Browser:
     def run_body(self, body: str) -> Any:
         """What the statements return."""
         return self.run(f"(() => {{{body}}})()")
+
+    def wait_until(self, condition: str) -> None:
+        """Wait until a JavaScript expression is true."""
+        self.run(
+            "new Promise((done, fail) => { const end = Date.now() + 60000; const look = () => {"
+            f"if ({condition}) done(true); else if (Date.now() > end) fail(new Error('not in time'));"
+            "else setTimeout(look, 20); }; look(); })"
+        )
+
+    def type_text(self, text: str) -> None:
+        """Type into what has the focus."""
+        self.call("Input.insertText", text=text)
+
+    def press(self, key: str, code: int, *, shift: bool = False) -> None:
+        """Press a key by its name and its number."""
+        text = {"Enter": "\r", " ": " "}.get(key)
+        options: dict[str, Any] = {"key": key, "windowsVirtualKeyCode": code, "modifiers": 8 if shift else 0}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **options, **({"text": text} if text else {}))
+        self.call("Input.dispatchKeyEvent", type="keyUp", **options)
 
     def picture(self, path: Path, *, whole: bool = False) -> None:
         """Save what is seen, or the whole page, as PNG."""

@@ -54,13 +54,15 @@ def _body(path: str, operation: Mapping[str, Any], description: Mapping[str, Any
     for example in schema.get("examples", ()):
         command = f"curl -H 'Content-Type: application/json' -d '{json.dumps(example)}' http://localhost:8000{path}"
         yield f"<pre>{escape(command)}</pre>"
-    reasons = ", ".join(
-        f"{status} {answer['description']}" for status, answer in operation["responses"].items() if int(status) >= 400
+    reasons = "; ".join(
+        f"{status}: {answer['description'].removesuffix('.')}"
+        for status, answer in operation["responses"].items()
+        if int(status) >= 400
     )
-    yield f"<p>Errors: {escape(reasons)}</p>"
+    yield f"<p>Errors: {escape(reasons)}.</p>"
 
 
-_NAMES = {"string": "a text", "boolean": "true or false", "array": "a list"}
+_NAMES = {"string": "a text", "boolean": "true or false"}
 
 
 def _type(field: Mapping[str, Any], description: Mapping[str, Any]) -> str:
@@ -68,7 +70,7 @@ def _type(field: Mapping[str, Any], description: Mapping[str, Any]) -> str:
         return " or ".join(_type(each, description) for each in field["anyOf"] if each.get("type") != "null")
     if "$ref" in field:
         schema = description["components"]["schemas"][field["$ref"].rpartition("/")[2]]
-        return f"{{{', '.join(schema['properties'])}}}"
+        return f"an object of {', '.join(schema['properties'])}"
     if field.get("type") == "array":
-        return f"a list of {_type(field['items'], description).removeprefix('a ')}s"
+        return f"a list, each {_type(field['items'], description)}"
     return _NAMES.get(field.get("type", ""), field.get("type", ""))

@@ -37,7 +37,7 @@ __all__ = ["app_from_environment", "create_app"]
 _DESCRIPTION = (
     "Decomposes questions into steps, converts steps that you wrote, and scores decompositions. "
     'Every error is {"error": "one line"}. A question without a decomposition is no error of the request: '
-    "its record says why in its own `error`."
+    "its record has an error of its own."
 )
 # What uvicorn calls a worker that could not start, so that no other is tried.
 _STARTUP_FAILURE = 3
@@ -135,7 +135,7 @@ def _add_errors(app: FastAPI) -> None:
 def _add_work(app: FastAPI, engine: Engine) -> None:
     @app.post("/parse", responses=_ERRORS, summary="Decompose one question or many")
     async def parse(request: ParseRequest) -> Response:
-        """The prediction record of the question, with its steps and its plan; for many, ``results`` in their order."""
+        """The prediction record of the question, with its steps and its plan; for many, results in their order."""
         return JSONResponse(await engine.parse(request))
 
     @app.post("/convert", responses=_ERRORS, summary="Read steps that you wrote")

@@ -1,0 +1,62 @@
+// One decomposition on the page: its steps, plan, logical form, pictures, confidence and warnings.
+import { byId, element, picture, showText } from "./dom.js";
+
+const operatorOf = (step) =>
+  element("span", { class: `operator qd-${step.operator}` }, [step.operator, ...step.properties].join(" "));
+
+const stepItem = (step) => element("li", {}, element("span", { dir: "auto" }, step.text), " ", operatorOf(step));
+
+const planItem = (step, isLast) => {
+  const item = element("li", { value: step.number }, element("span", { dir: "auto" }, step.question), " ", operatorOf(step));
+  if (isLast) item.append(" ", element("span", { class: "final" }, "the answer"));
+  return item;
+};
+
+const showPlan = (answer) => {
+  const steps = new Map(answer.steps.map((step) => [step.number, step]));
+  const levels = (answer.plan?.levels ?? []).map((numbers, place) => element("li", {},
+    element("span", { class: "quiet" }, `Level ${place + 1}`),
+    element("ol", {}, ...numbers.map((number) => planItem(steps.get(number), number === answer.plan.final)))));
+  byId("plan").replaceChildren(...levels);
+};
+
+const showPicture = (id, svg, reason) => {
+  byId(id).replaceChildren(svg ? picture(svg) : element("p", { class: "quiet" }, reason));
+};
+
+const showConfidence = (confidence) => {
+  byId("confidence").hidden = confidence === null;
+  if (confidence === null) return;
+  byId("meter").value = confidence;
+  byId("confidence-value").textContent = `${confidence.toFixed(2)}: how probably all of it is right`;
+};
+
+/** What is odd about a decomposition, and what is wrong with it. */
+export const showRemarks = (answer) => {
+  showText(byId("steps-error"), answer.error);
+  const warnings = byId("warnings");
+  warnings.replaceChildren(...answer.warnings.map((warning) => element("li", {}, `Warning: ${warning}`)));
+  warnings.hidden = !answer.warnings.length;
+};
+
+/** Show all of an answer but the text that is edited. */
+export const showAnswer = (answer) => {
+  byId("answer").hidden = false;
+  byId("answer-title").textContent = answer.question;
+  showConfidence(answer.read_as === undefined ? answer.confidence : null);
+  showRemarks(answer);
+  byId("steps").replaceChildren(...answer.steps.map(stepItem));
+  showPlan(answer);
+  byId("logical-form").textContent = (answer.logical_form ?? []).join("\n");
+  const none = answer.steps.length ? "There is too much to draw." : "There is nothing to draw.";
+  showPicture("steps-picture", answer.pictures?.steps, none);
+  showPicture("graph-picture", answer.pictures?.graph, answer.graph_error ?? none);
+};
+
+/** The answer in one line, for those who cannot see it. */
+export const summary = (answer) => {
+  if (answer.error) return `No plan: ${answer.error}`;
+  const count = answer.steps.length;
+  const warnings = answer.warnings.length ? `, ${answer.warnings.length} to look at` : "";
+  return `${count} ${count === 1 ? "step" : "steps"} in ${answer.plan.levels.length === 1 ? "1 level" : `${answer.plan.levels.length} levels`}${warnings}.`;
+};
