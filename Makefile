@@ -47,7 +47,7 @@ adapters: install ## Install the frameworks that have adapters into .venv, and t
 
 docs: .venv-docs/.installed ## Build the documentation site into out/site, in an environment of its own (.venv-docs)
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict --clean
-	@echo "out/site/index.html"
+	@echo "out/site/index.html (to search in it, serve it: python3 -m http.server --directory out/site)"
 
 .venv-docs/.installed: requirements-docs.txt
 	@rm -rf .venv-docs
