@@ -27,10 +27,10 @@ _COMMANDS = {
     "parse": "Decompose a question, or all questions of a file.",
     "convert": "Turn annotated decompositions into dependency graphs and check them.",
     "evaluate": "Score predicted decompositions against gold ones.",
-    "combine": "Make the consensus of several systems' predictions.",
+    "combine": "Combine the predictions of several systems.",
     "report": "Compare systems on one page with tables, plots and examples.",
     "render": "Show predicted decompositions as a page of pictures.",
-    "serve": "Serve a page to try the parser in the browser, and an API for programs.",
+    "serve": "Serve the parser: a page for the browser and an API for programs.",
     "prompt": "Print a prompt that asks a language model for a decomposition.",
 }
 

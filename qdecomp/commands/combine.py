@@ -37,10 +37,13 @@ __all__ = ["command"]
     "--learn-weights",
     "gold_path",
     type=click.Path(path_type=Path),
-    help="Learn the weights on Break's CSV of questions with gold; take rows that no system was trained on.",
+    help="Learn the weights from Break's CSV with gold decompositions. Take rows that no system was trained on.",
 )
 @click.option(
-    "--questions", "questions_path", type=click.Path(path_type=Path), help="Break's CSV with the texts of questions."
+    "--questions",
+    "questions_path",
+    type=click.Path(path_type=Path),
+    help="Break's CSV with the texts of the questions, for predictions that have none.",
 )
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="How many cores to use.")
 @CLUSTER_OPTION
@@ -60,9 +63,9 @@ def command(
 ) -> None:
     """Combine the predictions of several systems into their consensus.
 
-    Candidates are put into classes of the same normalised logical form; a class has the weighted sum of its members'
-    probabilities, and the best member of the best class is the answer. With --learn-weights, the weights that make most
-    answers right are printed; with --output, they are used as well.
+    Candidates with the same normalised logical form support each other: their probabilities are added up, weighted by
+    system. The answer is the best candidate of the strongest group. With --learn-weights, the command prints the
+    weights that make most answers right; with --output, it also uses them.
     """
     from qdecomp.cluster import on_cluster
     from qdecomp.decoding.consensus import check_weights

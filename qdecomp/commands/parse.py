@@ -18,6 +18,14 @@ from qdecomp.version import VERSION
 
 from .cluster_option import CLUSTER_OPTION, require_one_way
 from .decomposition_formats import FORMATS, formatted, show
+from .parser_options import (
+    BATCH_SIZE_OPTION,
+    CANDIDATES_OPTION,
+    DECODER_OPTION,
+    MIN_CONFIDENCE_OPTION,
+    PARSER_OPTION,
+    TRUST_OPTION,
+)
 from .row_mistakes import tell_mistakes
 
 if TYPE_CHECKING:
@@ -37,14 +45,14 @@ _QUESTIONS_FOR_PROCESSES = 200
     "--input",
     "input_path",
     type=click.Path(path_type=Path),
-    help="A text with a question in each line, JSON lines with a question, or a CSV such as Break's; - is standard "
-    "input, which is also read where there are neither questions nor --input and something is piped in.",
+    help="A text file with one question per line, JSON lines with a field question, or a CSV such as Break's. Use - "
+    "for standard input, which is also read if something is piped in and you give neither a question nor --input.",
 )
 @click.option(
     "--column", metavar="NAME", help="Which column or field has the questions.  [default: question_text or question]"
 )
 @click.option(
-    "--output", "output_path", type=click.Path(path_type=Path), help="Where to write.  [default: standard output]"
+    "--output", "output_path", type=click.Path(path_type=Path), help="The file to write.  [default: standard output]"
 )
 @click.option(
     "--format",
@@ -53,30 +61,17 @@ _QUESTIONS_FOR_PROCESSES = 200
     help="How to show the decomposition of a question.  [default: text; for a file always json]",
 )
 @click.option(
-    "--graph", "with_graph", is_flag=True, help="Show the graph with the text: its edges and how sure they are."
+    "--graph",
+    "with_graph",
+    is_flag=True,
+    help="With the text, show the dependency graph: each edge with its probability.",
 )
-@click.option(
-    "--parser",
-    "source",
-    default="minilm_break",
-    show_default=True,
-    help="The bundled parser, the folder of another one, or AllenNLP's model.tar.gz.",
-)
-@click.option("--decoder", type=click.Choice(["greedy", "ilp"]), help="How graphs are found.  [default: the parser's]")
-@click.option(
-    "--candidates",
-    type=click.IntRange(min=0),
-    default=0,
-    help="How many of the best decompositions to put into each record.",
-)
-@click.option("--trust", is_flag=True, help="Let an archive from elsewhere run code that it names.")
-@click.option(
-    "--min-confidence",
-    type=click.FloatRange(0, 1),
-    default=0.0,
-    help="Give no decomposition if the parser's confidence (0 to 1) is below this; the record says so.",
-)
-@click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True, help="Questions at a time.")
+@PARSER_OPTION
+@DECODER_OPTION
+@CANDIDATES_OPTION
+@TRUST_OPTION
+@MIN_CONFIDENCE_OPTION
+@BATCH_SIZE_OPTION
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use for a file.  [default: all]")
 @CLUSTER_OPTION
 @click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")

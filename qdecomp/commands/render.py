@@ -33,9 +33,9 @@ _file = click.Path(path_type=Path)
 @click.option("--limit", type=click.IntRange(min=1), help="Show only this many records, from the first.")
 @click.option("--output", "output_path", type=_file, required=True, help="The HTML page to write.")
 def command(input_path: Path, gold_path: Path | None, limit: int | None, output_path: Path) -> None:
-    """Show predicted decompositions as a page: steps, step diagrams and dependency graphs, beside gold.
+    """Show predicted decompositions as a page: steps, step diagrams and dependency graphs, next to gold.
 
-    The page needs no network. A decomposition without a graph, such as a gold one, is drawn with the graph that its
+    The page needs no network. For a decomposition without a graph, such as a gold one, it shows the graph that its
     steps convert to.
     """
     from qdecomp.data_structures.mistakes import is_mistake

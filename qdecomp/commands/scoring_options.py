@@ -112,9 +112,9 @@ SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
         ["--predictions"],
         multiple=True,
         metavar="[NAME=]FILE",
-        help="Prediction records (JSON lines), or a CSV with a column decomposition, matched by its column "
-        "question_id or else by the order of the gold file. Give one or more, each a system; the option's name may "
-        "be left out. Decompositions may be Break's text or what language models write: lists, JSON and the like.",
+        help="A file of predictions, one for each system: JSON lines, or a CSV with a column decomposition. Rows are "
+        "matched with the gold questions by question_id or, if there is none, by their order. Decompositions may be "
+        "Break's text or what language models write, such as lists and JSON. You can leave out the option's name.",
     ),
     click.Argument(["more_predictions"], nargs=-1, metavar="[[NAME=]FILE]..."),
     click.Option(

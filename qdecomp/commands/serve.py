@@ -6,36 +6,83 @@ import click
 
 from qdecomp.terminal.escapes import printable
 
+from .parser_options import (
+    BATCH_SIZE_OPTION,
+    CANDIDATES_OPTION,
+    DECODER_OPTION,
+    MIN_CONFIDENCE_OPTION,
+    PARSER_OPTION,
+    TRUST_OPTION,
+)
+
 __all__ = ["command"]
 
 
 @click.command("serve")
+@PARSER_OPTION
+@DECODER_OPTION
+@CANDIDATES_OPTION
+@MIN_CONFIDENCE_OPTION
+@TRUST_OPTION
 @click.option(
-    "--parser",
-    "source",
-    default="minilm_break",
+    "--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 listens on every network."
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes a free one."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
     show_default=True,
-    help="The bundled parser, the folder of another one, AllenNLP's model.tar.gz, or a consensus.json.",
+    help="How many processes to run, each with a parser.",
 )
-@click.option("--decoder", type=click.Choice(["greedy", "ilp"]), help="How graphs are found.  [default: the parser's]")
-@click.option("--candidates", type=click.IntRange(min=0), default=0, help="Best decompositions to put into answers.")
-@click.option("--min-confidence", type=click.FloatRange(0, 1), default=0.0, help="Give no decomposition below this.")
-@click.option("--trust", is_flag=True, help="Let an archive from elsewhere run code that it names.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 is every network.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@BATCH_SIZE_OPTION
 @click.option(
-    "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes, each with a parser."
+    "--max-questions",
+    type=click.IntRange(min=1),
+    default=64,
+    show_default=True,
+    help="How many questions a request may have.",
 )
-@click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True, help="Questions at a time.")
-@click.option("--max-questions", type=click.IntRange(min=1), default=64, show_default=True, help="In one request.")
 @click.option(
-    "--max-question-length", type=click.IntRange(1, 2000), default=2000, show_default=True, help="In characters."
+    "--max-question-length",
+    type=click.IntRange(1, 2000),
+    default=2000,
+    show_default=True,
+    help="How many characters a question may have.",
 )
-@click.option("--max-body", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="In bytes.")
-@click.option("--max-seconds", type=click.FloatRange(min=0.1), default=30.0, show_default=True, help="For an answer.")
-@click.option("--max-waiting", type=click.IntRange(min=1), default=256, show_default=True, help="Questions that wait.")
-@click.option("--max-connections", type=click.IntRange(min=1), default=512, show_default=True, help="For each worker.")
-@click.option("--log-requests", is_flag=True, help="Write method, path, status and time of each request, no content.")
+@click.option(
+    "--max-body",
+    type=click.IntRange(min=1),
+    default=1_000_000,
+    show_default=True,
+    help="How many bytes a request may have.",
+)
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0.1),
+    default=30.0,
+    show_default=True,
+    help="How many seconds an answer may take.",
+)
+@click.option(
+    "--max-waiting",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    help="How many questions may wait; a request above that is refused.",
+)
+@click.option(
+    "--max-connections",
+    type=click.IntRange(min=1),
+    default=512,
+    show_default=True,
+    help="How many connections a worker accepts.",
+)
+@click.option(
+    "--log-requests", is_flag=True, help="Log the method, path, status and time of each request, but not its content."
+)
 def command(source: str, host: str, port: int, workers: int, **limits: object) -> None:
     """Serve a page to try the parser at / and an API for programs (/docs).
 
