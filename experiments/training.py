@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from qdecomp.files import write_text_atomically
 
 from .settings import PARTS, ROOT, TINY, ParserSettings, Settings
 
-__all__ = ["ENCODER_FOLDER", "environment", "overrides_of", "run_logged", "train"]
+__all__ = ["ENCODER_FOLDER", "environment", "evaluated", "overrides_of", "run_logged", "train"]
 
 ENCODER_FOLDER = "encoder"
 _ENCODER = "settings.encoder"
@@ -50,54 +49,44 @@ def train(parser: ParserSettings, overrides: Mapping[str, Any], base: Path, fold
     A run of other inputs is removed, and one of the same inputs that was killed goes on where it was.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    run = folder / "run"
-    inputs = folder / "inputs.json"
+    run, state = folder / "run", folder / "state.json"
     fingerprint = _fingerprint(parser.config, overrides)
     with _alone(folder) as lock:
-        known = json.loads(inputs.read_text(encoding="utf-8"))["fingerprint"] if inputs.is_file() else None
-        if known != fingerprint:
+        known = json.loads(state.read_text(encoding="utf-8")) if state.is_file() else {}
+        if known.get("fingerprint") != fingerprint:
             shutil.rmtree(run, ignore_errors=True)
-            _write_json(inputs, {"fingerprint": fingerprint, "config": str(parser.config), "overrides": overrides})
-        seconds = 0.0
-        if not _is_finished(run):
-            started = time.monotonic()
-            arguments = [
-                "-m",
-                "allennlp",
-                "train",
-                str(parser.config),
-                "-s",
-                str(run),
-                "--overrides",
-                json.dumps(overrides),
-            ]
-            arguments += ["--file-friendly-logging", *(["--recover"] if run.exists() else [])]
-            run_logged(arguments, base, folder / "log.txt", keep_open=[lock])
-            seconds = time.monotonic() - started
-        if not _is_finished(run):
-            raise DataError(f"{run}: the training ended without an archive; see {folder / 'log.txt'}")
-        updates = parser.updates or "as the config says"
-        _write_json(folder / "trained.json", {"fingerprint": fingerprint, "updates": updates, "seconds": seconds})
-
-
-def _is_finished(run: Path) -> bool:
-    """AllenNLP writes the metrics after everything else, the archive included."""
-    return (run / "metrics.json").is_file() and (run / "model.tar.gz").is_file()
+            known = {"fingerprint": fingerprint, "overrides": dict(overrides), "finished": False}
+            _write_json(state, known)
+        if not known["finished"]:
+            command = ["-m", "allennlp", "train", str(parser.config), "-s", str(run), "--file-friendly-logging"]
+            command += ["--overrides", json.dumps(overrides), *(["--recover"] if run.exists() else [])]
+            run_logged(command, base, folder / "log.txt", keep_open=[lock])
+            # Only now: an archive may be there in part.
+            _write_json(state, known | {"finished": True})
+        _write_json(folder / "trained.json", {"fingerprint": fingerprint})
 
 
 def _fingerprint(config: Path, overrides: Mapping[str, Any]) -> str:
     """Of the config with its imports, the rows and all settings; the names of folders do not count."""
-    import _jsonnet
-
-    try:
-        evaluated = _jsonnet.evaluate_file(str(config), ext_vars=dict(os.environ))
-    except RuntimeError as error:
-        raise DataError(f"{config}: {' '.join(str(error).split())}") from None
     rows = Path(overrides["train_data_path"]).read_bytes()
     others = {key: value for key, value in overrides.items() if not key.endswith("_data_path")}
     others[_ENCODER] = Path(others.get(_ENCODER) or "").name
-    parts = (evaluated.encode(), rows, json.dumps(others, sort_keys=True).encode())
-    return hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+    return _digest(evaluated(config).encode(), rows, json.dumps(others, sort_keys=True).encode())
+
+
+def _digest(*parts: bytes) -> str:
+    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+
+
+def evaluated(config: Path) -> str:
+    """The config with everything that it imports, as JSON."""
+    import _jsonnet
+
+    try:
+        text: str = _jsonnet.evaluate_file(str(config), ext_vars=dict(os.environ))
+    except RuntimeError as error:
+        raise DataError(f"{config}: {' '.join(str(error).split())}") from None
+    return text
 
 
 @contextmanager

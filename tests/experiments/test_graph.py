@@ -1,0 +1,96 @@
+"""The graph of jobs itself: a run that is killed twice ends with the same tables as one that is not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("snakemake", reason="Snakemake is not installed; make install installs it")
+
+EXPERIMENT = "sample_complexity"
+
+
+@pytest.fixture
+def size(size_file: Callable[..., Path]) -> Path:
+    """One parser, one training."""
+    parser = {
+        "config": "training_config/biaffine_graph_parser_minilm.jsonnet",
+        "updates": 4,
+        "batch_size": 8,
+        "overrides": {"settings.edge_dim": 24, "settings.label_dim": 12},
+    }
+    return size_file(parsers={"biaffine": parser}, percentages=[100], seeds=[7])
+
+
+def start(project_root: Path, size: Path, out: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "experiments", EXPERIMENT, "--size", str(size), "--out", str(out), *options]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.Popen(command, cwd=project_root, text=True, start_new_session=True, **streams)  # type: ignore[call-overload]
+
+
+def kill_when(process: subprocess.Popen[str], moment: Path) -> None:
+    """Kill all processes of a run as soon as there is a file."""
+    while process.poll() is None and not moment.exists():
+        time.sleep(0.02)
+    assert moment.exists(), process.communicate()[0]
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    output = process.communicate()[0]
+    assert process.returncode == 0, output
+    return output
+
+
+def written(out: Path) -> dict[str, bytes]:
+    paths = [*(out / "tables").iterdir(), *(out / "figures").glob("*.svg"), *(out / "predictions").rglob("*.jsonl")]
+    return {str(path.relative_to(out)): path.read_bytes() for path in paths}
+
+
+def test_a_run_that_is_killed_twice_gives_the_same(project_root: Path, size: Path, tmp_path: Path) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    finish(start(project_root, size, whole))
+    cell = killed / "runs" / "biaffine" / "train_100" / "seed_7"
+    # In the middle of the training, and while predictions are made.
+    kill_when(start(project_root, size, killed), cell / "run" / "model_state_e1_b0.th")
+    assert not (cell / "trained.json").exists()
+    kill_when(start(project_root, size, killed), killed / "predictions" / "biaffine" / "train_100" / "seed_7.log")
+    trained = (cell / "trained.json").stat().st_mtime_ns
+    output = finish(start(project_root, size, killed))
+    assert "training biaffine" not in output
+    assert (cell / "trained.json").stat().st_mtime_ns == trained
+    found = written(killed)
+    assert found == written(whole)
+    assert {f"tables/{EXPERIMENT}.{suffix}" for suffix in ("md", "csv", "json")} <= found.keys()
+    assert "predictions/biaffine_ilp/train_100/seed_7.jsonl" in found
+    # Nothing is left to do, and a lock of a killed run is in nobody's way.
+    assert "Nothing to be done" in finish(start(project_root, size, killed))
+
+
+def test_cells_that_are_not_asked_for_are_not_run(project_root: Path, size: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    finish(start(project_root, size, out, "--no-training"))
+    assert "| BiaffineGP | not run |" in (out / "tables" / f"{EXPERIMENT}.md").read_text(encoding="utf-8")
+    assert not (out / "runs").exists()
+    assert (out / "figures" / f"{EXPERIMENT}.png").is_file()
+
+
+def test_two_runs_in_one_folder_are_refused(project_root: Path, size: Path, tmp_path: Path) -> None:
+    import fcntl
+
+    out = tmp_path / "out"
+    out.mkdir()
+    with (out / "lock").open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        process = start(project_root, size, out)
+        output = process.communicate()[0]
+    assert process.returncode == 2
+    assert "another run is at work in this folder" in output
