@@ -7,13 +7,12 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from qdecomp.cluster.partitions import in_chunks
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.mistakes import as_row_errors
 from qdecomp.data_structures.prediction import failed_prediction, prediction_to_record
 from qdecomp.decoding.consensus import consensus
 from qdecomp.files.joined_predictions import JoinedQuestion
-from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, in_processes
+from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 
 __all__ = ["consensus_records"]
 

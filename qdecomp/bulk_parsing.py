@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
-from qdecomp.cluster.partitions import in_chunks
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_to_record
 from qdecomp.files.question_lines import QuestionRow
 from qdecomp.parser import Parser, ParserSource
-from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread
+from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, in_chunks
 
 __all__ = [
     "RemoteParser",
@@ -46,7 +45,9 @@ def remote_parser(parser: Parser) -> RemoteParser:
     from qdecomp.runtime.bundle import BUNDLED
 
     source = parser.required_source()
-    return RemoteParser(source, tuple(source.content()), source.path == BUNDLED)
+    # Workers have other working folders.
+    source = replace(source, path=source.path.resolve())
+    return RemoteParser(source, tuple(source.content()), source.path == BUNDLED.resolve())
 
 
 @lru_cache(maxsize=1)
@@ -75,7 +76,7 @@ def records_of_rows(remote: RemoteParser, batch_size: int, rows: Sequence[Questi
 
 
 def question_records(
-    parser: Parser, rows: Sequence[QuestionRow], batch_size: int, processes: int = 1
+    parser: Parser, rows: Iterable[QuestionRow], batch_size: int, processes: int = 1
 ) -> Iterator[dict[str, Any]]:
     """A record for each row, in order; the row of a file that cannot be read says so in its record."""
     answers = parser.pipe(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["PartitionKilledError", "Pool", "PoolLostError", "in_chunks", "in_order"]
+__all__ = ["PartitionKilledError", "Pool", "PoolLostError", "in_order"]
 
 Row = TypeVar("Row")
 RowResult = TypeVar("RowResult")
@@ -34,7 +34,7 @@ class Pool(Protocol):
         """Begin with a partition and return a handle of it."""
 
     def result(self, handle: Any) -> Sequence[Any]:
-        """Wait for the result of a partition, which has one value for each row.
+        """Wait for the results of a partition.
 
         Raises :class:`PartitionKilledError` or :class:`PoolLostError`, and what the work itself raised.
         """
@@ -61,7 +61,7 @@ def in_order(
     partitions: Iterable[Sequence[Row]],
     died: Callable[[Row], RowResult],
 ) -> Iterator[Sequence[RowResult]]:
-    """The results of the partitions in their order, one value for each row.
+    """The results of the partitions in their order; those of a partition's parts, put together, are its own.
 
     Partitions are taken as others end, so memory does not grow with their number. One that was lost is worked on again.
     One whose workers die is taken apart, piece by piece with nothing else in flight, so that no other row is blamed;
@@ -118,14 +118,3 @@ def _alone(
             return found
         except PoolLostError:
             pool.recover()
-
-
-def in_chunks(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
-    """The rows in lists of a size, the last one of the rest.
-
-    >>> list(in_chunks("abcde", 2))
-    [['a', 'b'], ['c', 'd'], ['e']]
-    """
-    rest = iter(rows)
-    while chunk := list(islice(rest, size)):
-        yield chunk

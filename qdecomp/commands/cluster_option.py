@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-__all__ = ["CLUSTER_OPTION", "require_one_way"]
+__all__ = ["CLUSTER", "CLUSTER_OPTION", "require_one_way"]
 
-CLUSTER_OPTION = click.option(
-    "--cluster",
-    metavar="ADDRESS",
-    help="Let the workers of this Dask scheduler do the work, such as tcp://10.0.0.1:8786; the result is the same.",
-)
+CLUSTER: dict[str, Any] = {
+    "metavar": "ADDRESS",
+    "help": "Let the workers of this Dask scheduler do the work, such as tcp://10.0.0.1:8786; the result is the same.",
+}
+"""What click is to know about the option."""
+
+CLUSTER_OPTION = click.option("--cluster", **CLUSTER)
+"""The option as a decorator."""
 
 
 def require_one_way(processes: int | None, cluster: str | None) -> None:

@@ -122,7 +122,7 @@ def _write(
     spread: Spread | None,
 ) -> int:
     from qdecomp.bulk_combining import consensus_records
-    from qdecomp.files.resumable import resume_json_lines
+    from qdecomp.files.record_output import resume_records
     from qdecomp.terminal.progress import progress
 
     settings = json.dumps([VERSION, *weights])
@@ -133,7 +133,7 @@ def _write(
         nonlocal failed
         failed += record["decomposition"] is None
 
-    with resume_json_lines(path, keys, overwrite=overwrite, on_record=count) as writer:
+    with resume_records(path, keys, overwrite=overwrite, on_record=count) as writer:
         resumed = writer.done
         records = consensus_records(joined[resumed:], weights, processes, spread)
         for record in progress(records, "combining", len(joined) - resumed):

@@ -20,7 +20,13 @@ _BROKEN_ROWS_TOLD = 10
 
 
 @click.command("convert")
-@click.option("--input", "input_path", type=click.Path(path_type=Path), required=True, help="Break's CSV.")
+@click.option(
+    "--input",
+    "input_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Break's CSV, or JSON lines or Parquet with its columns.",
+)
 @click.option(
     "--output", "output_path", type=click.Path(path_type=Path), required=True, help="JSON lines, one for each row."
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -45,8 +45,9 @@ _QUESTIONS_FOR_PROCESSES = 200
     "--input",
     "input_path",
     type=click.Path(path_type=Path),
-    help="A text file with one question per line, JSON lines with a field question, or a CSV such as Break's. Use - "
-    "for standard input, which is also read if something is piped in and you give neither a question nor --input.",
+    help="A text file with one question per line, JSON lines or Parquet with a field question, or a CSV such as "
+    "Break's. Use - for standard input, which is also read if something is piped in and you give neither a question "
+    "nor --input.",
 )
 @click.option(
     "--column", metavar="NAME", help="Which column or field has the questions.  [default: question_text or question]"
@@ -166,25 +167,26 @@ class _FileRun:
 
     def print(self, rows: Sequence[QuestionRow]) -> int:
         """Print a record for each row."""
-        for record in self._records(rows):
+        for record in self._records(rows, len(rows)):
             self._count(record)
             echo_data(json.dumps(record, ensure_ascii=False))
         return self.failed
 
     def write(self, rows: Sequence[QuestionRow], path: Path, anew: bool) -> int:
         """Write a record for each row, or for those that an earlier run left."""
-        from qdecomp.files.resumable import resume_json_lines
+        from qdecomp.files.record_output import resume_records
         from qdecomp.terminal.progress import progress
 
-        keys = [self._key(row) for row in rows]
-        with resume_json_lines(path, keys, overwrite=anew, on_record=self._count) as writer:
+        keys = (self._key(row) for row in rows)
+        with resume_records(path, keys, overwrite=anew, on_record=self._count) as writer:
             resumed = writer.done
             # From the start of the questions that are parsed together, so that every batch is what it would have been.
             again = resumed % self.parser.window(self.batch_size)
-            rest = rows[resumed - again :] if resumed < len(rows) else []
-            for record in islice(progress(self._records(rest), "parsing", len(rest)), again, None):
+            rest = len(rows) - resumed + again if resumed < len(rows) else 0
+            records = self._records(islice(rows, len(rows) - rest, None), rest)
+            for record in islice(progress(records, "parsing", rest), again, None):
                 self._count(record)
-                writer.write({**record, "key": keys[writer.done]})
+                writer.write({**record, "key": self._key(rows[writer.done])})
         kept = f", {resumed:,} of them from an earlier run" if resumed else ""
         told = f"{len(rows):,} questions{kept}; {self.failed:,} without a decomposition; {path}"
         click.echo(printable(told), err=True)
@@ -197,14 +199,14 @@ class _FileRun:
     def _key(self, row: QuestionRow) -> str:
         return hashlib.blake2b(json.dumps([self.settings, *row]).encode(), digest_size=8).hexdigest()
 
-    def _records(self, rows: Sequence[QuestionRow]) -> Iterator[dict[str, Any]]:
+    def _records(self, rows: Iterable[QuestionRow], count: int) -> Iterator[dict[str, Any]]:
         from joblib import cpu_count
 
         from qdecomp.bulk_parsing import question_records, records_from_workers
 
         if self.spread is not None:
             return records_from_workers(self.parser, rows, self.batch_size, self.spread)
-        processes = self.processes or (cpu_count() if len(rows) >= _QUESTIONS_FOR_PROCESSES else 1)
+        processes = self.processes or (cpu_count() if count >= _QUESTIONS_FOR_PROCESSES else 1)
         return question_records(self.parser, rows, self.batch_size, processes)
 
 

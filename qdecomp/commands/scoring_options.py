@@ -16,6 +16,8 @@ from qdecomp.evaluation.scoring import Describe, Evaluation, choose_metrics, eva
 from qdecomp.files import require_other_files
 from qdecomp.terminal.escapes import printable
 
+from .cluster_option import CLUSTER, require_one_way
+
 __all__ = ["SCORING_PARAMETERS", "ScoringFiles", "ScoringOptions"]
 
 
@@ -43,6 +45,7 @@ class ScoringOptions:
     annotation_cache: Path | None
     ged_seconds: float
     processes: int
+    cluster: str | None
 
     def require_other_outputs(self, outputs: Mapping[str, Path | None]) -> None:
         """Raise if an output, by the name of its option, is a file that is read; the cache is read and written."""
@@ -52,6 +55,7 @@ class ScoringOptions:
 
     def read(self, required_metrics: Sequence[str] = ()) -> ScoringFiles:
         """Read the files and tell the problems of their rows; ends the program where ``--strict`` asks to."""
+        require_one_way(self.processes if self.processes > 1 else None, self.cluster)
         names = [name.strip() for name in self.metrics.split(",") if name.strip()]
         if not names:
             raise DataError(f"--metrics: name at least one of {', '.join(METRICS)}")
@@ -80,16 +84,22 @@ class ScoringOptions:
         write: Callable[[str], object] | None = None,
     ) -> Evaluation:
         """Score what was read, as :func:`~qdecomp.evaluation.scoring.evaluate` does."""
-        return evaluate(
-            files.gold,
-            files.systems,
-            files.metrics,
-            MetricOptions(self.annotations, self.annotation_cache, self.ged_seconds),
-            processes=self.processes,
-            keep_questions=keep_questions,
-            describe=describe,
-            write=write,
-        )
+        from qdecomp.cluster import on_cluster
+
+        # Workers have other working folders.
+        annotations, cache = (path and path.resolve() for path in (self.annotations, self.annotation_cache))
+        with on_cluster(self.cluster) as spread:
+            return evaluate(
+                files.gold,
+                files.systems,
+                files.metrics,
+                MetricOptions(annotations, cache, self.ged_seconds),
+                processes=self.processes,
+                spread=spread,
+                keep_questions=keep_questions,
+                describe=describe,
+                write=write,
+            )
 
 
 def _tell_problems(gold: Gold, systems: Sequence[SystemPredictions]) -> bool:
@@ -152,5 +162,6 @@ SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
         show_default=True,
         help="How many cores to use for scoring; the results are the same.",
     ),
+    click.Option(["--cluster"], **CLUSTER),
 )
 """For ``click.command(params=...)``; together the fields of :class:`ScoringOptions`."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import islice, repeat
+from itertools import chain, repeat
 from typing import Protocol, TypeAlias
 
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors, is_mistake
 from qdecomp.files import BreakExample
-from qdecomp.terminal.processes import in_processes
+from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 from qdecomp.terminal.progress import progress
 
 from .metrics.metric_table import (
@@ -126,6 +126,7 @@ def evaluate(
     options: MetricOptions | None = None,
     *,
     processes: int = 1,
+    spread: Spread | None = None,
     keep_questions: bool = True,
     describe: Describe | None = None,
     write: Callable[[str], object] | None = None,
@@ -134,12 +135,12 @@ def evaluate(
 
     For files of any size leave the questions out (``keep_questions``) and take what they have to say as it comes:
     ``write`` gets the text that ``describe`` makes of them, system by system in the gold file's order. With more than
-    one of ``processes``, the metrics are registered ones.
+    one of ``processes``, or with ``spread`` for workers elsewhere, the metrics are registered ones.
     """
     options = options or MetricOptions()
     functions = _load(metrics, options)
     # A file that is kept between runs is written once, and not by each process for itself.
-    prepared_here = processes == 1 or options.annotation_cache is not None
+    prepared_here = (processes == 1 and spread is None) or options.annotation_cache is not None
     for function in functions.values() if prepared_here else ():
         # The results are the same without; the row that a mistake of ours is about says so when it is scored.
         with suppress(OurMistakeError), as_row_errors():
@@ -148,10 +149,15 @@ def evaluate(
     for system in systems:
         plan = ChunkPlan(system.name, tuple(metric.name for metric in metrics), options, keep_questions, describe)
         results: Iterator[ScoredChunk]
-        if processes == 1:
+        if spread is not None:
+            chunks = in_chunks(_pairs(gold, system), _ROWS_A_TASK)
+            results = chain.from_iterable(
+                spread(partial(_score_elsewhere, plan=plan), chunks, partial(_died_chunk, plan=plan))
+            )
+        elif processes == 1:
             results = (_score_chunk([pair], plan, functions) for pair in _pairs(gold, system))
         else:
-            chunks = _chunks(_pairs(gold, system), _ROWS_A_TASK)
+            chunks = in_chunks(_pairs(gold, system), _ROWS_A_TASK)
             results = in_processes(partial(score_chunk, plan=plan), chunks, processes, ahead=3)
         scored.append(_collect(system, results, plan, len(gold.examples), write))
     return Evaluation(gold, tuple(metrics), tuple(scored))
@@ -184,6 +190,23 @@ def score_chunk(pairs: Sequence[Pair], plan: ChunkPlan) -> ScoredChunk:
         with suppress(OurMistakeError), as_row_errors():
             prepare(function, _scorable(pairs))
     return _score_chunk(pairs, plan, functions)
+
+
+def _score_elsewhere(pairs: Sequence[Pair], plan: ChunkPlan) -> list[ScoredChunk]:
+    return [score_chunk(pairs, plan)]
+
+
+def _died_chunk(pair: Pair, plan: ChunkPlan) -> ScoredChunk:
+    """What becomes of a question that no worker survives: the worst score, and the reason."""
+    results = {
+        metric: MetricResult(_worst(metric), ROW_KILLED_WORKERS)
+        for metric in (get_metric(name) for name in plan.metrics)
+    }
+    return _score_chunk([pair], plan, {metric: partial(_known, result) for metric, result in results.items()})
+
+
+def _known(result: MetricResult, question: str, prediction: str, gold: str) -> MetricResult:
+    return result
 
 
 @lru_cache(maxsize=4)
@@ -248,13 +271,8 @@ def _scorable(pairs: Iterable[Pair]) -> Iterator[tuple[str, str, str]]:
     )
 
 
-def _chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
-    while chunk := list(islice(pairs, size)):
-        yield chunk
-
-
 def _score(metric: Metric, function: MetricFunction, example: BreakExample, prediction: PredictionRow) -> MetricResult:
-    worst = 1.0 if metric.lower_is_better else 0.0
+    worst = _worst(metric)
     if example.decomposition is None:
         return MetricResult(worst, _NO_GOLD)
     if prediction.text is None:
@@ -264,6 +282,10 @@ def _score(metric: Metric, function: MetricFunction, example: BreakExample, pred
             return function(example.question, prediction.text, example.decomposition)
     except OurMistakeError as error:
         return MetricResult(worst, str(error))
+
+
+def _worst(metric: Metric) -> float:
+    return 1.0 if metric.lower_is_better else 0.0
 
 
 def count_mistakes(evaluation: Evaluation) -> int:

@@ -17,13 +17,13 @@ from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
-from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, rows_in_processes
+from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, in_chunks, rows_in_processes
 from qdecomp.terminal.progress import progress
 
 from .break_csv import BreakExample, iterate_break_csv, source_of
 from .conversion_cache import ConversionCache
 from .conversion_records import conversion_key, failed_conversion, make_conversion_records
-from .resumable import resume_json_lines
+from .record_output import resume_records
 from .spilled_rows import SpilledRows
 
 __all__ = ["ConversionSummary", "SourceCounts", "conversion_summary_to_json", "convert_file"]
@@ -131,7 +131,7 @@ def convert_file(
     broken = SpilledRows(f"row {each.row}: {each.error}" for each in examples if each.error is not None)
     summary = ConversionSummary(broken=broken.frozen())
     keys = (_key(example, special) for example in examples)
-    with resume_json_lines(output_path, keys, overwrite=overwrite, on_record=summary.add) as writer:
+    with resume_records(output_path, keys, overwrite=overwrite, on_record=summary.add) as writer:
         summary.resumed = writer.done
         rest, left = islice(examples, writer.done, None), len(examples) - writer.done
         kept_in = cache if len(examples) <= _MOST_ROWS_TO_KEEP else None
@@ -151,7 +151,7 @@ def _records(
     cache: ConversionCache | None,
 ) -> Iterator[dict[str, Any]]:
     if spread is not None:
-        tasks = iter(lambda: list(islice(examples, _ROWS_A_TASK)), [])
+        tasks = in_chunks(examples, _ROWS_A_TASK)
         work = partial(_convert_rows, special=special)
         return chain.from_iterable(spread(work, tasks, partial(_died_record, special=special)))
     work = partial(_convert_rows, special=special, cache=cache)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from .text_files import open_text
+from .text_files import json_object, open_text
 
 __all__ = ["NOT_CLOSED", "CsvRow", "CsvRows", "header_of", "read_table"]
 
@@ -68,7 +69,7 @@ class CsvRows:
 def read_table(path: str | Path) -> tuple[list[str], Iterator[CsvRow]]:
     """The columns and the rows of a CSV file, blank lines among them; the first line with words is the header.
 
-    The rows are read as they are asked for.
+    JSON lines are a table, too; the first object names the columns. The rows are read as they are asked for.
     """
     rows = _header_and_rows(path)
     return next(rows).cells, rows
@@ -83,11 +84,27 @@ def _header_and_rows(path: str | Path) -> Iterator[CsvRow]:
             if line.strip():
                 columns = header_of(line)
                 break
+        first = json_object(line) if columns else None
+        if first is not None:
+            yield CsvRow(before, list(first))
+            yield from _rows_of_objects(chain([line], stream), before - 1, list(first))
+            return
         yield CsvRow(before, columns)
         rows = CsvRows(before)
         for line in stream:
             yield from rows.add(line)
         yield from rows.end()
+
+
+def _rows_of_objects(lines: Iterable[str], before: int, columns: Sequence[str]) -> Iterator[CsvRow]:
+    for number, line in enumerate(lines, start=before + 1):
+        value = json_object(line)
+        if value is None:
+            blank = not line.strip()
+            yield CsvRow(number, [], None if blank else "this line is not a JSON object", blank)
+            continue
+        cells = (value.get(column) for column in columns)
+        yield CsvRow(number, ["" if cell is None else cell if isinstance(cell, str) else str(cell) for cell in cells])
 
 
 def header_of(line: str) -> list[str]:

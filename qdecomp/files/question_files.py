@@ -6,7 +6,7 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -14,6 +14,7 @@ from typing import TextIO
 from qdecomp.data_structures.errors import DataError
 
 from .question_lines import QuestionLines, QuestionRow
+from .spilled_rows import SpilledRows
 from .text_files import open_text, text_suffix
 
 __all__ = ["STANDARD_INPUT", "read_questions", "something_is_piped_in"]
@@ -22,19 +23,30 @@ STANDARD_INPUT = Path("-")
 _TABLES = frozenset({".csv", ".tsv"})
 
 
-def read_questions(path: Path, column: str | None = None) -> list[QuestionRow]:
-    """All questions of a file, or of standard input where the path is ``-``; a file without any is an error."""
-    name = "standard input" if path == STANDARD_INPUT else str(path)
+def read_questions(path: Path, column: str | None = None) -> Sequence[QuestionRow]:
+    """All questions of a file, or of standard input where the path is ``-``; a file without any is an error.
+
+    There may be any number of them: all but the first are kept on the disk.
+    """
+    rows = SpilledRows(_iterate_questions(path, column))
+    if not rows:
+        raise DataError(f"{_name(path)}: there is no question in it")
+    return rows.frozen()
+
+
+def _iterate_questions(path: Path, column: str | None) -> Iterator[QuestionRow]:
     lines = QuestionLines(column, table=text_suffix(path) in _TABLES)
     with _standard_input() if path == STANDARD_INPUT else open_text(path) as stream:
         try:
-            rows = [row for line in stream for row in lines.add(line)]
-            rows.extend(lines.end())
+            for line in stream:
+                yield from lines.add(line)
+            yield from lines.end()
         except DataError as error:
-            raise DataError(f"{name}: {error}") from None
-    if not rows:
-        raise DataError(f"{name}: there is no question in it")
-    return rows
+            raise DataError(f"{_name(path)}: {error}") from None
+
+
+def _name(path: Path) -> str:
+    return "standard input" if path == STANDARD_INPUT else str(path)
 
 
 def something_is_piped_in() -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from qdecomp.data_structures.errors import DataError
 
 from .csv_rows import CsvRow, CsvRows, header_of
+from .text_files import json_object
 
 __all__ = ["QuestionLines", "QuestionRow", "question_from_json"]
 
@@ -102,7 +102,7 @@ class _Format(Protocol):
 
 
 def _format_of(line: str, column: str | None, table: bool) -> _Format:
-    value = None if table else _json_object(line)
+    value = None if table else json_object(line)
     if value is not None:
         if _question_name(value, column) is None:
             raise DataError(f"the first object has no {_wanted(column)}; {_found(list(value), 'field')}")
@@ -156,7 +156,7 @@ class _Text:
 
     def add(self, line: _Line) -> Iterator[QuestionRow]:
         text = line.text.strip()
-        value = _json_object(text)
+        value = json_object(text)
         number = str(line.number)
         yield QuestionRow(number, text) if value is None else question_from_json(value, number, self._column)
 
@@ -194,13 +194,3 @@ class _Table:
                 cells = dict(zip(self._columns, row.cells, strict=False))
                 given = next((cells[name] for name in _ID_NAMES if cells.get(name)), None)
                 yield QuestionRow(given or str(row.line), cells.get(self._question_column, ""), row.error)
-
-
-def _json_object(text: str) -> dict[str, Any] | None:
-    if not text.lstrip().startswith("{"):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
+import threading
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -24,7 +25,8 @@ _ROWS_AT_A_TIME = 512
 class SpilledRows(Sequence[RowType], Generic[RowType]):
     """A list that grows at its end and holds all but its first rows in a temporary file.
 
-    A row that comes from the file is a new value each time. The file has no name and ends with the list.
+    A row that comes from the file is a new value each time. The file has no name and ends with the list. Threads
+    may share it.
 
     >>> rows = SpilledRows("abcde", in_memory=2)
     >>> len(rows), rows[1], rows[4], list(rows)
@@ -35,6 +37,8 @@ class SpilledRows(Sequence[RowType], Generic[RowType]):
         self._in_memory = in_memory
         self._first: list[RowType] = []
         self._ends = array("Q", [0])
+        # The file has one place where it is read.
+        self._turn = threading.Lock()
         for row in rows:
             self.append(row)
 
@@ -86,8 +90,9 @@ class SpilledRows(Sequence[RowType], Generic[RowType]):
 
     def _from_file(self, start: int, count: int) -> list[RowType]:
         ends = self._ends[start : start + count + 1]
-        self._file.seek(ends[0])
-        data = memoryview(self._file.read(ends[-1] - ends[0]))
+        with self._turn:
+            self._file.seek(ends[0])
+            data = memoryview(self._file.read(ends[-1] - ends[0]))
         return [
             pickle.loads(data[begin - ends[0] : end - ends[0]])
             for begin, end in zip(ends, islice(ends, 1, None), strict=False)

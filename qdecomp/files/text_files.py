@@ -15,7 +15,10 @@ from typing import Any, BinaryIO, TextIO, cast
 
 from qdecomp.data_structures.errors import DataError
 
-__all__ = ["open_text", "read_json_lines", "text_suffix", "try_json_lines"]
+from .addresses import address_of, read_address
+from .parquet import PARQUET_MAGIC, ParquetLines
+
+__all__ = ["json_object", "open_text", "read_json_lines", "text_suffix", "try_json_lines"]
 
 
 _PACKERS: dict[bytes, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
@@ -29,14 +32,18 @@ _PACKED_SUFFIXES = frozenset((".gz", ".gzip", ".bz2", ".xz"))
 
 @contextmanager
 def open_text(path: str | Path) -> Iterator[TextIO]:
-    """Open a UTF-8 file, also a compressed one, for reading; a :class:`DataError` says what stands in the way."""
+    """Open a UTF-8 file, also a compressed one, for reading; a :class:`DataError` says what stands in the way.
+
+    It may be anywhere that an address such as ``s3://…`` names. A Parquet file is read as JSON lines.
+    """
+    address = address_of(path)
     path = Path(path)
-    if not path.exists():
+    if address is None and not path.exists():
         raise DataError(f"{path}: there is no such file")
-    if path.is_dir():
+    if address is None and path.is_dir():
         raise DataError(f"{path}: this is a folder; give a file")
     try:
-        with path.open("rb") as raw, _unpacked(raw, path) as content:
+        with path.open("rb") if address is None else read_address(address) as raw, _unpacked(raw, path) as content:
             yield TextIOWrapper(cast(BinaryIO, content), encoding="utf-8-sig", newline="")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not a UTF-8 text file ({error.reason} at byte {error.start})") from None
@@ -62,6 +69,8 @@ def _unpacked(raw: BufferedReader, path: Path) -> AbstractContextManager[Any]:
     for magic, opener in _PACKERS.items():
         if start.startswith(magic):
             return opener(raw)
+    if start.startswith(PARQUET_MAGIC):
+        return BufferedReader(ParquetLines(raw, str(path)))
     for magic, name in _REFUSED.items():
         if start.startswith(magic):
             raise DataError(
@@ -88,3 +97,18 @@ def try_json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
                 yield number, json.loads(line)
             except (ValueError, RecursionError):
                 yield number, DataError(f"{path}: line {number} is not JSON: {line.strip()[:80]!r}")
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The object that a line is; None if it is anything else.
+
+    >>> json_object('{"a": 1}'), json_object("[1]")
+    ({'a': 1}, None)
+    """
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

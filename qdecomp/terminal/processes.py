@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["ROW_KILLED_WORKERS", "Spread", "in_processes", "rows_in_processes"]
+__all__ = ["ROW_KILLED_WORKERS", "Spread", "in_chunks", "in_processes", "rows_in_processes"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -25,6 +25,17 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 _ROWS_A_TASK = 40
 # For fewer rows than this, starting other processes takes longer than the work.
 _ROWS_FOR_PROCESSES = 400
+
+
+def in_chunks(rows: Iterable[Task], size: int) -> Iterator[list[Task]]:
+    """The rows in lists of a size, the last one of the rest.
+
+    >>> list(in_chunks("abcde", 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    rest = iter(rows)
+    while chunk := list(islice(rest, size)):
+        yield chunk
 
 
 class Spread(Protocol):
@@ -74,8 +85,7 @@ def rows_in_processes(
     """
     from joblib import cpu_count
 
-    waiting = iter(rows)
-    tasks = iter(lambda: list(islice(waiting, _ROWS_A_TASK)), [])
+    tasks = in_chunks(rows, _ROWS_A_TASK)
     workers = 1 if multiprocessing.current_process().daemon else max(1, processes or cpu_count())
     if workers == 1 or count < _ROWS_FOR_PROCESSES:
         return chain.from_iterable(map(work, tasks))

@@ -15,9 +15,10 @@ import pytest
 from qdecomp import load
 from qdecomp.cli import main
 from qdecomp.cluster.dask_pool import DaskPool, connect
-from qdecomp.cluster.partitions import in_chunks, in_order
+from qdecomp.cluster.partitions import in_order
 from qdecomp.cluster.pools import on_cluster
 from qdecomp.data_structures.errors import DataError
+from qdecomp.terminal.processes import in_chunks
 from tests.cluster import worker_tasks
 from tests.cluster.dask_cluster import DaskCluster, dask_cluster
 
@@ -65,6 +66,18 @@ def test_records_are_those_of_a_run_without_dask(cluster: DaskCluster, questions
     assert run(*combine, str(tmp_path / "c.jsonl")) == 0
     assert run(*combine, str(tmp_path / "d.jsonl"), "--cluster", cluster.address) == 0
     assert (tmp_path / "d.jsonl").read_bytes() == (tmp_path / "c.jsonl").read_bytes()
+
+
+def test_scores_are_those_of_a_run_without_dask(cluster: DaskCluster, project_root: Path, tmp_path: Path) -> None:
+    gold = project_root / "data" / "dev.csv"
+    evaluate = ("evaluate", "--gold", str(gold), "--predictions", f"ours={gold}", "--metrics", "em,lf_em")
+    written = []
+    for name, options in (("here", ()), ("there", ("--cluster", cluster.address))):
+        files = tmp_path / f"{name}.json", tmp_path / f"{name}.jsonl"
+        assert run(*evaluate, "--json", str(files[0]), "--details", str(files[1]), *options) == 0
+        written.append([path.read_bytes() for path in files])
+    assert written[0] == written[1]
+    assert len(written[0][1].splitlines()) == 83
 
 
 def test_a_pipe_with_a_dask_client_gives_the_same_answers(cluster: DaskCluster, questions: Path) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from qdecomp.cluster.partitions import PartitionKilledError, PoolLostError, in_chunks, in_order
+from qdecomp.cluster.partitions import PartitionKilledError, PoolLostError, in_order
 from qdecomp.data_structures.errors import DataError
+from qdecomp.terminal.processes import in_chunks
 
 
 class FakePool:

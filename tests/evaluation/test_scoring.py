@@ -1,10 +1,12 @@
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import pytest
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics.metric_table import Metric, MetricResult
 from qdecomp.evaluation.scoring import choose_metrics, evaluate, field_name
+from qdecomp.terminal.processes import ROW_KILLED_WORKERS
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 
@@ -74,3 +76,19 @@ def test_alike_errors_are_counted_together() -> None:
     metric = told_metric("told")
     (system,) = told_evaluation({"s": ["1", "one", "two", None]}, [metric]).systems
     assert system.columns.error_counts("told") == {"prediction: step N: … is no number": 2, "prediction: missing": 1}
+
+
+def test_a_row_that_kills_workers_has_the_worst_score_and_the_reason() -> None:
+    def spread(
+        work: Callable[[Sequence[Any]], Sequence[Any]],
+        partitions: Iterable[Sequence[Any]],
+        died: Callable[[Any], Any],
+    ) -> Iterator[Sequence[Any]]:
+        for pairs in partitions:
+            yield [work([pairs[0]])[0], died(pairs[1])]
+
+    gold = gold_of({"GEO_dev_1": "return rivers", "GEO_dev_2": "return lakes"})
+    systems = [system_of("s", ["return rivers", "return lakes"])]
+    (scores,) = evaluate(gold, systems, choose_metrics(["em", "ged"]), spread=spread).systems
+    results = [[(each.value, each.error) for each in question.results.values()] for question in scores.questions]
+    assert results == [[(1.0, None), (0.0, None)], [(0.0, ROW_KILLED_WORKERS), (1.0, ROW_KILLED_WORKERS)]]

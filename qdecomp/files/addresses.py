@@ -1,0 +1,87 @@
+"""Files elsewhere: addresses such as ``s3://bucket/questions.csv``, which fsspec opens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from qdecomp.data_structures.errors import DataError
+
+from .extras import missing_extra
+
+__all__ = ["address_of", "exists_at", "read_address", "require_readable_address", "write_address"]
+
+# pathlib makes "s3:/bucket" of "s3://bucket". A drive of Windows has one letter.
+_ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+):/+(?P<rest>.*)", re.DOTALL)
+
+
+def address_of(path: str | Path) -> str | None:
+    """The address that a path stands for; None for a file of this machine.
+
+    >>> address_of(Path("s3://bucket/dev.csv")), address_of("data/dev.csv")
+    ('s3://bucket/dev.csv', None)
+    """
+    found = _ADDRESS.fullmatch(str(path))
+    if found is None or Path(path).exists():
+        return None
+    slashes = ":///" if found["scheme"] in ("file", "local") else "://"
+    return f"{found['scheme']}{slashes}{found['rest']}"
+
+
+def exists_at(address: str) -> bool:
+    """Whether there is a file at an address."""
+    with _told(address, "read"):
+        system, place = _system(address)
+        return bool(system.exists(place))
+
+
+def require_readable_address(address: str) -> None:
+    """Raise unless an address is of a kind that can be opened here."""
+    with _told(address, "read"):
+        _system(address)
+
+
+@contextmanager
+def read_address(address: str) -> Iterator[BufferedReader]:
+    """The bytes at an address."""
+    with _told(address, "read"):
+        system, place = _system(address)
+        if system.isdir(place):
+            raise DataError(f"{address}: this is a folder; give a file")
+        if not system.exists(place):
+            raise DataError(f"{address}: there is no such file")
+        with system.open(place, "rb") as stream:
+            yield BufferedReader(stream)
+
+
+@contextmanager
+def write_address(address: str) -> Iterator[BinaryIO]:
+    """Write a file at an address; it takes its place when it is complete, where the system there can do that."""
+    with _told(address, "written"):
+        system, place = _system(address)
+        system.makedirs(system._parent(place), exist_ok=True)
+        with system.open(place, "wb") as stream:
+            yield cast(BinaryIO, stream)
+
+
+def _system(address: str) -> tuple[Any, str]:
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise missing_extra(f"{address}: a file elsewhere", "files") from None
+    system, place = url_to_fs(address)
+    return system, place
+
+
+@contextmanager
+def _told(address: str, done: str) -> Iterator[None]:
+    """Turn what stands in the way into an error of ours."""
+    try:
+        yield
+    except (OSError, ImportError, ValueError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DataError(f"{address}: cannot be {done} ({reason})") from None
