@@ -128,7 +128,9 @@ def origins(settings: Settings) -> tuple[str, ...]:
     given = [f"{given.name} on {given.split}" for given in settings.given]
     how = f"a budget for each training ({', '.join(budgets)})" if budgets else "as long as the configs say"
     seeds = ", ".join(map(str, settings.seeds))
-    notes = [f"Trained with {settings.encoder or 'the encoders of the configs'}, {how}; seeds: {seeds}."]
+    notes = []
+    if settings.training or not given:
+        notes.append(f"Trained with {settings.encoder or 'the encoders of the configs'}, {how}; seeds: {seeds}.")
     if given:
-        notes.append(f"Trained elsewhere and given: {', '.join(given)}; the budget and the seeds are not theirs.")
+        notes.append(f"Trained elsewhere and given: {', '.join(given)}.")
     return tuple(notes)
