@@ -91,14 +91,14 @@ class ParserSource:
         return found
 
     def depends_on_batches(self) -> bool:
-        """Whether the last digits of an answer depend on which questions are parsed together."""
-        from qdecomp.runtime.bundle import is_bundle, read_config
-        from qdecomp.runtime.bundle_config import GraphConfig
+        """Whether the last digits of an answer depend on which questions are parsed together: not in a bundle."""
+        from qdecomp.runtime.bundle import is_bundle
 
-        is_graph_parser = (
-            self.path.is_dir() and is_bundle(self.path) and isinstance(read_config(self.path), GraphConfig)
-        )
-        return not is_graph_parser
+        if self.path.suffix == ".json" and self.path.is_file():
+            from qdecomp.consensus_parser import member_paths
+
+            return any(ParserSource(path).depends_on_batches() for path in member_paths(self.path))
+        return not (self.path.is_dir() and is_bundle(self.path))
 
 
 class Parser:

@@ -1,7 +1,7 @@
 """Beam search in NumPy over many questions at once, for networks that write a token at a time.
 
-It finds what :mod:`qdecomp.modules.torch_beam_search` finds. Few products with many rows are fast and many with few
-rows are not, so all hypotheses of all questions take a step together, and questions that are done leave the batch.
+It finds what :mod:`qdecomp.modules.torch_beam_search` finds. All hypotheses of all questions take a step together. Only
+those that may still matter do: not those that have ended, nor those that are far behind the best of their question.
 """
 
 from __future__ import annotations
@@ -11,19 +11,22 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from qdecomp.decoding.hypothesis import Hypothesis, make_hypotheses
 from qdecomp.decoding.plan_rules import PlanRules, TokenIds
 
 from .layers import Array
 
-__all__ = ["Cost", "Found", "SearchState", "beam_search"]
+__all__ = ["BeamSearch", "Cost", "Found", "SearchState"]
 
 Cost = Callable[[int, Hypothesis], float]
 """What is taken off the score of a question's hypothesis that has ended, from 0 up."""
 
+
 # To make the batch smaller costs a copy of the memory, which one question of many is not worth.
 _SHARE_THAT_LEAVES = 8
+_LEAST_SCORE = np.finfo(np.float32).min
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +38,22 @@ class Found:
 
 
 class SearchState(Protocol):
-    """What a network remembers of the hypotheses (questions, width) that it has written so far."""
+    """What a network remembers of the hypotheses that it is writing.
+
+    Each has a place: ``width`` times the number of its question, and its rank there.
+    """
 
     def advance(self: _State, tokens: TokenIds) -> tuple[Array, _State]:
-        """Read the last token of each hypothesis; the probabilities of the next (questions * width, tokens).
+        """Read the last token of each hypothesis; the probabilities of the next (hypotheses, tokens).
 
         They need not sum to one: those of what cannot follow are left out. The caller may change them.
         """
 
-    def reorder(self: _State, parents: TokenIds) -> _State:
-        """The state in which hypothesis ``j`` of question ``i`` continues hypothesis ``parents[i, j]``."""
+    def follow(self: _State, parents: TokenIds, places: TokenIds) -> _State:
+        """The state of hypotheses at these places, each of which continues the one with the number in ``parents``."""
 
     def select(self: _State, questions: TokenIds) -> _State:
-        """The state of these questions only."""
+        """The state of these questions only, which are counted anew; no other has a hypothesis."""
 
 
 _State = TypeVar("_State", bound=SearchState)
@@ -58,11 +64,26 @@ class _Beam:
     """The hypotheses of the questions that are still searched; the best of each is the first."""
 
     questions: TokenIds  # (active)
-    scores: Array  # (active, width)
+    scores: Array  # (active, width), minus infinity where there is none
     tokens: TokenIds  # (active, width, steps), with the start token
+    places: TokenIds  # of those that are being written, ascending
+
+    @classmethod
+    def begin(cls, questions: int, width: int, start: int) -> _Beam:
+        scores = np.full((questions, width), -np.inf, dtype=np.float32)
+        scores[:, 0] = 0.0
+        tokens = np.full((questions, width, 1), start, dtype=np.int64)
+        return cls(np.arange(questions), scores, tokens, np.arange(questions) * width)
+
+    def written(self) -> TokenIds:
+        """What is written of each hypothesis that is being written."""
+        return self.tokens.reshape(self.scores.size, -1)[self.places]
 
     def select(self, rows: TokenIds) -> _Beam:
-        return _Beam(self.questions[rows], self.scores[rows], self.tokens[rows])
+        width = self.scores.shape[1]
+        questions, ranks = np.divmod(self.places, width)
+        places = np.searchsorted(rows, questions) * width + ranks
+        return _Beam(self.questions[rows], self.scores[rows], self.tokens[rows], places)
 
     def found(self, row: int, wanted: int, end: int, cost: Cost | None, *, last: bool = False) -> Found:
         """The best hypotheses at their cost; when this is the ``last`` time, those that never ended come last."""
@@ -76,78 +97,95 @@ class _Beam:
         return Found(hypotheses[:wanted], hypotheses[wanted].score if len(hypotheses) > wanted else -np.inf)
 
 
-def beam_search(
-    state: _State,
-    *,
-    questions: int,
-    start: int,
-    end: int,
-    rules: PlanRules,
-    beam_size: int,
-    max_steps: int,
-    wanted: int = 1,
-    cost: Cost | None = None,
-) -> list[Found]:
-    """The ``wanted`` best sequences for each question, of those that keep to the rules.
+@dataclass(frozen=True, slots=True)
+class BeamSearch:
+    """A search for the ``wanted`` best sequences between two tokens, of those that keep to the rules."""
 
-    Nothing that is added to a hypothesis makes it more probable, so a question is done as soon as so many of its best
-    hypotheses have ended. With a ``cost``, those that have ended are compared at their cost, and the others as if they
-    will cost nothing.
-    """
-    wanted = min(wanted, beam_size)
-    beam = _Beam(
-        np.arange(questions),
-        np.zeros((questions, 1), dtype=np.float32),
-        np.full((questions, 1, 1), start, dtype=np.int64),
-    )
-    results: dict[int, Found] = {}
-    for _ in range(max_steps):
-        if not len(beam.questions):
-            break
-        probabilities, state = state.advance(beam.tokens[:, :, -1])
-        if rules:
-            _apply(rules, beam.tokens, probabilities)
-        beam, parents = _extend(beam, probabilities, end, beam_size)
-        state = state.reorder(parents)
-        for row in np.flatnonzero(beam.tokens[:, 0, -1] == end).tolist():
-            # What comes later for a question that waits to leave changes nothing, so that no batch changes its answer.
-            if (question := int(beam.questions[row])) in results:
-                continue
-            found = beam.found(row, wanted, end, cost)
+    start: int
+    end: int
+    rules: PlanRules
+    beam_size: int
+    max_steps: int
+    wanted: int = 1
+    farthest: float = np.inf
+    """How many nats a hypothesis may be behind the best of its question."""
+
+    def __call__(self, state: _State, questions: int, cost: Cost | None = None) -> list[Found]:
+        """What is found for each question.
+
+        Nothing that is added to a hypothesis makes it more probable, so a question is done as soon as so many of its
+        best hypotheses have ended. With a ``cost``, those that have ended are compared at their cost, and the others
+        as if they will cost nothing.
+        """
+        beam = _Beam.begin(questions, self.beam_size, self.start)
+        results: dict[int, Found] = {}
+        for _ in range(self.max_steps):
+            if not len(beam.places):
+                break
+            written = beam.written()
+            probabilities, state = state.advance(written[:, -1])
+            if self.rules:
+                _apply(self.rules, written, probabilities)
+            beam, parents = self._extended(beam, probabilities)
+            done = self._note_found(beam, cost, results)
+            self._drop(beam, done)
+            state = state.follow(parents[beam.places], beam.places)
+            if len(done) > 1 and _SHARE_THAT_LEAVES * int(done.sum()) >= len(done):
+                rows = np.flatnonzero(~done)
+                beam, state = beam.select(rows), state.select(rows)
+        for row, question in enumerate(beam.questions.tolist()):
+            if question not in results:
+                results[question] = beam.found(row, self.wanted, self.end, cost, last=True)
+        return [results[question] for question in range(questions)]
+
+    def _note_found(self, beam: _Beam, cost: Cost | None, results: dict[int, Found]) -> npt.NDArray[np.bool_]:
+        """Put what is found for questions that are done into the results; which of the beam's questions are done."""
+        done = np.array([question in results for question in beam.questions.tolist()])
+        for row in np.flatnonzero((beam.tokens[:, 0, -1] == self.end) & ~done).tolist():
+            found = beam.found(row, self.wanted, self.end, cost)
             if all(each.finished for each in found.hypotheses):
-                results[question] = found
-        left = np.array([row for row, question in enumerate(beam.questions.tolist()) if question not in results], int)
-        if _SHARE_THAT_LEAVES * (len(beam.questions) - len(left)) >= len(beam.questions):
-            beam, state = beam.select(left), state.select(left)
-    for row, question in enumerate(beam.questions.tolist()):
-        if question not in results:
-            results[question] = beam.found(row, wanted, end, cost, last=True)
-    return [results[question] for question in range(questions)]
+                results[int(beam.questions[row])] = found
+                done[row] = True
+        return done
 
-
-def _apply(rules: PlanRules, tokens: TokenIds, probabilities: Array) -> None:
-    forbidden = rules.forbidden(tokens.reshape(len(probabilities), -1))
-    rows, columns = np.nonzero(forbidden)
-    probabilities[rows, rules.tokens[columns]] = 0.0
-
-
-def _extend(beam: _Beam, probabilities: Array, end: int, beam_size: int) -> tuple[_Beam, TokenIds]:
-    """The best continuations, and which hypothesis each continues."""
-    questions = len(beam.scores)
-    tokens, scores = _best_of_each(probabilities, beam_size)
-    ended = np.flatnonzero(beam.tokens[:, :, -1].reshape(-1) == end)
-    if len(ended):
+    def _extended(self, beam: _Beam, probabilities: Array) -> tuple[_Beam, TokenIds]:
+        """The best continuations, and for each place the number of the hypothesis that is continued there."""
+        questions, width = beam.scores.shape
+        best, gained = _best_of_each(probabilities, width)
+        count = best.shape[1]
         # A hypothesis that has ended stays as it is: its one continuation is another end token, at no cost.
-        tokens[ended], scores[ended, 0], scores[ended, 1:] = end, 0.0, -np.inf
-    scores += beam.scores.reshape(-1, 1)
-    total = scores.reshape(questions, -1)
-    # Stable, so that of equals the one of the better hypothesis comes first, as in a search by whole rows.
-    order = np.argsort(-total, axis=1, kind="stable")[:, :beam_size]
-    chosen = order + np.arange(questions)[:, None] * total.shape[1]
-    parents = order // tokens.shape[1]
-    history = beam.tokens[np.arange(questions)[:, None], parents]
-    extended = np.concatenate([history, tokens.reshape(-1)[chosen][:, :, None]], axis=2)
-    return _Beam(beam.questions, scores.reshape(-1)[chosen], extended), parents
+        tokens = np.full((questions * width, count), self.end)
+        scores = np.full((questions * width, count), -np.inf, dtype=np.float32)
+        before = beam.scores.reshape(-1)
+        scores[:, 0] = np.where(beam.tokens[:, :, -1].reshape(-1) == self.end, before, -np.inf)
+        tokens[beam.places] = best
+        scores[beam.places] = gained + before[beam.places, None]
+        # Stable, so that of equals the one of the better hypothesis comes first, as in a search by whole rows.
+        order = np.argsort(-scores.reshape(questions, -1), axis=1, kind="stable")[:, :width]
+        chosen = (order + np.arange(questions)[:, None] * (width * count)).reshape(-1)
+        continued = chosen // count
+        history = beam.tokens.reshape(questions * width, -1)[continued]
+        extended = np.concatenate([history, tokens.reshape(-1)[chosen][:, None]], axis=1)
+        numbers = np.zeros(questions * width, dtype=np.int64)
+        numbers[beam.places] = np.arange(len(beam.places))
+        found = _Beam(
+            beam.questions,
+            scores.reshape(-1)[chosen].reshape(questions, width),
+            extended.reshape(questions, width, -1),
+            beam.places,
+        )
+        return found, numbers[continued]
+
+    def _drop(self, beam: _Beam, done: npt.NDArray[np.bool_]) -> None:
+        """Go on writing what has not ended, is not too far behind, and belongs to a question that is not done."""
+        least = np.maximum(beam.scores[:, :1] - np.float32(self.farthest), _LEAST_SCORE)
+        being_written = (beam.scores >= least) & (beam.tokens[:, :, -1] != self.end) & ~done[:, None]
+        beam.places = np.flatnonzero(being_written)
+
+
+def _apply(rules: PlanRules, written: TokenIds, probabilities: Array) -> None:
+    rows, columns = np.nonzero(rules.forbidden(written))
+    probabilities[rows, rules.tokens[columns]] = 0.0
 
 
 def _best_of_each(probabilities: Array, count: int) -> tuple[TokenIds, Array]:

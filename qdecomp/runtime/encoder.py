@@ -39,10 +39,9 @@ class _Layer:
 
     @classmethod
     def of(cls, weights: Weights, heads: int, epsilon: float) -> _Layer:
-        parts = [Linear.of(weights.within(f"attention.self.{name}")) for name in ("query", "key", "value")]
+        parts = [weights.within(f"attention.self.{name}") for name in ("query", "key", "value")]
         return cls(
-            # One product instead of three.
-            Linear(np.hstack([part.matrix for part in parts]), np.hstack([part.bias for part in parts])),
+            Linear.of(*parts),
             Linear.of(weights.within("attention.output.dense")),
             LayerNorm.of(weights.within("attention.output.LayerNorm"), epsilon),
             Linear.of(weights.within("intermediate.dense")),

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from qdecomp.decoding.scores import Places
 
 from .encoder import Encoder, rows_of
-from .layers import Array, FeedForward, LayerNorm, Linear, Weights, attend, gelu, row_product, sigmoid, softmax
+from .layers import Array, FeedForward, LayerNorm, Linear, Weights, attend, gelu, sigmoid, softmax
+from .products import BlockMatrix
 from .word_pieces import PieceIds
 
 __all__ = ["EncodedQuestion", "GraphNetwork", "PairLabels"]
@@ -107,7 +108,7 @@ class GraphNetwork:
         self._special_norm = LayerNorm.of(special.within("norm"))
         names = ("edge_from", "edge_to", "label_from", "label_to")
         self._nets = {name: FeedForward.of(weights.within(name)) for name in names}
-        self._edge_weight = weights["edge_scorer.weight"]
+        self._edge_weight = BlockMatrix.of(weights["edge_scorer.weight"])
         flat = weights["label_scorer.weight"]
         self._label_weight = flat.reshape(len(flat), -1, len(flat))
 
@@ -126,7 +127,7 @@ class GraphNetwork:
         word_counts = [question.word_count for question in questions]
         states = self._token_states(questions, word_counts)
         results = {name: net(states) for name, net in self._nets.items()}
-        half = row_product(_with_one(results["edge_from"]), self._edge_weight)
+        half = self._edge_weight.product(_with_one(results["edge_from"]))
         edge_to = _with_one(results["edge_to"])
         for rows in rows_of([count + self.special_count for count in word_counts]):
             labels = PairLabels(results["label_from"][rows], results["label_to"][rows], self._label_weight)

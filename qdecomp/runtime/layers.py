@@ -14,6 +14,7 @@ import numpy as np
 
 from qdecomp.data_structures.errors import DataError
 
+from .products import BlockMatrix
 from .weights import Array, ByteRows, from_bytes
 
 __all__ = [
@@ -25,14 +26,11 @@ __all__ = [
     "attend",
     "elu",
     "gelu",
-    "row_product",
     "sigmoid",
     "softmax",
 ]
 
 _LARGEST_EXPONENT = 80.0
-# More are faster in a batch and slower for a single question.
-_ROWS_OF_A_PRODUCT = 16
 _ERF_SCALE = 0.3275911
 # From the highest power to the lowest.
 _ERF_COEFFICIENTS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
@@ -72,40 +70,28 @@ def _first(name: str, start: str) -> str:
     return part if part.isdecimal() else ""
 
 
-def row_product(states: Array, matrix: Array) -> Array:
-    """The product of rows with a matrix, in blocks of so many rows that no row's result depends on how many there are.
-
-    The libraries behind NumPy choose the order of their sums by the shape of a product, so that the last digits of a
-    question's scores would depend on its neighbours in the batch.
-    """
-    rows = states.reshape(-1, states.shape[-1])
-    count = len(rows)
-    if missing := -count % _ROWS_OF_A_PRODUCT:
-        rows = np.concatenate([rows, np.zeros((missing, rows.shape[1]), dtype=rows.dtype)])
-    result: Array = np.matmul(rows.reshape(-1, _ROWS_OF_A_PRODUCT, rows.shape[1]), matrix)
-    return result.reshape(len(rows), -1)[:count].reshape(*states.shape[:-1], matrix.shape[1])
-
-
 @dataclass(frozen=True, slots=True)
 class Linear:
     """A product with a matrix (inputs, outputs), and a bias."""
 
-    matrix: Array
+    matrix: BlockMatrix
     bias: Array
 
     @classmethod
-    def of(cls, weights: Weights) -> Linear:
-        """The layer with these weights."""
-        return cls.of_torch(weights["weight"], weights["bias"])
+    def of(cls, *weights: Weights) -> Linear:
+        """The layer with these weights; several layers with the same inputs are one, their outputs side by side."""
+        return cls.of_torch(
+            np.concatenate([each["weight"] for each in weights]), np.concatenate([each["bias"] for each in weights])
+        )
 
     @classmethod
     def of_torch(cls, weight: Array, bias: Array) -> Linear:
-        """The layer with a weight (outputs, inputs), which is turned once: products with few rows are faster so."""
-        return cls(np.ascontiguousarray(weight.T), bias)
+        """The layer with a weight (outputs, inputs)."""
+        return cls(BlockMatrix.of(weight.T), bias)
 
     def __call__(self, states: Array) -> Array:
         """Apply it to rows."""
-        result = row_product(states, self.matrix)
+        result = self.matrix.product(states)
         result += self.bias
         return result
 

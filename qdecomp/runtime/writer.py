@@ -14,10 +14,10 @@ from qdecomp.decoding.coverage import check_penalty, unsaid_words
 from qdecomp.decoding.hypothesis import Hypothesis
 from qdecomp.decoding.plan_rules import PlanRules, RuleNames
 
-from .beam_search import Cost, Found, beam_search
+from .beam_search import BeamSearch, Cost, Found
 from .questions import make_ready
 from .word_pieces import WordPieces
-from .writer_network import WriterNetwork
+from .writer_network import WriterNetwork, groups_of_a_length
 
 __all__ = ["SearchSettings", "Writer"]
 
@@ -62,9 +62,15 @@ class Writer:
         self._word_pieces = word_pieces
         self._tokens = tuple(tokens)
         self._ids = {token: number for number, token in enumerate(tokens)}
-        self._start, self._end = self._ids[start], self._ids[end]
         self.calibration: Calibration | None = None
-        self._rules = PlanRules(tokens, STEP_SEPARATOR, end, search.plan_rules)
+        self._beam_search = BeamSearch(
+            self._ids[start],
+            self._ids[end],
+            PlanRules(tokens, STEP_SEPARATOR, end, search.plan_rules),
+            max(search.beam_size, search.candidates),
+            search.max_steps,
+            max(1, search.candidates),
+        )
         self._search = search
 
     def __call__(self, questions: Sequence[str]) -> list[Prediction]:
@@ -74,23 +80,17 @@ class Writer:
             return ready.with_answers([])
         sources = [tuple(word.lower() for word in words) for words in ready.words.values()]
         ids = [copied_ids(source, self._ids, self._network.first_word) for source in sources]
-        found = beam_search(
-            self._network.encode(ready.pieces, ids),
-            questions=len(sources),
-            start=self._start,
-            end=self._end,
-            rules=self._rules,
-            beam_size=max(self._search.beam_size, self._search.candidates),
-            max_steps=self._search.max_steps,
-            wanted=max(1, self._search.candidates),
-            cost=self._cost(sources, [questions[number] for number in ready.words]),
-        )
-        return ready.with_answers(
-            [
-                self._prediction(each, source, questions[number])
-                for number, source, each in zip(ready.words, sources, found, strict=True)
-            ]
-        )
+        states = self._network.encode(ready.pieces)
+        asked = [questions[number] for number in ready.words]
+        found: dict[int, Prediction] = {}
+        for group in groups_of_a_length([len(source) for source in sources]):
+            encoded, copied = [states[number] for number in group], [ids[number] for number in group]
+            state = self._network.begin(encoded, copied, self._beam_search.beam_size)
+            group_sources, group_questions = [sources[number] for number in group], [asked[number] for number in group]
+            results = self._beam_search(state, len(group), self._cost(group_sources, group_questions))
+            predictions = map(self._prediction, results, group_sources, group_questions)
+            found |= zip(group, predictions, strict=True)
+        return ready.with_answers([found[number] for number in range(len(sources))])
 
     def _cost(self, sources: Sequence[Sequence[str]], questions: Sequence[str]) -> Cost | None:
         if not self._search.coverage_penalty:

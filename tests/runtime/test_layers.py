@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.runtime.layers import LayerNorm, Weights, attend, elu, gelu, row_product, sigmoid, softmax
+from qdecomp.runtime.layers import LayerNorm, Weights, attend, elu, gelu, sigmoid, softmax
 
 STATES = np.random.default_rng(0).normal(0, 3, (40, 24)).astype(np.float32)
 STATES[0, :4] = (0, -0.0, 60, -60)
@@ -48,12 +48,3 @@ def test_weights_are_found_by_name_and_number():
     assert [layer["bias"][0] for layer in weights.within("a").numbered("layer")] == [STATES[1][0], STATES[0][0]]
     with pytest.raises(DataError, match=r"nothing called a\.missing"):
         weights.within("a")["missing"]
-
-
-@pytest.mark.parametrize("rows", [1, 2, 15, 16, 17, 39])
-def test_a_row_has_the_same_product_whatever_stands_beside_it(rows):
-    matrix = np.random.default_rng(1).normal(0, 1, (24, 50)).astype(np.float32)
-    together = row_product(STATES, matrix)
-    np.testing.assert_allclose(together, STATES @ matrix, atol=1e-4)
-    assert np.array_equal(row_product(STATES[-rows:], matrix), together[-rows:])
-    assert row_product(STATES.reshape(4, 10, 24), matrix).shape == (4, 10, 50)

@@ -77,9 +77,10 @@ class TestSameAsTheModel(ParserTestCase):
                 [each + shift if each >= len(config.tokens) else each for each in getattr(instance["copy"], name)]
                 for name in ("_source_ids", "_target_ids")
             )
-            state, previous, loss = network.encode([pieces(words)], [source]), config.tokens.index(config.start), 0.0
+            state = network.begin(network.encode([pieces(words)]), [source], width=1)
+            previous, loss = config.tokens.index(config.start), 0.0
             for token in target:
-                probabilities, state = state.advance(np.array([[previous]]))
+                probabilities, state = state.advance(np.array([previous]))
                 assert probabilities.sum() == pytest.approx(1.0, abs=1e-4)
                 loss -= float(np.log(probabilities[0, token]))
                 previous = token
@@ -135,6 +136,16 @@ class TestSameAsTheModel(ParserTestCase):
         alone = [parser.parse(question).prediction.decomposition for question in self.questions]
         together = [each.prediction.decomposition for each in parser.pipe(self.questions)]
         assert alone == together
+
+    def test_the_batch_changes_no_digit(self, folder: Path) -> None:
+        questions = [*self.questions, " and ".join(self.questions[:3])]
+        for options in ({}, {"candidates": 3}, {"coverage_penalty": 0.5}):
+            parser = load(folder, **options)
+            expected = {question: parser.parse(question).to_dict() for question in questions}
+            for size in (2, 4, 32):
+                for asked in (questions, questions[::-1]):
+                    found = parser.pipe(asked, batch_size=size)
+                    assert {answer.question: answer.to_dict() for answer in found} == expected
 
     def test_what_does_not_fit_is_said(self, folder: Path) -> None:
         with pytest.raises(DataError, match="takes no decoder"):
