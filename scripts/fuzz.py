@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -20,6 +21,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # No slice is longer, so that all targets have their turn early.
 _LONGEST_SLICE = 60.0
+_SECONDS_BETWEEN_LINES = 5.0
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,12 +47,26 @@ def main(targets: tuple[str, ...], seconds: float, inputs: int, seed: int, outpu
             if left > 0 and (number == 0 or time.monotonic() < end):
                 time_slice = min(_LONGEST_SLICE, seconds * TARGETS[name].share / whole)
                 # Each slice has seeds of its own.
-                outcomes[name].add(run_target(name, seed * 10**9 + number * 10**6, time_slice, left))
+                outcomes[name].add(run_target(name, seed * 10**9 + number * 10**6, time_slice, left, _teller(name)))
                 _write(outcomes, output)
         number += 1
     _show(outcomes)
     if any(outcome.findings for outcome in outcomes.values()):
         raise SystemExit(1)
+
+
+def _teller(name: str) -> Callable[[Outcome], None]:
+    """Tells on standard error, every few seconds, how far the turn of a target is."""
+    told = time.monotonic()
+
+    def tell(outcome: Outcome) -> None:
+        nonlocal told
+        if time.monotonic() - told >= _SECONDS_BETWEEN_LINES:
+            told = time.monotonic()
+            line = f"{name}: {outcome.inputs:,} inputs, slowest {outcome.slowest:.2f} s"
+            click.echo(f"{line}, {len(outcome.findings)} findings", err=True)
+
+    return tell
 
 
 def _write(outcomes: dict[str, Outcome], output: Path | None) -> None:
@@ -64,6 +80,7 @@ def _write(outcomes: dict[str, Outcome], output: Path | None) -> None:
                 "refused": outcome.refused,
                 "seconds": round(outcome.seconds, 1),
                 "slowest": round(outcome.slowest, 3),
+                "megabytes": round(outcome.megabytes),
             }
             for name, outcome in outcomes.items()
         },
@@ -87,12 +104,13 @@ def _show(outcomes: dict[str, Outcome]) -> None:
             f"{each.refused:,}",
             f"{each.seconds:.1f}",
             f"{each.slowest:.2f}",
+            f"{each.megabytes:.0f}",
             str(len(each.findings)),
         )
         for name, each in outcomes.items()
     )
     total = f"{sum(each.inputs for each in outcomes.values()):,} inputs"
-    columns = ("target", "inputs", "refused", "seconds", "slowest", "findings")
+    columns = ("target", "inputs", "refused", "seconds", "slowest", "MB", "findings")
     show_tables([Table("What was tried", columns, rows, note=total)])
     for outcome in outcomes.values():
         for kind, finding in outcome.findings.items():

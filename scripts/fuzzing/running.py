@@ -8,6 +8,7 @@ import resource
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection
@@ -33,6 +34,8 @@ _SILENT_SECONDS = 300.0
 _LAST_INPUT_BYTES = 65536
 _LONGEST_INPUT_SHOWN = 4000
 _DRAWS_AT_A_TIME = 20
+# So often a slow target tells how far it is.
+_SECONDS_OF_A_ROUND = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class Outcome:
     refused: int = 0
     seconds: float = 0.0
     slowest: float = 0.0
+    megabytes: float = 0.0
+    """The most memory that the process held."""
     findings: dict[str, Finding] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -61,6 +66,7 @@ class Outcome:
         self.refused += other.refused
         self.seconds += other.seconds
         self.slowest = max(self.slowest, other.slowest)
+        self.megabytes = max(self.megabytes, other.megabytes)
         self.findings = {**other.findings, **self.findings}
         self.counts += other.counts
 
@@ -74,12 +80,12 @@ class _Trial:
         self.outcome = Outcome()
         self._last = last
 
-    def draw(self, draw: tuple[list[str], int], most: int) -> None:
+    def draw(self, draw: tuple[list[str], int], most: int, end: float) -> None:
         # Looking at memory and at processor time may take longer than an input does, so memory is looked at once.
         memory = _peak_megabytes()
         slowest: tuple[float, Any] = (0.0, None)
         for pieces in pieces_of(draw):
-            if self.outcome.inputs >= most:
+            if self.outcome.inputs >= most or (self.outcome.inputs and time.monotonic() >= end):
                 break
             value = self.target.make(pieces)
             took = self.attempt(value)
@@ -139,8 +145,13 @@ def _peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def run_target(name: str, start: int, seconds: float, inputs: int) -> Outcome:
-    """Try inputs of a target for so many seconds or so many inputs, whichever ends first."""
+def run_target(
+    name: str, start: int, seconds: float, inputs: int, tell: Callable[[Outcome], None] = lambda outcome: None
+) -> Outcome:
+    """Try inputs of a target for so many seconds or so many inputs, whichever ends first.
+
+    What is known so far is told from time to time.
+    """
     TARGETS[name].prepare()
     last = mmap.mmap(-1, _LAST_INPUT_BYTES)
     context = multiprocessing.get_context("fork")
@@ -158,6 +169,7 @@ def run_target(name: str, start: int, seconds: float, inputs: int) -> Outcome:
         finished = message is None
         if message is not None:
             total.add(message)
+            tell(total)
     if not finished:
         process.join(1.0)
         hangs = process.is_alive()
@@ -177,7 +189,8 @@ def _work(out: Connection, last: mmap.mmap, name: str, start: int, seconds: floa
     left = inputs
     round_number = 0
     while left > 0 and (time.monotonic() < end or round_number == 0):
-        outcome = _round(_Trial(name, last), start + round_number, left, end)
+        round_end = min(end, time.monotonic() + _SECONDS_OF_A_ROUND)
+        outcome = _round(_Trial(name, last), start + round_number, left, round_end)
         left -= outcome.inputs
         round_number += 1
         out.send(outcome)
@@ -199,10 +212,11 @@ def _round(trial: _Trial, first: int, most: int, end: float) -> Outcome:
     @given(draws())
     def draw_and_try(draw: tuple[list[str], int]) -> None:
         if time.monotonic() < end or not trial.outcome.inputs:
-            trial.draw(draw, most)
+            trial.draw(draw, most, end)
 
     draw_and_try()
     trial.outcome.seconds = time.monotonic() - began
+    trial.outcome.megabytes = _peak_megabytes()
     return trial.outcome
 
 
