@@ -17,7 +17,7 @@ from .encoder import Encoder, rows_of
 from .layers import Array, Linear, Weights
 from .products import BlockMatrix
 from .word_pieces import PieceIds
-from .writer_state import DecoderLayer, Memory, WriterNets, WriterState
+from .writer_state import DecoderLayer, WriterMemory, WriterNets, WriterState
 
 __all__ = ["WriterNetwork", "groups_of_a_length"]
 
@@ -93,7 +93,7 @@ class WriterNetwork:
         places = np.arange(len(encoded)) * width
         return WriterState(self._nets, self._memory(states, ids), width, places, tuple(hidden))
 
-    def _memory(self, states: Array, ids: TokenIds) -> Memory:
+    def _memory(self, states: Array, ids: TokenIds) -> WriterMemory:
         is_word = ids >= 0
         padding = np.where(is_word, np.float32(0), np.float32(-np.inf))[:, None, :]
         same = (ids[:, :, None] == ids[:, None, :]) & is_word[:, :, None] & is_word[:, None, :]
@@ -103,7 +103,7 @@ class WriterNetwork:
         shares /= np.maximum(shares.sum(axis=2, keepdims=True), 1)
         layers = self._nets.layers
         inputs = np.matmul(shares, self._word_embedding.product(states))
-        return Memory(
+        return WriterMemory(
             padding,
             tuple(_turned(layer.keys.product(states)) for layer in layers),
             tuple(layer.joined_context(states) for layer in layers),

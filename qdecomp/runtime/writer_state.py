@@ -11,7 +11,7 @@ from qdecomp.decoding.plan_rules import TokenIds
 from .layers import Array, Linear, Weights
 from .products import BlockMatrix
 
-__all__ = ["DecoderLayer", "Memory", "WriterNets", "WriterState"]
+__all__ = ["DecoderLayer", "WriterMemory", "WriterNets", "WriterState"]
 
 # torch has the gates in this order, one below the other: input, forget, cell, output.
 _GATES = 4
@@ -92,7 +92,7 @@ class WriterNets:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class WriterMemory:
     """Encoded questions, padded to one length, prepared for the decoder."""
 
     padding: Array  # (questions, 1, words), 0 for words, minus infinity for what is none
@@ -103,9 +103,9 @@ class Memory:
     word_gates: Array  # (questions, words, gates), what reading a word adds to the first layer's gates
     to_first: Array  # (questions, words, words), 1 from each word to where the question has it first
 
-    def select(self, questions: TokenIds) -> Memory:
+    def select(self, questions: TokenIds) -> WriterMemory:
         """Those questions only."""
-        return Memory(
+        return WriterMemory(
             self.padding[questions],
             tuple(keys[questions] for keys in self.keys),
             tuple(contexts[questions] for contexts in self.contexts),
@@ -125,7 +125,7 @@ class WriterState:
     """
 
     nets: WriterNets
-    memory: Memory
+    memory: WriterMemory
     width: int
     places: TokenIds
     hidden: tuple[tuple[Array, Array], ...]
