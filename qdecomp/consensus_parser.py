@@ -83,7 +83,7 @@ def member_paths(path: Path) -> list[Path]:
 
 def _member(entry: Any, where: str, path: Path, trust: bool) -> tuple[ParserSource, float]:
     if not isinstance(entry, dict) or not isinstance(entry.get("parser"), str):
-        raise DataError(f"{where} is an object with the name or path of a parser called parser")
+        raise DataError(f"{where} must be an object whose field parser is the name or path of a parser")
     unknown = sorted(entry.keys() - _SETTINGS)
     if unknown:
         raise DataError(f"{where} has {unknown[0]!r}, which is none of {', '.join(sorted(_SETTINGS))}")

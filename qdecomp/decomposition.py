@@ -1,4 +1,4 @@
-"""A question with its decomposition, which gives the plan of how to answer it step by step."""
+"""A question with its decomposition, and the plan of how to answer it step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decompositions, logical forms and graphs show themselves in notebooks.
+"""Shows decompositions, logical forms and graphs in notebooks.
 
 The values know nothing of pictures, and drawing is imported only when something is shown. So the methods that
 notebooks call are given to the classes here, when the package is imported.

@@ -120,7 +120,7 @@ class Parser:
         return self._source
 
     def key(self, batch_size: int) -> list[Any]:
-        """What answers depend on beside the question: what the parser is made of, and its batches if they matter."""
+        """What answers depend on besides the question: what the parser is made of, and its batches if they matter."""
         if self._source is None:
             return [self.name, batch_size]
         return [*self._source.content(), batch_size if self._source.depends_on_batches() else None]

@@ -37,7 +37,7 @@ def test_the_consensus_of_a_parser_with_itself_is_its_answer(tmp_path: Path) -> 
     [
         ([], "not a consensus"),
         ({"kind": "consensus", "parsers": []}, "not a consensus"),
-        ({"kind": "consensus", "parsers": ["minilm_break"]}, "parser 1 is an object"),
+        ({"kind": "consensus", "parsers": ["minilm_break"]}, "parser 1 must be an object"),
         ({"kind": "consensus", "parsers": [{"parser": "nowhere"}]}, "there is no parser 'nowhere'"),
         ({"kind": "consensus", "parsers": [{"parser": "consensus.json"}]}, "the consensus itself"),
         ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "weigth": 1}]}, "'weigth'"),

@@ -1,1 +1,1 @@
-"""What ties the project to AllenNLP: the plugin, the ``allennlp`` command, and parsers out of archives."""
+"""What ties the project to AllenNLP: the plugin, the ``allennlp`` command, and parsers from archives."""

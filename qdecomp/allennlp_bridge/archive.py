@@ -1,4 +1,4 @@
-"""A parser out of an AllenNLP archive, for use without the ``allennlp`` command."""
+"""A parser from an AllenNLP archive, for use without the ``allennlp`` command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a trained parser to the parts of a bundle, see :mod:`qdecomp.runtime.bundle`."""
+"""Turns a trained parser into the parts of a bundle, see :mod:`qdecomp.runtime.bundle`."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def load_bundleable(archive: Path) -> Archive:
         )
     encoder = model.word_encoder
     if isinstance(model, BiaffineGraphParser) and encoder.special_states is None:
-        raise DataError(f"{archive}: bundled are graph parsers with special tokens outside of the encoder")
+        raise DataError(f"{archive}: only graph parsers with special tokens outside of the encoder can be bundled")
     if isinstance(model, CopyNetBert) and encoder.special_count:
-        raise DataError(f"{archive}: bundled are writers without special tokens")
+        raise DataError(f"{archive}: only parsers without special tokens can be bundled among those that write")
     if encoder.layer_mix is not None or encoder.pos_embedding is not None:
-        raise DataError(f"{archive}: bundled are parsers without tags and without mixed layers")
+        raise DataError(f"{archive}: only parsers without part-of-speech tags and without mixed layers can be bundled")
     return loaded
 
 
@@ -113,7 +113,7 @@ def _weights(model: Model, rounded: tuple[str, ...]) -> dict[str, Array | ByteRo
 
 
 def _pieces(encoder: str) -> str:
-    """The encoder's pieces, one a line."""
+    """The encoder's pieces, one per line."""
     path = Path(encoder_path(encoder)) / "vocab.txt"
     if not path.is_file():
         raise DataError(f"{path}: there is no such file; only encoders with a vocab.txt can be bundled")

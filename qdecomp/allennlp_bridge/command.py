@@ -95,7 +95,7 @@ def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         folder = Path(serialization_dir)
         if recover and force:
-            raise ConfigurationError("--recover goes on with a training and --force deletes it; give one of them")
+            raise ConfigurationError("--recover continues a training and --force deletes it; give only one of them")
         _check_trainer(params)
         check_encoders(params)
         keys = set(params.as_flat_dict())
@@ -155,7 +155,9 @@ def _with_checked_options(get_predictor: Callable[[Namespace], Predictor]) -> Ca
         except ValueError as error:
             raise ConfigurationError(f"--predictor-args: not JSON: {error}") from None
         if not isinstance(options, dict):
-            raise ConfigurationError(f'--predictor-args: {options!r} is no JSON object, such as {{"decoder": "ilp"}}')
+            raise ConfigurationError(
+                f'--predictor-args: {options!r} is not a JSON object, such as {{"decoder": "ilp"}}'
+            )
         with _unknown_keys_named("--predictor-args", options):
             return get_predictor(arguments)
 
@@ -218,7 +220,7 @@ def _prepare_recovery(params: Params, folder: Path) -> bool:
         return False
     config = folder / CONFIG_NAME
     if config.is_file() and not _is_json(config):
-        logger.warning("%s was being written at the time of the kill; it is written anew", config)
+        logger.warning("%s was being written at the time of the kill; it is written again", config)
         with write_text_atomically(config) as stream:
             json.dump(params.as_dict(quiet=True), stream, indent=4)
     vocabulary = folder / "vocabulary"

@@ -62,7 +62,7 @@ def _overrides(given: str | dict[str, Any], variables: Mapping[str, str]) -> tup
     with _mistakes_in_one_line(_OVERRIDES):
         found = params_module.parse_overrides(text, ext_vars=dict(variables))
     if not isinstance(found, dict):
-        raise ConfigurationError(f'{_OVERRIDES}: {found!r} is no object, such as {{"settings.epochs": 3}}')
+        raise ConfigurationError(f'{_OVERRIDES}: {found!r} is not an object, such as {{"settings.epochs": 3}}')
     nested = found.pop(_SETTINGS, {})
     if not isinstance(nested, dict):
         raise ConfigurationError(f"{_OVERRIDES}: settings are an object, not {nested!r}")

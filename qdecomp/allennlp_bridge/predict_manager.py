@@ -1,4 +1,4 @@
-"""What ``allennlp predict`` does with a file of questions: one record for every one of them."""
+"""What ``allennlp predict`` does with a file of questions: it writes one record for each."""
 
 from __future__ import annotations
 

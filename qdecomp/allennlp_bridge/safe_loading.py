@@ -1,4 +1,4 @@
-"""Loads AllenNLP's archives without running what they name.
+"""Loads AllenNLP's archives without running the code that they name.
 
 AllenNLP takes a name with a dot for a class of any module, imports it and calls it; it unpacks archives wherever their
 paths lead, and evaluates their configs as programs that see the environment. Here an archive is unpacked with care, its

@@ -1,1 +1,1 @@
-"""The subcommands of ``qdecomp``, a module each."""
+"""The subcommands of ``qdecomp``, one module each."""

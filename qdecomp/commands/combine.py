@@ -1,4 +1,4 @@
-"""``qdecomp combine``: the consensus of several systems' predictions."""
+"""``qdecomp combine``: combine the predictions of several systems by consensus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qdecomp convert``: annotated decompositions to dependency graphs, each of them checked."""
+"""``qdecomp convert``: turn annotated decompositions into dependency graphs and check each of them."""
 
 from __future__ import annotations
 

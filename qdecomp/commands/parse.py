@@ -110,9 +110,9 @@ def command(
     if bool(questions) == (input_path is not None):
         raise click.UsageError("give either questions or --input with a file of them")
     if input_path is None and column is not None:
-        raise click.UsageError("--column names a column of the file that --input names")
+        raise click.UsageError("--column goes with --input: it names a column of that file")
     if with_graph and (input_path is not None or format_name not in (None, "text")):
-        raise click.UsageError("--graph is for the text that is shown of a question; a record has its graph anyway")
+        raise click.UsageError("--graph goes with the format text; records always have their graph")
     require_one_way(processes, cluster)
     if cluster is not None and (input_path is None or output_path is None):
         raise click.UsageError("--cluster is for the questions of a file: give --input and --output")
@@ -144,12 +144,12 @@ def command(
 
 
 def _whole_questions(arguments: Sequence[str]) -> Sequence[str]:
-    """The questions on the command line: words without quotes are one question, and words beside others are refused."""
+    """The questions on the command line: words without quotes are one question, others are refused."""
     words = [argument for argument in arguments if len(argument.split()) == 1 and any(map(str.isalpha, argument))]
     if len(arguments) > 1 and all(len(argument.split()) == 1 for argument in arguments) and words:
         return [" ".join(arguments)]
     if len(arguments) > 1 and words:
-        raise click.UsageError(f"{words[0]!r} stands alone; put every question in quotes")
+        raise click.UsageError(f"{words[0]!r} is a single word; put every question in quotes")
     return arguments
 
 

@@ -1,4 +1,4 @@
-"""``qdecomp prompt``: what to ask a language model, so that its answer can be read and scored."""
+"""``qdecomp prompt``: print a prompt for a language model whose answer can be read and scored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The phrases and worked examples of ``qdecomp prompt``, written for it."""
+"""The phrases and worked examples of ``qdecomp prompt``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``qdecomp render``: predicted decompositions as a page of pictures."""
+"""``qdecomp render``: show predicted decompositions on a page of pictures."""
 
 from __future__ import annotations
 

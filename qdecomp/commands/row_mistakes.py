@@ -1,4 +1,4 @@
-"""What a command does at its end if the code failed on some rows."""
+"""What a command reports at its end if our code failed on some rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all readers of Break share: rows to instances, what cannot be used counted by reason, questions without gold."""
+"""What all readers of Break share: they turn rows into instances and count by reason what cannot be used."""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
@@ -30,7 +30,7 @@ _JSON_SUFFIXES = frozenset((".json", ".jsonl", ".ndjson"))
 
 
 def read_examples(path: str | Path) -> list[BreakExample]:
-    """The questions of Break's CSV, of JSON lines (``question`` or ``question_text``) or of a text, one a line."""
+    """The questions of Break's CSV, of JSON lines (``question`` or ``question_text``) or of a text, one per line."""
     suffix = text_suffix(path)
     if suffix == ".csv":
         return read_break_csv(path)
@@ -93,7 +93,7 @@ class BreakReader(DatasetReader):
         raise NotImplementedError
 
     def input_fields(self, words: Sequence[str]) -> dict[str, Field[Any]]:
-        """Fields that every question has, beside those of this class."""
+        """Fields that every question has, in addition to those of this class."""
         return {}
 
     def text_to_instance(

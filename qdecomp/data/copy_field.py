@@ -1,4 +1,4 @@
-"""What a decoder that may copy needs to know of a question: the ids of its words and of the tokens to write."""
+"""What a decoder that can copy needs to know about a question: the ids of its words and of the tokens to write."""
 
 from __future__ import annotations
 

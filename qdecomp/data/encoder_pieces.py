@@ -83,7 +83,7 @@ class EncoderPieces:
 
 
 def added_piece_count(encoder: str, special: SpecialTokens | None) -> int:
-    """How many embeddings the encoder needs beside its own for these special tokens."""
+    """How many embeddings the encoder needs in addition to its own for these special tokens."""
     return EncoderPieces(encoder, special).added if special else 0
 
 

@@ -1,4 +1,4 @@
-"""Batches with little padding in several lengths at once, drawn anew for every epoch."""
+"""Batches with little padding in several lengths at once, drawn again for every epoch."""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 

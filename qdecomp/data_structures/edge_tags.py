@@ -1,4 +1,4 @@
-"""The tags of graph edges: ``operator-argument[properties]``, and the three that only hold a graph together.
+"""The tags of graph edges: ``operator-argument[properties]``, and the three that only connect tokens.
 
 A step's tokens are chained by ``span`` edges; a ``duplicate`` edge goes from a ``[DUP]`` token to a token that it
 copies; an ``unused`` edge goes from the last step to a step that no other step refers to (people write such steps),

@@ -1,4 +1,4 @@
-"""Errors and messages without what differs from row to row, so that equal reasons are counted together."""
+"""Errors and messages without the details that differ from row to row, so that equal reasons are counted together."""
 
 from __future__ import annotations
 

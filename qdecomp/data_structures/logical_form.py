@@ -151,12 +151,12 @@ def parse_step(text: str) -> LogicalStep:
 
 
 def format_logical_form(form: LogicalForm) -> str:
-    """Write all steps, one a line; :func:`parse_logical_form` reads them back."""
+    """Write all steps, one per line; :func:`parse_logical_form` reads them back."""
     return "\n".join(format_step(step) for step in form.steps)
 
 
 def parse_logical_form(text: str | Iterable[str]) -> LogicalForm:
-    """Read steps, one a line or one an element.
+    """Read steps, one per line or one per element.
 
     >>> parse_logical_form(["SELECT[](sub=cubes)", "AGGREGATE[count](arg=#1)"]).steps[1].references
     (1,)

@@ -1,4 +1,4 @@
-"""A mistake of ours in one row is that row's error, so that no word of a question can stop a batch.
+"""If our code fails on a row, that is the error of this row, so that no question can stop a batch.
 
 Whatever works through rows does each of them inside of :func:`as_row_errors`. The message of such an error is marked,
 and stays so in records, tables and reports: commands count them with :func:`is_mistake` and exit with code 1.

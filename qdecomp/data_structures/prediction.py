@@ -1,4 +1,4 @@
-"""What a parser says about one question, and the record that is written for it."""
+"""What a parser answers to one question, and the record that is written for it."""
 
 from __future__ import annotations
 

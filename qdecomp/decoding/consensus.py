@@ -1,4 +1,4 @@
-"""The consensus of several parsers: what most of them, or the surest of them, say in one way or another.
+"""The consensus of several parsers: what most of them, or the surest of them, say, in whatever words.
 
 Candidates are put into classes of the same normalised logical form, which LF-EM takes for equal. A class has the
 weighted sum of its members' probabilities, and the best member of the best class is the answer.

@@ -1,4 +1,4 @@
-"""What a beam search finds, be it in torch or in NumPy: sequences of tokens with their scores."""
+"""What a beam search in torch or NumPy finds: sequences of tokens with their scores."""
 
 from __future__ import annotations
 

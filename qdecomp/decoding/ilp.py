@@ -1,4 +1,4 @@
-"""Decoding to the most probable *valid* graph, by an integer program where the greedy graph is not valid.
+"""Decoding to the most probable *valid* graph, by an integer program if the greedy graph is not valid.
 
 The program has only the choices that cost less than some bound. If the graph that it finds costs less than that, none
 of the others can be in a better one; if not, the bound is raised.

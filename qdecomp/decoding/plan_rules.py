@@ -1,4 +1,4 @@
-"""What a plan that is written token by token may not do, as rules that every search asks, be it in torch or NumPy.
+"""What a plan that is written token by token may not do: rules for every search, in torch and in NumPy.
 
 A rule looks at the tokens that are written so far and forbids some of those that could come next: references, the
 separator of steps, and the end.

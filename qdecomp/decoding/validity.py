@@ -1,4 +1,4 @@
-"""Which constraints a graph breaks, and which of its edges are to blame; and graphs without the blamed ones."""
+"""Which constraints a graph breaks, which of its edges break them, and the graph without these edges."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def name_systems(options: Iterable[str]) -> list[tuple[str, Path]]:
         if not name or not file:
             raise DataError(f"{option!r}: give predictions as FILE or NAME=FILE")
         if name in named:
-            raise DataError(f"two prediction files are called {name!r}; name them apart with NAME=FILE")
+            raise DataError(f"two prediction files are called {name!r}; give them different names with NAME=FILE")
         named[name] = Path(file)
     return list(named.items())
 

@@ -38,7 +38,7 @@ __all__ = [
     "number_of_steps",
 ]
 
-# A metric that is always shown beside another one: the reader of a published score is to see the strict one too.
+# A metric that is always shown next to another one: the reader of a published score is to see the strict one too.
 _COMPANIONS = {"lf_em": "lf_em_strict"}
 # The names in files follow those of Break's evaluator where they are not the names of the command line.
 _FIELD_NAMES = {"em": "exact_match"}
@@ -84,7 +84,7 @@ class Evaluation:
 
 
 def choose_metrics(names: Iterable[str] = DEFAULT_METRICS) -> tuple[Metric, ...]:
-    """The metrics of these names, without repetitions, each with the one that is always shown beside it.
+    """The metrics of these names, without repetitions, each with the one that is always shown next to it.
 
     >>> [metric.name for metric in choose_metrics(["lf_em", "em"])]
     ['lf_em', 'lf_em_strict', 'em']

@@ -1,4 +1,4 @@
-"""Whether the difference between two systems on the same questions may be chance.
+"""Whether the difference between two systems on the same questions may be due to chance.
 
 Both systems answer the same questions, so the tests are paired. For a verdict (EM, LF-EM, NormEM) it is McNemar's
 test in its exact form: of the questions that only one of the two has right, each system should get half if they

@@ -36,7 +36,7 @@ class _BoundedStream:
         data = self._stream.read(size)
         self._left -= len(data)
         if self._left < 0:
-            raise DataError(f"{self._path}: unpacks to far more than a parser has; it is not opened")
+            raise DataError(f"{self._path}: unpacks to far more than a parser needs, so it is not opened")
         return data
 
 

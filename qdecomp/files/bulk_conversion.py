@@ -1,4 +1,4 @@
-"""Whole files of annotated decompositions to dependency graphs, on all cores, with a count of what was lost and why."""
+"""Converts whole files of annotated decompositions on all cores, and counts what was lost and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a CSV, one by one; a row whose quotes are not closed does not take the rows below it along."""
+"""The rows of a CSV, one by one; a row whose quotes are not closed does not swallow the rows below it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two files or folders change their names in one step, where the system can do that."""
+"""Exchanges two files or folders in one step, if the system can do that."""
 
 from __future__ import annotations
 

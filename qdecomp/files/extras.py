@@ -1,4 +1,4 @@
-"""The parts of the package that are installed when they are asked for."""
+"""The optional parts of the package, which are installed on request."""
 
 from __future__ import annotations
 

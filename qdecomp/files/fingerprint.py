@@ -1,4 +1,4 @@
-"""What a parser's files hold, in a few characters: the same for a copy, another one after a new training."""
+"""A short fingerprint of a parser's files: the same for a copy, different after a new training."""
 
 from __future__ import annotations
 

@@ -68,9 +68,9 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for number, record in _csv_records(path) if text_suffix(path) == ".csv" else read_json_lines(path):
         question_id = record.get("question_id") if isinstance(record, dict) else None
         if not isinstance(question_id, str) or not question_id.strip():
-            raise DataError(f"{path}: row {number} has no question_id, by which the files are put together")
+            raise DataError(f"{path}: row {number} has no question_id, by which the files are matched")
         if question_id in seen:
-            raise DataError(f"{path}: row {number} has a question_id that came before: {question_id}")
+            raise DataError(f"{path}: row {number} repeats the question_id of an earlier row: {question_id}")
         seen.add(question_id)
         yield question_id, record
 

@@ -1,4 +1,4 @@
-"""Nothing that is read is written over."""
+"""Makes sure that no output file is also an input."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def require_other_files(outputs: Mapping[str, Path | None], inputs: Iterable[Pat
             continue
         for path in read:
             if _is_same(output, path) or _is_below(path, output):
-                raise DataError(f"{output}: {option} would write over {path}, which is read; give another {option}")
+                raise DataError(f"{output}: {option} would overwrite {path}, which is an input; give another {option}")
         for other, path in written.items():
             if _is_same(output, path):
-                raise DataError(f"{output}: {option} and {other} are the same file; give two")
+                raise DataError(f"{output}: {option} and {other} are the same file; give two different ones")
         written[option] = output
 
 

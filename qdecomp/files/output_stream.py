@@ -1,4 +1,4 @@
-"""A file that is written: what stands in its way is an error of ours, and every text can be written.
+"""An output file: a problem with it is a clear error, and every text can be written.
 
 The body of a ``with`` that writes also reads files, starts processes and so on. Only an error of the file that is being
 written says that this file cannot be written; all others are what they are.

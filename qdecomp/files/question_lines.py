@@ -1,4 +1,4 @@
-"""The questions in the lines of a file that come one by one: plain text, JSON lines or a CSV."""
+"""The questions of a file that is read line by line: plain text, JSON lines or a CSV."""
 
 from __future__ import annotations
 

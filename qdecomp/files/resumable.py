@@ -1,4 +1,4 @@
-"""JSON lines that a long run writes one by one, so that a run that was stopped goes on where it ended.
+"""JSON lines that a long run writes one by one, so that a run that was stopped continues where it ended.
 
 Every record has a ``key`` that says what it was made from. The keys of all records are known before; a file whose
 lines do not have these keys in this order belongs to other input or other settings and is not touched.

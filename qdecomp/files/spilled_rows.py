@@ -1,4 +1,4 @@
-"""Rows of any number at bounded memory: the first ones are kept, the others go to a temporary file."""
+"""Any number of rows in bounded memory: the first ones are kept, the others go to a temporary file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text files and JSON lines, read with errors that say what stands in the way."""
+"""Text files and JSON lines, read with errors that say what is wrong."""
 
 from __future__ import annotations
 

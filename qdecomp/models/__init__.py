@@ -1,1 +1,1 @@
-"""The parsers, each in a file of its own."""
+"""The parsers, one file for each."""

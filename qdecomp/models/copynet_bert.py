@@ -1,4 +1,4 @@
-"""CopyNet-BERT: a transformer reads the question, and an LSTM that may copy its words writes the decomposition."""
+"""CopyNet-BERT: a transformer reads the question, and an LSTM that can copy its words writes the decomposition."""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 

@@ -48,7 +48,7 @@ class LatentRat(Model):
     dropout : `float`
         The rate on the encoded words.
     graph_weight : `float`
-        What the graph's loss (per pair of tokens) is multiplied by, beside the decoder's (per question).
+        What the graph's loss (per pair of tokens) is multiplied by, compared with the decoder's (per question).
     predict_with : `str`
         ``decoder`` gives written decompositions, ``graph`` those of the predicted graphs. In validation both are
         scored, and ``lf_em`` is that of the one that is named here.

@@ -1,4 +1,4 @@
-"""Dropout that is cheap on a CPU, where drawing a random number for every element takes longer than all else of it.
+"""Dropout that is cheap on a CPU, where it takes longest to draw a random number for every element.
 
 A random number of 64 bits serves eight elements, one for each of its bytes. Rates are therefore those of a byte: 0.1 is
 26 of 256.

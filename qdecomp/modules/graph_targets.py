@@ -1,4 +1,4 @@
-"""Gold edges, which readers give as lists of pairs, as the matrices that losses need."""
+"""Turns gold edges, which readers give as lists of pairs, into the matrices that losses need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps that need no asking: counts, unions, comparisons, arithmetic and the like over answers that are known.
+"""Steps that can be computed: counts, unions, comparisons, arithmetic and the like over answers that are known.
 
 Every operator that can be computed is a row of :data:`COMBINERS`. A combiner gets the step and the answers, and says
 :data:`ASK` where their types do not allow it: a highest of names, an attribute that does not belong to the members of

@@ -1,4 +1,4 @@
-"""Comparisons as steps say them: "#2 is at least 100", "#1 is the same as #2".
+"""Comparisons as they are written in steps: "#2 is at least 100", "#1 is the same as #2".
 
 A logical form has one property for "more than" and "at least", so the words themselves are read here.
 """

@@ -1,4 +1,4 @@
-"""Running a plan: what is asked when, what is combined, and the trace of it all."""
+"""Running a plan: what is asked when, what is computed, and the trace of both."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _FAILURES = (QDecompError, RuntimeError, MemoryError)
 
 @Predictor.register("question_decomposition")
 class QuestionDecompositionPredictor(Predictor):
-    """Reads questions as plain text (one a line), JSON lines or Break's CSV, and writes prediction records.
+    """Reads questions as plain text (one per line), JSON lines or Break's CSV, and writes prediction records.
 
     The format is seen from the lines themselves, see :class:`~qdecomp.files.question_lines.QuestionLines`. A
     question that cannot be parsed gives a record that says why.

@@ -1,1 +1,1 @@
-"""The bundled parser: a trained graph parser in NumPy, so that parsing needs neither torch nor AllenNLP."""
+"""The bundled parser: trained networks in NumPy, so that parsing needs neither torch nor AllenNLP."""

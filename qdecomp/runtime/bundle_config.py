@@ -1,4 +1,4 @@
-"""What is to be known of a bundled parser beside its weights, for each kind of parser."""
+"""What else a bundled parser needs besides its weights, for each kind of parser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions to predictions with the bundled networks."""
+"""Makes predictions with the bundled networks of a graph parser."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GraphParser:
         decoder: Decoder,
     ) -> None:
         if (network.label_count, network.special_count) != (len(labels), len(special_tokens)):
-            raise DataError("the weights and the names of labels or special tokens do not belong together")
+            raise DataError("the weights and the names of labels or special tokens do not match")
         self._network = network
         self._word_pieces = word_pieces
         self.labels = tuple(labels)

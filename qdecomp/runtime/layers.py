@@ -52,7 +52,7 @@ class Weights:
         try:
             return self._arrays[self._prefix + name]
         except KeyError:
-            raise DataError(f"the weights have nothing called {self._prefix + name}") from None
+            raise DataError(f"the weights have no {self._prefix + name}") from None
 
     def within(self, name: str) -> Weights:
         """The weights whose names begin so."""

@@ -1,4 +1,4 @@
-"""Questions made ready for the networks, and what cannot be a question."""
+"""Prepares questions for the networks, and refuses what cannot be one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tensors the networks of a bundle have, with which shapes; a file that has others is told tensor by tensor.
+"""Which tensors the networks of a bundle have, with which shapes; mistakes are reported tensor by tensor.
 
 The config of a bundle has its ``sizes``: how wide the layers are and how many there are. They and the rest of the
 config say the name and the shape of every tensor. :func:`measured_sizes` reads the sizes off weights when a bundle is

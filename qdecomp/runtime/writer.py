@@ -1,4 +1,4 @@
-"""Questions to predictions with networks that write decompositions token by token."""
+"""Makes predictions with networks that write decompositions token by token."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Writer:
         search: SearchSettings,
     ) -> None:
         if network.token_count != len(tokens):
-            raise DataError("the weights and the tokens do not belong together")
+            raise DataError("the weights and the tokens do not match")
         self._network = network
         self._word_pieces = word_pieces
         self._tokens = tuple(tokens)

@@ -1,4 +1,4 @@
-"""Text from outside on its way to a terminal.
+"""Makes text from outside safe to print on a terminal.
 
 A question, an id or the name of a file may hold escape sequences, which would move the cursor, change the title of the
 window or worse. Everything of that kind is printed through one of these functions.

@@ -1,4 +1,4 @@
-"""Work in several processes that end with the one that started them, however it ends."""
+"""Work in several processes that end when the one that started them ends, whatever the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints that are complete or not there, so that a training that was killed goes on where it was."""
+"""Checkpoints that are complete or not there, so that a training that was killed continues where it was."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 _BEST_WEIGHTS = "best.th"
 _TEMPORARY = ".tmp"
 _UNREADABLE = ".unreadable"
-# What is kept in the training state beside AllenNLP's own entries.
+# What is kept in the training state in addition to AllenNLP's own entries.
 _IS_BEST = "qdecomp_is_best"
 _RANDOM_STATE = "qdecomp_random_state"
 

@@ -1,4 +1,4 @@
-"""Adam in one pass over each parameter, which on a processor takes a third of the time of AllenNLP's ``adam``."""
+"""Adam in one pass over each parameter, which takes a third of the time of AllenNLP's ``adam`` on a CPU."""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 

@@ -1,4 +1,4 @@
-"""A decomposition as a piece of HTML: the question, the numbered steps and both pictures, alone or beside gold."""
+"""A decomposition as a piece of HTML: the question, the numbered steps and both pictures, alone or next to gold."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WIDTH = re.compile(r"--qd-width:([0-9.]+)px")
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the decompositions of a question that are shown beside each other, and what stands above it."""
+    """One of the decompositions of a question that are shown side by side, and what stands above it."""
 
     title: str
     prediction: Prediction
@@ -57,12 +57,12 @@ def steps_html(sides: Sequence[Side]) -> str:
 
 
 def pictures_html(sides: Sequence[Side]) -> str:
-    """The pictures of each side: the steps beside each other, then the graphs, beside each other where they fit."""
+    """The pictures of each side: the steps side by side, then the graphs, side by side where they fit."""
     parts = []
     for layout, figure in (("qd-sides", _figure_of_steps), ("qd-graphs", _figure_of_graph)):
         figures = list(map(figure, sides))
         if any(figures):
-            # An empty figure keeps the place beside the other side.
+            # An empty figure keeps the place next to the other side.
             parts.append(f'<div class="{layout}">{"".join(each or "<figure></figure>" for each in figures)}</div>')
     return "".join(parts)
 

@@ -1,4 +1,4 @@
-"""A dependency graph in a terminal: arcs of box characters above the words, or a table where the line is too short."""
+"""A dependency graph in a terminal: arcs of box characters above the words, or a table if the line is too short."""
 
 from __future__ import annotations
 

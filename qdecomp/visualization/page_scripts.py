@@ -1,4 +1,4 @@
-"""The script of pages, a file in `scripts/`; it is written into the page, which allows no other by its hash."""
+"""The script of pages, a file in `scripts/`. It is written into the page, which allows no other script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts in pictures: made safe for markup, their width estimated without a font at hand, cut or wrapped to a width."""
+"""Texts in pictures: made safe for markup, measured without a font, and cut or wrapped to fit."""
 
 from __future__ import annotations
 

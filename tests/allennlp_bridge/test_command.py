@@ -164,7 +164,7 @@ def test_an_error_with_several_lines_is_put_on_one(capsys: pytest.CaptureFixture
     ("given", "message"),
     [
         ("{decoder}", "--predictor-args: not JSON"),
-        ('"ilp"', "--predictor-args: 'ilp' is no JSON object"),
+        ('"ilp"', "--predictor-args: 'ilp' is not an object"),
         ('{"decodre": "ilp"}', "--predictor-args: decodre: there is no such key"),
     ],
 )
@@ -218,7 +218,7 @@ def test_recover_and_force_together_delete_nothing(
     other = tmp_path / "runs" / "other" / "model.tar.gz"
     other.parent.mkdir(parents=True)
     other.write_text("weeks of work", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="give one of them"):
+    with pytest.raises(ConfigurationError, match="give only one of them"):
         careful(Params(changed(tiny_config)), tmp_path / name, recover=True, force=True)
     assert other.read_text(encoding="utf-8") == "weeks of work"
 

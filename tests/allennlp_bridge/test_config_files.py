@@ -49,7 +49,7 @@ def test_settings_are_not_part_of_the_config(config: Path) -> None:
         ({"size": 4}, "--overrides: size is a setting; write settings.size"),
         ({"model.nothing.here": 4}, "--overrides: .*unused keys.*model.nothing.here"),
         ("{", "--overrides: .*end of file"),
-        ("[1]", "--overrides: .* is no object"),
+        ("[1]", "--overrides: .* is not an object"),
         ({"settings": 4}, "--overrides: settings are an object, not 4"),
     ],
 )

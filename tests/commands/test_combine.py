@@ -95,7 +95,7 @@ def test_weights_are_learned_on_gold(files: list[str], tmp_path: Path, capsys: p
     [
         (lambda files: ["--predictions", files[0], "--output", "x"], "two or more systems"),
         (lambda files: ["--predictions", *files], "give --output"),
-        (lambda files: ["--predictions", *files, "--output", files[0]], "--output would write over"),
+        (lambda files: ["--predictions", *files, "--output", files[0]], "--output would overwrite"),
         (lambda files: ["--predictions", *files, "--output", "x", "--weights", "1,a,2"], "give numbers"),
         (lambda files: ["--predictions", *files, "--output", "x", "--weights", "1,2"], "3 systems and 2 weights"),
         (lambda files: ["--predictions", files[1], files[1], "--output", "x"], "no file has the text of question 0"),
@@ -112,7 +112,7 @@ def test_rows_without_or_with_the_same_id_are_said(tmp_path: Path, capsys: pytes
     path = tmp_path / "a.jsonl"
     for line, message in (
         ('{"decomposition": "return a"}\n', "row 1 has no question_id"),
-        ('{"question_id": "1", "question": "a", "decomposition": "return a"}\n' * 2, "row 2 has a question_id"),
+        ('{"question_id": "1", "question": "a", "decomposition": "return a"}\n' * 2, "row 2 repeats the question_id"),
         ("[]\n", "row 1 has no question_id"),
     ):
         path.write_text(line, encoding="utf-8")

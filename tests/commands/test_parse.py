@@ -54,7 +54,7 @@ def test_the_graph_is_shown_when_it_is_asked_for(capsys: pytest.CaptureFixture[s
     assert run(QUESTION, "--graph", "--output", str(path)) == 0
     assert "aggregate-arg" in path.read_text(encoding="utf-8")
     assert run(QUESTION, "--graph", "--format", "json") == 2
-    assert "a record has its graph anyway" in capsys.readouterr().err
+    assert "records always have their graph" in capsys.readouterr().err
 
 
 def test_formats_read_back(capsys: pytest.CaptureFixture[str]) -> None:
@@ -307,7 +307,7 @@ def test_a_column_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_a_column_needs_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(QUESTION, "--column", "text") == 2
-    assert "--column names a column of the file" in capsys.readouterr().err
+    assert "--column goes with --input" in capsys.readouterr().err
 
 
 def test_a_question_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,13 +81,13 @@ def test_other_files_and_devices_are_fine(files: Path, name: str) -> None:
 
 
 def test_a_folder_holds_what_is_below_it(files: Path) -> None:
-    with pytest.raises(DataError, match=r"--output would write over .*link\.csv, which is read"):
+    with pytest.raises(DataError, match=r"--output would overwrite .*link\.csv, which is an input"):
         require_other_files({"--output": files}, [files / "link.csv"])
 
 
 def test_allennlp_predict_does_not_either(files: Path) -> None:
     manager: Callable[..., object] = pytest.importorskip("qdecomp.allennlp_bridge.predict_manager").PredictManager
     path = str(files / "gold.csv")
-    with pytest.raises(DataError, match="--output-file would write over"):
+    with pytest.raises(DataError, match="--output-file would overwrite"):
         manager(None, path, path, 1, False, False)
     assert (files / "gold.csv").read_text() == GOLD

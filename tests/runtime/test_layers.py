@@ -46,5 +46,5 @@ def test_attention_stays_within_a_question():
 def test_weights_are_found_by_name_and_number():
     weights = Weights({"a.layer.10.bias": STATES[0], "a.layer.2.bias": STATES[1], "a.norm": STATES[2]})
     assert [layer["bias"][0] for layer in weights.within("a").numbered("layer")] == [STATES[1][0], STATES[0][0]]
-    with pytest.raises(DataError, match=r"nothing called a\.missing"):
+    with pytest.raises(DataError, match=r"the weights have no a\.missing"):
         weights.within("a")["missing"]

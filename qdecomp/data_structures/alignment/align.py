@@ -1,4 +1,4 @@
-"""Token alignment: which question tokens (or resource words) each step says, as an integer program.
+"""Token alignment: which tokens of the question (or resource words) express each step, found by an integer program.
 
 The program minimises the costs of :mod:`~qdecomp.data_structures.alignment.costs`. What has only one candidate is
 decided at once; a choice that does not affect any other choice is the cheapest candidate; only the rest goes to CP-SAT,
@@ -67,7 +67,7 @@ def solve_alignment(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -
 
         choices = sum(len(group.options) for group in component)
         if reason := above(MOST_ALIGNMENT_CHOICES, choices, "ways to align words"):
-            raise AlignmentError(f"{reason}; are the same words in the question or in the steps again and again?")
+            raise AlignmentError(f"{reason}; do the question or the steps repeat the same words many times?")
         best, proven = solve_component(component, costs, chosen)
         chosen.add(best)
         optimal = optimal and proven

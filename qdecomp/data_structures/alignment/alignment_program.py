@@ -1,4 +1,4 @@
-"""The part of an alignment that needs a solver: choices that bear on each other, as a CP-SAT model."""
+"""The part of an alignment that needs a solver: choices that depend on each other, as a CP-SAT model."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Costs:
                 related[number].add(target)
                 related[target].add(number)
         self.relatives = tuple(tuple(sorted(steps)) for steps in related)
-        """For each step, the steps that gain by tokens beside its own: itself, and those that one refers to."""
+        """For each step, the steps that gain by tokens next to its own: itself, and those that one refers to."""
         self._related = tuple(related)
 
     def own_cost(self, choice: TokenChoice, is_anchor: bool = False) -> int:

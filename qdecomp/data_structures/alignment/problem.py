@@ -84,10 +84,10 @@ def content_words(step: LogicalStep) -> tuple[str, ...]:
 
 
 def _words(step: LogicalStep) -> list[str]:
-    """The words of a step; those beside a reference are left out where an argument has nothing but words.
+    """The words of a step; those next to a reference are left out where an argument has nothing but words.
 
     All words of a node go to one argument, and in an operator over references the words of such an argument count
-    while words beside a reference do not.
+    while words next to a reference do not.
     """
     arguments = step.arguments
     if OPERATORS[step.operator].prefers_bare_words:

@@ -1,7 +1,7 @@
 """How the tokens of a node read as a phrase of a step.
 
 Graphs hold no auxiliary words, so that parsers need not learn which of them an annotator wrote. Here those that stand
-in the question beside a node's tokens are put back ("from Denver"), and words that were split are put together again.
+in the question next to a node's tokens are put back ("from Denver"), and words that were split are put together again.
 None of this has a meaning for LF-EM.
 """
 

@@ -1,4 +1,4 @@
-"""What a decoder is taught to write: a decomposition as one row of tokens, and the way back to Break's text.
+"""What a decoder is taught to write: a decomposition as one sequence of tokens, and how it becomes Break's text again.
 
 The row has the words of the steps in lower case, with ``;`` between steps and without ``return``, which says
 nothing. Words are split as the question's are, so that they can be copied from it: ``japan 's`` for ``Japan's``. The
@@ -22,7 +22,7 @@ __all__ = ["STEP_SEPARATOR", "by_level", "copied_ids", "text_from_target_tokens"
 
 STEP_SEPARATOR = ";"
 
-# Words that decide how a step is read, beside those of the lexicon; another form of them may be read otherwise.
+# Words that decide how a step is read, next to those of the lexicon; another form of them may be read otherwise.
 _MARKERS = frozenset(
     word
     for line in (

@@ -1,4 +1,4 @@
-"""The word lists of QDMR, read once from the data files beside this module.
+"""The word lists of QDMR, read once from the data files next to this module.
 
 To add a word or a class is to add it to a file. Everything is lower case.
 """
@@ -56,7 +56,7 @@ def stop_words() -> frozenset[str]:
 
 @cache
 def skipped_words() -> frozenset[str]:
-    """Words of questions that decompositions often leave out or say in another way, beside the auxiliary words."""
+    """Words of questions that decompositions often leave out or say in another way, besides the auxiliary words."""
     return frozenset(word for line in _lines("skipped_words.txt") for word in line)
 
 

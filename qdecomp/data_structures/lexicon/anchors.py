@@ -1,4 +1,4 @@
-"""The words of a question that show a step which has no words of its own.
+"""The words of a question that point to a step without words of its own.
 
 "How many cubes are there?" has no word of the step "number of #1", but "many" shows it. Such a word holds the step's
 place in the graph; it is not part of what the step says.

@@ -1,4 +1,4 @@
-"""What is wrong with a plan at first sight, and what is not a question: a table of checks, with words from a data file.
+"""What is obviously wrong with a plan, and what is not a question: a table of checks, with words from a data file.
 
 A warning does not say that a plan is wrong, but that a person would look at it twice.
 """

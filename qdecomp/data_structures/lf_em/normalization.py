@@ -43,7 +43,7 @@ _SHOWN = {operator: operator.value.upper() for operator in Operator}
 def normalize(question: str, form: LogicalForm, *, strict: bool = False) -> tuple[NormalizedStep, ...]:
     """Bring a logical form into the form in which equal meanings are equal values.
 
-    ``strict`` keeps what the published metric overlooks: negation, words beside the references of an aggregate, and
+    ``strict`` keeps what the published metric overlooks: negation, words next to the references of an aggregate, and
     the difference between "last" and "most".
     """
     return tuple(step for step, _ in _normalized(question, form, strict))

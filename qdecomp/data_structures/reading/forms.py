@@ -1,4 +1,4 @@
-"""The table of forms: how a text shows that it is one, and how it is split into steps."""
+"""The table of forms: how a text is recognised as one of them, and how it is split into steps."""
 
 from __future__ import annotations
 

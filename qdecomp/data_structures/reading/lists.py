@@ -1,4 +1,4 @@
-"""Lists of steps: numbered, labelled and bulleted, a member in each line or all in one."""
+"""Lists of steps: numbered, labelled and bulleted, with one step on each line or all on one line."""
 
 from __future__ import annotations
 

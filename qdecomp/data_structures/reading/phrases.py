@@ -1,4 +1,4 @@
-"""From the sentence of a writer to the phrase of a step: full stops, quotes, verbs of command, sub-questions."""
+"""How a written sentence becomes the phrase of a step: full stops, quotes, verbs of command, sub-questions."""
 
 from __future__ import annotations
 

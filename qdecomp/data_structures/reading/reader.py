@@ -1,4 +1,4 @@
-"""From whatever was written to Break's text."""
+"""Turns whatever was written into Break's text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps in JSON or in a Python literal, alone or inside of other text."""
+"""Steps in JSON or in a Python literal, alone or inside other text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reading gives: the steps as they were written, and the decomposition with the form that was found."""
+"""What reading gives: the steps as they were written, and the decomposition with the form in which it was found."""
 
 from __future__ import annotations
 

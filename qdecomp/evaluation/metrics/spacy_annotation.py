@@ -1,4 +1,4 @@
-"""Annotations from spaCy: the model says tags and trees, the functions of :mod:`.penn_words` the rest."""
+"""Annotations from spaCy: the model gives tags and trees, and the functions of :mod:`.penn_words` give the rest."""
 
 from __future__ import annotations
 

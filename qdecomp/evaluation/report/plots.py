@@ -31,7 +31,7 @@ _HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++", "ooo")
 SUBSETS_SHOWN = 16
 """How many subsets of systems fit in a figure."""
 _LONGEST_LABEL = 30
-# How much fits beside each other in a legend.
+# How much fits side by side in a legend.
 _CHARACTERS_AN_INCH = 11
 _CHARACTERS_OF_A_HANDLE = 9
 
@@ -251,7 +251,7 @@ def _legend(figure: Figure, axes: Axes) -> None:
 
 
 def _svg(draw: Callable[[Figure], None], size: tuple[float, float], name: str) -> str:
-    """Draw a figure and give it back as an SVG element that can stand in a page beside others."""
+    """Draw a figure and give it back as an SVG element that can stand in a page next to others."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure

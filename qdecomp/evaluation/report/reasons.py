@@ -1,4 +1,4 @@
-"""Errors by reason, each kind with the reason that is commonest in it, as it was said."""
+"""Errors by kind of reason, each with its most common wording."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def write_report(report: Report, folder: str | Path) -> None:
 
 
 def report_to_json(report: Report) -> dict[str, Any]:
-    """The figures of the evaluation, and those of the report beside them."""
+    """The figures of the evaluation, and those of the report next to them."""
     total = len(report.summary.evaluation.gold.examples)
     return {
         **summary_to_json(report.summary),

@@ -1,4 +1,4 @@
-"""Changes to a decomposition that alter what it computes, to test a metric with.
+"""Changes to a decomposition that alter what it computes, for testing a metric.
 
 Each kind of change is a function from a decomposition to all decompositions that differ from it in one place.
 Changes that leave the meaning as it is, such as exchanging the members of a union, are not made.
@@ -211,7 +211,7 @@ def _change_negation(decomposition: Qdmr, words: Sequence[str], generator: rando
 
 
 def _exchange_word(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
-    """A content word becomes another one; beside references that say it all, words do not count."""
+    """A content word becomes another one; next to references that say it all, words do not count."""
     for place, step in enumerate(decomposition.steps):
         operator = to_logical_step(step).operator
         if not OPERATORS[operator].describes or not words:

@@ -1,4 +1,4 @@
-"""What each operator computes, one function an operator; ``docs/lf_eq.md`` has the table in words."""
+"""What each operator computes, one function for each; ``docs/lf_eq.md`` has the table in words."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _compared(run: Interpreter, condition: Condition, value: Value, focus: int |
 
 
 def _marked(run: Interpreter, word: str, value: Value) -> AnyArray:
-    """Whether a word that stands beside a comparison holds of what is compared."""
+    """Whether a word that stands next to a comparison holds of what is compared."""
     if isinstance(value, Things):
         return np.asarray(value.bits & run.worlds.words[word] != 0)
     return np.asarray(run.unknown(f"marked {word}", [value]).bits & 1 == 1)

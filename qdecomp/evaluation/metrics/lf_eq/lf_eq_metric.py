@@ -1,4 +1,4 @@
-"""The comparison by worlds as a metric of the table."""
+"""LF-Eq as a metric of the table."""
 
 from __future__ import annotations
 

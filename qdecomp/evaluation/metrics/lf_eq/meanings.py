@@ -27,7 +27,7 @@ class Meaning:
 
 @cache
 def meanings() -> tuple[Meaning, ...]:
-    """The rows, read once from the file beside this module."""
+    """The rows, read once from the file next to this module."""
     text = files(__package__).joinpath("meanings.json").read_text(encoding="utf-8")
     return tuple(Meaning(**row) for row in json.loads(text))
 

@@ -1,4 +1,4 @@
-"""Whether two decompositions of a question compute the same, in all of many random worlds."""
+"""Whether two decompositions of a question compute the same in many random worlds."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _EXACT_NUMBERS = 3
 class Vocabulary:
     """What two plans together speak of, so that both are run in the same worlds.
 
-    A word that describes things somewhere (``describing``) does so everywhere. The others stand only beside
+    A word that describes things somewhere (``describing``) does so everywhere. The others occur only next to
     references: those of one phrase are together the name of a relation.
     """
 
