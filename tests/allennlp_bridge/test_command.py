@@ -164,7 +164,7 @@ def test_an_error_with_several_lines_is_put_on_one(capsys: pytest.CaptureFixture
     ("given", "message"),
     [
         ("{decoder}", "--predictor-args: not JSON"),
-        ('"ilp"', "--predictor-args: 'ilp' is not an object"),
+        ('"ilp"', "--predictor-args: 'ilp' is not a JSON object"),
         ('{"decodre": "ilp"}', "--predictor-args: decodre: there is no such key"),
     ],
 )
