@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from allennlp.data.fields import TextField
 from allennlp.data.samplers import BatchSampler
 
 import qdecomp.allennlp_bridge.plugin  # noqa: F401
+from qdecomp.training.durable_checkpointer import DurableCheckpointer
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGS = sorted((ROOT / "training_config").glob("*.jsonnet"))
@@ -28,37 +28,60 @@ def _params(path: Path, **overrides: Any) -> Params:
     return Params.from_file(str(path), params_overrides=overrides)
 
 
-def test_there_are_configs() -> None:
-    assert len(CONFIGS) >= 3
+@pytest.fixture(scope="module", params=CONFIGS, ids=lambda path: path.stem)
+def built(request: pytest.FixtureRequest, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainModel:
+    """What AllenNLP makes of a config, on the sample set."""
+    folder = tmp_path_factory.mktemp(request.param.stem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        patch.setenv("QDECOMP_CACHE", str(folder / "cache"))
+        params = _params(request.param, **dict.fromkeys(ENCODER_KEYS, str(tiny_encoder)))
+        prepare_environment(params)
+        return TrainModel.from_params(params, serialization_dir=str(folder / "run"), local_rank=0)
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_it_builds(path: Path, tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("QDECOMP_CACHE", str(tmp_path / "cache"))
-    params = _params(path, **dict.fromkeys(ENCODER_KEYS, str(tiny_encoder)))
-    patterns = [pattern for group in params["trainer"]["optimizer"]["parameter_groups"] for pattern in group[0]]
-    prepare_environment(params)
-    trained = TrainModel.from_params(params, serialization_dir=str(tmp_path / "run"), local_rank=0)
-    parameters = [name for name, parameter in trained.model.named_parameters() if parameter.requires_grad]
+def test_the_encoder_learns_more_slowly_than_what_is_new(built: TrainModel) -> None:
     # A pattern that matches nothing is only a warning for AllenNLP, and its learning rate would not be used.
-    for pattern in patterns:
-        assert any(re.search(pattern, name) for name in parameters), pattern
+    pretrained = {id(weight) for weight in built.model.word_encoder.transformer.parameters()}
+    rates: dict[bool, set[float]] = {True: set(), False: set()}
+    for group in built.trainer.optimizer.param_groups:
+        for weight in group["params"]:
+            rates[id(weight) in pretrained].add(_peak(group))
+    assert max(rates[True]) < min(rates[False])
+    trained = {id(weight) for group in built.trainer.optimizer.param_groups for weight in group["params"]}
+    assert trained >= {id(weight) for weight in built.model.parameters() if weight.requires_grad}
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_it_is_short_and_says_what_it_is(path: Path) -> None:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= 30
-    assert lines[0].startswith("// ")
+def _peak(group: dict[str, Any]) -> float:
+    """The highest learning rate of a group, which its schedule begins below."""
+    return float(group.get("initial_lr", group["lr"]))
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_it_is_chosen_on_lf_em_and_survives_a_kill(path: Path) -> None:
-    trainer = _params(path)["trainer"]
-    assert trainer["validation_metric"] == "+lf_em"
-    assert trainer["checkpointer"]["type"] == "durable"
-    assert trainer["learning_rate_scheduler"]["cut_frac"] == 0.06
+def test_the_best_epoch_is_that_of_the_highest_lf_em(built: TrainModel) -> None:
+    tracker = built.trainer._metric_tracker
+    for scores in ({"lf_em": 0.2, "loss": 1.0}, {"lf_em": 0.3, "loss": 2.0}, {"lf_em": 0.1, "loss": 0.5}):
+        tracker.add_metrics(scores)
+    assert tracker.best_epoch == 1
+
+
+def test_a_killed_training_can_go_on(built: TrainModel) -> None:
+    assert isinstance(built.trainer._checkpointer, DurableCheckpointer)
+
+
+def test_the_learning_rate_rises_at_first_and_falls_then(built: TrainModel) -> None:
+    scheduler = built.trainer._learning_rate_scheduler
+    group = built.trainer.optimizer.param_groups[-1]
+    rates = []
+    for _ in range(built.trainer._num_epochs):
+        for _ in range(scheduler.num_steps_per_epoch):
+            scheduler.step_batch()
+            rates.append(group["lr"])
+        scheduler.step()
+    highest = rates.index(max(rates))
+    assert highest <= max(2, 0.1 * len(rates))
+    assert rates[: highest + 1] == sorted(rates[: highest + 1])
+    assert rates[highest:] == sorted(rates[highest:], reverse=True)
+    assert rates[-1] < 0.1 * max(rates)
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
@@ -73,16 +96,20 @@ def test_validation_draws_no_random_numbers(path: Path) -> None:
     assert random.getstate() == state
 
 
-@pytest.mark.parametrize("name", ["biaffine_graph_parser", "copynet_bert", "latent_rat"])
-def test_the_papers_settings(name: str) -> None:
-    params = _params(ROOT / "training_config" / f"{name}.jsonnet").as_dict()
-    assert params["model"]["word_encoder"]["encoder"] == "bert-base-uncased"
-    assert params["dataset_reader"]["token_indexers"]["pieces"]["encoder"] == "bert-base-uncased"
-    optimizer = params["trainer"]["optimizer"]
-    assert optimizer["lr"] == 1e-3
-    assert optimizer["parameter_groups"][0][1]["lr"] == 5e-5
-    assert params["data_loader"]["batch_sampler"]["batch_size"] == 32
-    assert params["trainer"]["num_epochs"] == (80 if name == "biaffine_graph_parser" else 25)
+@pytest.mark.parametrize(
+    ("built", "epochs"),
+    [
+        (ROOT / "training_config" / f"{name}.jsonnet", epochs)
+        for name, epochs in (("biaffine_graph_parser", 80), ("copynet_bert", 25), ("latent_rat", 25))
+    ],
+    indirect=["built"],
+    ids=lambda value: getattr(value, "stem", None),
+)
+def test_the_papers_parsers_are_trained_as_in_its_appendix(built: TrainModel, epochs: int) -> None:
+    trainer = built.trainer
+    assert {_peak(group) for group in trainer.optimizer.param_groups if group["params"]} == {5e-5, 1e-3}
+    assert trainer.data_loader.batch_sampler.batch_size == 32
+    assert trainer._num_epochs == epochs
 
 
 def test_a_continued_training_begins_with_the_weights_of_the_first(
