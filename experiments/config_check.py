@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 from qdecomp.data_structures.errors import DataError
@@ -14,10 +15,13 @@ __all__ = ["check_configs"]
 
 def check_configs(settings: Settings, base: Path) -> None:
     """Raise if a config does not exist as it would be trained."""
-    from allennlp.common import Params
-    from allennlp.common.checks import ConfigurationError
+    with warnings.catch_warnings():
+        # Said by torchvision, whose images nobody reads.
+        warnings.simplefilter("ignore")
+        from allennlp.common import Params
+        from allennlp.common.checks import ConfigurationError
 
-    import qdecomp.allennlp_bridge.plugin  # noqa: F401
+        import qdecomp.allennlp_bridge.plugin  # noqa: F401
 
     for name, parser in settings.parsers.items():
         overrides = overrides_of(parser, settings, base, settings.train, settings.seeds[0])
