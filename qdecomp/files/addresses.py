@@ -54,8 +54,9 @@ def read_address(address: str) -> Iterator[BufferedReader]:
             raise DataError(f"{address}: this is a folder; give a file")
         if not system.exists(place):
             raise DataError(f"{address}: there is no such file")
-        with system.open(place, "rb") as stream:
-            yield BufferedReader(stream)
+        stream = system.open(place, "rb")
+    with stream:
+        yield BufferedReader(stream)
 
 
 @contextmanager
@@ -64,8 +65,12 @@ def write_address(address: str) -> Iterator[BinaryIO]:
     with _told(address, "written"):
         system, place = _system(address)
         system.makedirs(system._parent(place), exist_ok=True)
-        with system.open(place, "wb") as stream:
+        stream = system.open(place, "wb")
+    try:
+        with stream:
             yield cast(BinaryIO, stream)
+    except OSError as error:
+        raise DataError(f"{address}: cannot be written ({error})") from None
 
 
 def _system(address: str) -> tuple[Any, str]:

@@ -19,8 +19,8 @@ from qdecomp.cluster.partitions import in_order
 from qdecomp.cluster.pools import on_cluster
 from qdecomp.data_structures.errors import DataError
 from qdecomp.terminal.processes import in_chunks
+from scripts.dask_cluster import DaskCluster, dask_cluster
 from tests.cluster import worker_tasks
-from tests.cluster.dask_cluster import DaskCluster, dask_cluster
 
 ROWS = [f"row {number}" for number in range(40)]
 SHOUTED = [row.upper() for row in ROWS]
@@ -161,21 +161,37 @@ def test_another_parser_on_the_worker_is_named(cluster: DaskCluster, questions: 
         predict_on_worker(other, ["how many cubes are there ?"])
 
 
-# The last one: it ends the cluster of the others.
+# The last ones: they end the cluster of the others.
 def test_a_scheduler_that_was_restarted_loses_nothing(cluster: DaskCluster) -> None:
     told: list[str] = []
-    pool = DaskPool(connect(cluster.address, 60), reopen=partial(connect, cluster.address), tell=told.append)
+
+    def tell(line: str) -> None:
+        told.append(line)
+        if "the scheduler is gone; waiting up to 60 seconds for it" in line:
+            cluster.start()
+
+    pool = DaskPool(connect(cluster.address, 60), reopen=partial(connect, cluster.address), tell=tell)
     try:
         results = in_order(pool, worker_tasks.shout, in_chunks(ROWS, 4), lambda row: f"died: {row}")
         found = [*next(results), *next(results)]
         cluster.kill()
-        cluster.start()
         found.extend(each for part in results for each in part)
     finally:
         pool.close()
     assert found == SHOUTED
-    assert [line for line in told if "the scheduler is gone; waiting up to 60 seconds" in line]
-    assert "going on" in "\n".join(told)
+    assert "the scheduler is back; going on" in "\n".join(told)
+
+
+def test_a_scheduler_that_does_not_come_back_ends_the_work_with_one_line(cluster: DaskCluster) -> None:
+    pool = DaskPool(connect(cluster.address, 60), patience=0)
+    try:
+        results = in_order(pool, worker_tasks.shout, in_chunks(ROWS, 4), lambda row: row)
+        assert next(results) == SHOUTED[:4]
+        cluster.kill()
+        with pytest.raises(DataError, match="did not come back; start it, and run this again: what is written stays"):
+            list(results)
+    finally:
+        pool.close()
 
 
 def test_a_scheduler_that_stays_away_is_one_line(

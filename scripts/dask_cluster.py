@@ -1,4 +1,4 @@
-"""A real Dask scheduler with worker processes on this machine, which tests may kill."""
+"""A real Dask scheduler with worker processes on this machine, to be killed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-_PROJECT_ROOT = Path(__file__).resolve().parents[2]
+_PROJECT_ROOT = Path(__file__).resolve().parents[1]
 # A row that kills a worker twice is taken for the culprit; Dask's own default is four times.
 _SETTINGS = {
     "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
