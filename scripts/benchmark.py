@@ -14,6 +14,7 @@ _BENCHMARKS = {
     "lf_em": "LF-EM of this tree beside that of another one, and whether all verdicts are the same.",
     "metrics": "Pairs a second of LF-EM and other metrics, the time to import qdecomp, and memory.",
     "parse": "The bundled parser: cold start, one question, many questions, memory, and where the time goes.",
+    "scale": "How time and memory grow with the number of questions and of workers, and what many would take.",
     "token_budget": "What is lost with fewer or more special tokens.",
 }
 

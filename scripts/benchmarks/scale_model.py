@@ -1,0 +1,165 @@
+"""A model of what many workers take, fitted to what few of them took.
+
+A command has one process that reads, hands out rows, takes results in order and writes them; workers do the rest. Both
+take time for each row, and both at the same time, so a run takes as long as the slower of the two:
+
+    seconds = start + max(rows · own, rows · shared / workers)
+
+``own`` is the processor time of the first process with several workers, ``shared`` that of one process less that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from qdecomp.terminal.tables import Table
+
+__all__ = [
+    "MANY_QUESTIONS",
+    "MANY_WORKERS",
+    "ScaleRun",
+    "StageCost",
+    "cost_table",
+    "fit_costs",
+    "forecast_table",
+    "run_table",
+]
+
+MANY_QUESTIONS = 100_000_000
+MANY_WORKERS = (8, 64, 1_000)
+_HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleRun:
+    """A stage on so many questions with so many workers, and what it took."""
+
+    stage: str
+    questions: int
+    workers: int
+    wall_seconds: float
+    cpu_seconds: float
+    own_cpu_seconds: float
+    peak_mb: float
+    memory: Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class StageCost:
+    """What a stage costs: processor seconds to start, and for each question."""
+
+    stage: str
+    start: float
+    own: float
+    shared: float
+
+    @property
+    def each(self) -> float:
+        """The processor seconds of a question, wherever they are spent."""
+        return self.own + self.shared
+
+    @property
+    def useful_workers(self) -> float:
+        """With more workers than these, the first process is the bottleneck."""
+        return self.shared / self.own if self.own else float("inf")
+
+    def seconds(self, questions: int, workers: int) -> float:
+        """What so many workers would take, each with a core of its own."""
+        return self.start + questions * max(self.own, self.shared / workers)
+
+
+def fit_costs(runs: Sequence[ScaleRun]) -> list[StageCost]:
+    """A cost for each stage that was measured with one worker."""
+    costs = []
+    for stage in dict.fromkeys(run.stage for run in runs):
+        alone = [run for run in runs if run.stage == stage and run.workers == 1]
+        if not alone:
+            continue
+        start, each = _line([(run.questions, run.cpu_seconds) for run in alone])
+        several = [run for run in runs if run.stage == stage and run.workers > 1]
+        # What is not spread over workers is all done by one process.
+        own = min(each, _own_of(several, start)) if several else each
+        costs.append(StageCost(stage, start, own, each - own))
+    return costs
+
+
+def _own_of(runs: Sequence[ScaleRun], start: float) -> float:
+    largest = max(runs, key=lambda run: run.questions)
+    return max(0.0, largest.own_cpu_seconds - start) / largest.questions
+
+
+def _line(points: Sequence[tuple[int, float]]) -> tuple[float, float]:
+    """The start and the slope that fit best, where an error of a tenth counts the same at every size."""
+    import numpy as np
+
+    sizes, seconds = (np.array(each, dtype=float) for each in zip(*points, strict=True))
+    if len(points) == 1:
+        return 0.0, float(seconds[0] / sizes[0])
+    weights = 1 / np.maximum(seconds, 1e-9)
+    system = np.stack([weights, sizes * weights], axis=1)
+    (start, slope), *_ = np.linalg.lstsq(system, seconds * weights, rcond=None)
+    if start < 0:
+        return 0.0, float(np.mean(seconds / sizes))
+    return float(start), max(0.0, float(slope))
+
+
+def run_table(runs: Sequence[ScaleRun]) -> Table:
+    """What was measured."""
+    order = {stage: place for place, stage in enumerate(dict.fromkeys(run.stage for run in runs))}
+    rows = tuple(
+        (
+            run.stage,
+            f"{run.questions:,}",
+            str(run.workers),
+            f"{run.wall_seconds:,.1f}",
+            f"{run.cpu_seconds:,.1f}",
+            f"{run.questions / run.cpu_seconds:,.0f}" if run.cpu_seconds else "–",
+            f"{run.peak_mb:,.0f}",
+        )
+        for run in sorted(runs, key=lambda run: (order[run.stage], run.workers, run.questions))
+    )
+    columns = ("stage", "questions", "workers", "wall s", "CPU s", "questions/CPU s", "peak MB")
+    return Table("Measured", columns, rows, note="CPU seconds and megabytes of all processes together, start included.")
+
+
+def cost_table(costs: Sequence[StageCost]) -> Table:
+    """What a question costs, and where."""
+    rows = tuple(
+        (
+            cost.stage,
+            f"{cost.start:.1f}",
+            f"{1000 * cost.each:.3f}",
+            f"{1000 * cost.own:.3f}",
+            f"{cost.useful_workers:,.0f}" if cost.shared else "1",
+            f"{cost.each * 1_000_000 / _HOUR:.2f}",
+        )
+        for cost in costs
+    )
+    heads = ("start s", "ms a question", "of it in the first process", "useful workers", "core hours a million")
+    note = "With more than the useful workers, the one process that reads and writes is the bottleneck."
+    return Table("Cost", ("stage", *heads), rows, note=note)
+
+
+def forecast_table(costs: Sequence[StageCost]) -> Table:
+    """What many workers would take, by the model."""
+    rows = tuple(
+        (
+            cost.stage,
+            *(_duration(cost.seconds(MANY_QUESTIONS, workers)) for workers in MANY_WORKERS),
+            "the first process" if MANY_WORKERS[-1] > cost.useful_workers or not cost.shared else "the workers",
+        )
+        for cost in costs
+    )
+    columns = ("stage", *(f"{workers:,} workers" for workers in MANY_WORKERS), "bottleneck at the last")
+    note = (
+        "By the model, each worker with a core of its own. A file that is split into parts, with a command for each, "
+        "has as many first processes, and divides these times by their number."
+    )
+    return Table(f"{MANY_QUESTIONS:,} questions", columns, rows, note=note)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 2 * 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 2 * _HOUR else f"{seconds / _HOUR:,.1f} h"
