@@ -65,7 +65,8 @@ def measure_stage(stage: str, questions: int, workers: int, seed: int = 0) -> Sc
         folder = Path(name)
         files = ScaleFiles(folder / "gold.csv", folder / "predictions.jsonl", folder)
         write_questions(questions, files.gold, files.predictions, seed)
-        environment = {**os.environ, "QDECOMP_CACHE": str(folder / "cache")}
+        # Threads that wait for each other take processor time without doing anything; a worker has one core.
+        environment = {**os.environ, "QDECOMP_CACHE": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
         measured = run_measured(_STAGES[stage](files, workers), environment, folder)
     return ScaleRun(stage, questions, workers, **{name: getattr(measured, name) for name in measured.__slots__})
 

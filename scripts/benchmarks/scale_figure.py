@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.scale_model import MANY_QUESTIONS, ScaleRun, StageCost
+from .scale_model import MANY_QUESTIONS, ScaleRun, StageCost
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ def draw_scale(runs: Sequence[ScaleRun], costs: Sequence[StageCost]) -> str:
     import matplotlib
     from matplotlib.figure import Figure
 
-    style = {"svg.fonttype": "none", "svg.hashsalt": "scale", "font.size": 9, "axes.spines.top": False}
+    style: Any = {"svg.fonttype": "none", "svg.hashsalt": "scale", "font.size": 9, "axes.spines.top": False}
     with matplotlib.rc_context(style | {"axes.spines.right": False}):
         figure = Figure(figsize=(11, 3.6), layout="constrained")
         measured, forecast, memory = figure.subplots(1, 3)

@@ -9,13 +9,11 @@ import pytest
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.lf_em import lf_em
+from scripts.benchmarks.generated_questions import generate_questions
+from scripts.benchmarks.scale_figure import draw_scale
+from scripts.benchmarks.scale_model import ScaleRun, fit_costs, forecast_table
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-sys.path.insert(0, str(SCRIPTS))
-
-from benchmarks.generated_questions import generate_questions  # noqa: E402
-from benchmarks.scale_figure import draw_scale  # noqa: E402
-from benchmarks.scale_model import ScaleRun, fit_costs, forecast_table  # noqa: E402
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
