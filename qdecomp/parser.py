@@ -271,9 +271,11 @@ def load(
     A consensus is a JSON file that names parsers and their weights, see :mod:`qdecomp.consensus_parser`.
 
     ``decoder`` is ``greedy`` or ``ilp`` (only valid graphs; the bundled parser's default), with its options, such as
-    ``time_limit`` in seconds. With ``candidates``, every prediction has so many of the best decompositions with their
-    scores. An archive that names code to run is refused unless you ``trust`` it. A plan whose confidence is below
-    ``min_confidence`` is not given; its place says why.
+    ``time_limit`` in seconds; a parser that writes has ``beam_size``, ``max_steps``, ``plan_rules`` and
+    ``coverage_penalty``. With
+    ``candidates``, every prediction has so many of the best decompositions with their scores. An archive that names
+    code to run is refused unless you ``trust`` it. A plan whose confidence is below ``min_confidence`` is not given;
+    its place says why.
     """
     if candidates:
         options["candidates"] = candidates

@@ -28,7 +28,7 @@ from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
 from qdecomp.evaluation.scoring import choose_metrics, evaluate
-from qdecomp.parser import BUNDLED_NAME, Parser, load
+from qdecomp.parser import Parser, load
 from qdecomp.runtime.bundle import write_bundle
 from qdecomp.runtime.bundle_config import BundleConfig, GraphConfig, WriterConfig
 from qdecomp.terminal.progress import progress
@@ -199,7 +199,7 @@ def training_of(loaded: Any) -> dict[str, Any]:
 def main(archive: Path, gold_path: Path, output: Path, beam_size: int | None) -> None:
     """Turn a trained graph parser or CopyNet-BERT into a folder for qdecomp.load."""
     loaded = load_bundleable(archive)
-    config, weights, pieces = bundle_parts(loaded.model, BUNDLED_NAME, loaded.config.params)
+    config, weights, pieces = bundle_parts(loaded.model, output.resolve().name, loaded.config.params)
     if beam_size is not None:
         if not isinstance(config, WriterConfig):
             raise DataError(f"{archive}: a graph parser has no beam")

@@ -101,6 +101,11 @@ else
 fi
 echo "4/4 installing the project"
 install --no-deps --no-build-isolation -e .
+# The allennlp command imports torchvision, which warns that it cannot read images; nobody asks it to.
+packages=$venv/lib/python3.11/site-packages
+mkdir -p "$packages"
+echo 'import warnings; warnings.filterwarnings("ignore", "Failed to load image Python extension")' \
+    >"$packages/quiet_torchvision.pth"
 {
     echo "lock: $(checksum "$lock")"
     echo "project: $(checksum setup.py qdecomp/version.py)"

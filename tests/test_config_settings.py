@@ -38,7 +38,7 @@ def _at(values: dict[str, Any], path: tuple[str, ...]) -> Any:
 
 
 def _read(name: str, **overrides: Any) -> dict[str, Any]:
-    return Params.from_file(FOLDER / f"{name}.jsonnet", params_overrides=overrides).as_dict(quiet=True)
+    return dict(Params.from_file(FOLDER / f"{name}.jsonnet", params_overrides=overrides).as_dict(quiet=True))
 
 
 def _flat(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -98,7 +98,9 @@ def test_a_setting_of_another_parser_is_unknown() -> None:
 
 
 def test_a_group_of_settings_is_an_object() -> None:
-    with pytest.raises(ConfigurationError, match="the setting 'decoder' is an object with beam_size, dropout"):
+    with pytest.raises(
+        ConfigurationError, match="the setting 'decoder' is an object with attention_feedback, beam_size"
+    ):
         _read("copynet_bert", **{"settings.decoder": 3})
 
 
@@ -119,11 +121,54 @@ def test_parts_of_a_group_can_be_left_out_and_extended() -> None:
 @pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.jsonnet")), ids=lambda path: path.stem)
 def test_one_override_changes_the_encoder_everywhere(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIRST_RUN", "out/first")
+    monkeypatch.setenv("BUNDLE", "my_parser")
     before = Params.from_file(path).as_dict(quiet=True)
     after = Params.from_file(path, params_overrides='{"settings.encoder": "other"}').as_dict(quiet=True)
     assert [_at(after, place) for place in ENCODERS] == ["other", "other"]
     text = json.dumps(before)
     assert json.loads(text.replace(json.dumps(_at(before, ENCODERS[0])), '"other"')) == after
+
+
+def _departures() -> list[tuple[str, str, list[str]]]:
+    """The rows of the table: a setting, its value in the paper, and its values in our three configs."""
+    section = README.partition("## Where ours differ from the paper")[2]
+    rows = re.findall(r"^\| `([\w.]+)` \| (.+?) \| (.+?) \| .+ \| .+ \|$", section, flags=re.MULTILINE)
+    return [(name, paper, re.findall(r"`(.+?)`", ours)) for name, paper, ours in rows]
+
+
+@pytest.mark.parametrize(("name", "paper", "ours"), _departures(), ids=lambda value: str(value)[:30])
+def test_the_paper_has_no_departure_and_ours_have_those_of_the_table(name: str, paper: str, ours: list[str]) -> None:
+    for number, parser in enumerate(PARSERS.values()):
+        values = [
+            dict(_complete(config)) | dict(_flat(dict(_complete(config)))) for config in (parser, f"{parser}_minilm")
+        ]
+        if name == "source_weights":
+            assert values[0][name] == {}
+            assert values[1][name] == _evaluated("import 'lib/source_weights.libsonnet'")
+        elif ours[number] == "none":
+            assert name not in values[0]
+        else:
+            for_this_parser = re.search(rf"`(\w+)` for [^`]*\b{list(PARSERS)[number]}\b", paper)
+            assert values[0][name] == json.loads(for_this_parser[1] if for_this_parser else paper.strip("`"))
+            assert values[1][name] == json.loads(ours[number])
+
+
+def test_every_departure_is_in_the_table() -> None:
+    """What our configs switch on or off, in contrast to sizes and rates, which fit the encoder."""
+    sizes = r"encoder|.*lr|batch_size|epochs|.*dim|.*layers|.*dropout"
+    switched = {
+        name
+        for parser in PARSERS.values()
+        for name, value in _flat(_complete(f"{parser}_minilm"))
+        if dict(_flat(_complete(parser))).get(name) != value and not re.fullmatch(sizes, name)
+    }
+    named = {name for name, *_ in _departures()}
+    assert {name for name in switched if not name.startswith(("source_weights.", "special_tokens."))} <= named
+
+
+def _complete(config: str) -> dict[str, Any]:
+    values: dict[str, Any] = _evaluated(f"(import '{config}.jsonnet').complete")
+    return values
 
 
 # The examples of README, which run in a folder with the configs, the sample data and an encoder.
@@ -165,13 +210,14 @@ def test_a_config_of_readme_says_what_it_seems_to_say(workplace: Path) -> None:
     assert (values["model"]["decoder"]["beam_size"], values["model"]["decoder"]["hidden_dim"]) == (10, 384)
 
 
-@pytest.mark.parametrize("command", [each for each in COMMANDS if "my_encoder" in each or "short" in each])
-def test_a_command_of_readme_trains(
-    command: str, workplace: Path, allennlp: Callable[..., subprocess.Popen[str]]
-) -> None:
-    _, *arguments = shlex.split(command)
-    if "my_encoder" not in command:
-        arguments[-1] = arguments[-1].replace("{", '{"settings.encoder": "my_encoder",', 1)
+def _arguments(part: str) -> list[str]:
+    """The arguments of the only command of README with this part, behind ``allennlp``."""
+    (command,) = (each for each in COMMANDS if part in each)
+    return shlex.split(command.partition("\nallennlp:")[0])[1:]
+
+
+def test_a_command_of_readme_trains(workplace: Path, allennlp: Callable[..., subprocess.Popen[str]]) -> None:
+    arguments = _arguments("my_encoder")
     process = allennlp(*arguments, "--include-package", "qdecomp", cwd=workplace)
     output, _ = process.communicate()
     assert process.returncode == 0, output
@@ -182,9 +228,15 @@ def test_a_command_of_readme_trains(
     assert (folder / "model.tar.gz").is_file()
 
 
+def test_a_command_of_readme_overrides_settings_and_keys_of_allennlp(workplace: Path) -> None:
+    _, config, *_, overrides = _arguments("short")
+    values = Params.from_file(config, params_overrides=overrides).as_dict(quiet=True)
+    assert (values["trainer"]["num_epochs"], values["model"]["decoder"]["beam_size"]) == (1, 3)
+    assert (values["train_data_path"], values["trainer"]["patience"]) == ("data/dev.csv", 2)
+
+
 def test_a_command_of_readme_names_an_encoder_on_the_hub(workplace: Path) -> None:
-    (command,) = (each for each in COMMANDS if "roberta-base" in each)
-    *_, config, _, _, _, overrides = shlex.split(command)
+    _, config, *_, overrides = _arguments("roberta-base")
     values = Params.from_file(config, params_overrides=overrides).as_dict(quiet=True)
     assert [_at(values, path) for path in ENCODERS] == ["roberta-base", "roberta-base"]
 
@@ -192,11 +244,8 @@ def test_a_command_of_readme_names_an_encoder_on_the_hub(workplace: Path) -> Non
 def test_the_refusal_of_readme_is_what_is_printed(
     workplace: Path, allennlp: Callable[..., subprocess.Popen[str]]
 ) -> None:
-    (command,) = (each for each in COMMANDS if "ecnoder_lr" in each)
-    command, _, answer = command.partition("\n")
-    _, *arguments = shlex.split(command)
-    process = allennlp(*arguments, "--include-package", "qdecomp", cwd=workplace)
+    process = allennlp(*_arguments("ecnoder_lr"), "--include-package", "qdecomp", cwd=workplace)
     output, _ = process.communicate()
     assert process.returncode == 2
-    assert output.splitlines()[-1] == answer
+    assert output.splitlines() == [line for line in README.splitlines() if line.startswith("allennlp: ")]
     assert not (workplace / "out").exists()

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,6 +78,18 @@ def test_torch_comes_first_with_its_dependencies_and_the_rest_without(project: P
     assert torch == f"-c requirements.lock {pin(project, 'torch')}"
     assert packages == "--no-deps --no-build-isolation -r requirements.lock"
     assert itself == "--no-deps --no-build-isolation -e ."
+
+
+def test_the_environment_does_not_warn_of_images_that_nobody_reads(project: Path, install: Install) -> None:
+    install()
+    packages = project / ".venv" / "lib" / "python3.11" / "site-packages"
+    program = (
+        f"import site, warnings; site.addsitedir({str(packages)!r});"
+        "warnings.warn(\"Failed to load image Python extension: 'x'\"); warnings.warn('something else')"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr
+    assert "something else" in shown
+    assert "image" not in shown
 
 
 def test_a_second_run_does_nothing(project: Path, install: Install) -> None:

@@ -24,14 +24,19 @@ def load_archived_parser(
 ) -> Callable[[Sequence[str]], list[Prediction]]:
     """A function from a batch of questions to predictions; what is no archive of a parser is a :class:`DataError`.
 
-    Unless the user trusts the archive, only registered components are built.
+    Options without the name of a decoder are for the one that the parser has: the search of a parser that writes, and
+    ``ilp`` for one that draws graphs, since only that has options. Unless the user trusts the archive, only registered
+    components are built.
     """
     register_components()
     given = dict(options or {})
     extra: dict[str, Any] = {"candidates": given.pop("candidates", 0)}
-    if decoder:
-        extra["decoder"] = {"type": decoder, **given}
     archive = load_archive_safely(path, trust=trust)
+    search = None if decoder else getattr(archive.model, "search_options", None)
+    if search is not None:
+        search(given)
+    elif decoder or given:
+        extra["decoder"] = {"type": decoder or "ilp", **given}
     try:
         with registered_only(trust=trust):
             predictor = Predictor.from_archive(archive, extra_args=extra)

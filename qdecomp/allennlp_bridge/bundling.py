@@ -47,6 +47,13 @@ def load_bundleable(archive: Path) -> Archive:
         raise DataError(f"{archive}: only graph parsers with special tokens outside of the encoder can be bundled")
     if isinstance(model, CopyNetBert) and encoder.special_count:
         raise DataError(f"{archive}: only parsers without special tokens can be bundled among those that write")
+    if isinstance(model, CopyNetBert) and model.decoder.has_feedback:
+        raise DataError(f"{archive}: only parsers without attention_feedback can be bundled")
+    kind = encoder.transformer.config.model_type
+    if kind != "bert":
+        raise DataError(
+            f"{archive}: only parsers whose encoder is a BERT, such as MiniLM, can be bundled, not a {kind}"
+        )
     if encoder.layer_mix is not None or encoder.pos_embedding is not None:
         raise DataError(f"{archive}: only parsers without part-of-speech tags and without mixed layers can be bundled")
     return loaded

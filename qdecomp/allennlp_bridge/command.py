@@ -2,8 +2,8 @@
 
 ``allennlp train --recover`` also goes on after a kill before the first checkpoint; a mistake in a config or in the data
 is one line instead of a traceback, and leaves no folder behind; ``allennlp predict`` with our predictor gives a record
-for every question of a file. AllenNLP offers no hook for this: its commands are bound before plugins are loaded. So two
-functions of it are wrapped and one class is replaced by a subclass, and only by :func:`install`.
+for every question of a file. AllenNLP offers no hook for this: its commands are bound before plugins are loaded. So
+some functions of it are wrapped and one class is replaced by a subclass, and only by :func:`install`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import Any
 
 from allennlp.commands import predict as predict_module
 from allennlp.commands import train as train_module
+from allennlp.common import util as util_module
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import Params
 from allennlp.models.archival import CONFIG_NAME
@@ -57,9 +58,25 @@ def install() -> None:
     if not hasattr(predict_module._get_predictor, "__wrapped__"):
         predict_module._get_predictor = _with_checked_options(predict_module._get_predictor)  # type: ignore[assignment]
     predict_module._PredictManager = PredictManager  # type: ignore[misc]
+    if not hasattr(util_module.import_module_and_submodules, "__wrapped__"):
+        util_module.import_module_and_submodules = _without_the_rest(util_module.import_module_and_submodules)
     read_configs_by_settings()
     guard_commands()
     _hook_errors()
+
+
+def _without_the_rest(import_all: Callable[..., None]) -> Callable[..., None]:
+    """``--include-package qdecomp`` that stops here, where everything for AllenNLP is registered.
+
+    It would go on to modules that are for other libraries, which need not be installed.
+    """
+
+    @functools.wraps(import_all)
+    def import_others(package_name: str, exclude: list[str] | None = None) -> None:
+        if package_name.partition(".")[0] != __package__.partition(".")[0]:
+            import_all(package_name, exclude)
+
+    return import_others
 
 
 def _hook_errors() -> None:

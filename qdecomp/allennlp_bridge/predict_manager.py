@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,8 +50,20 @@ class PredictManager(_PredictManager):
             return
         with _open_questions(self._input_file) as lines:
             for line in lines:
-                yield self._questions.load_line(line)
-        yield self._questions.load_rest()
+                yield from _one_by_one(self._questions.load_line(line))
+        yield from _one_by_one(self._questions.load_rest())
+
+    def _maybe_print_to_console_and_file(self, index: int, prediction: str, model_input: str | None = None) -> None:
+        """Print a question as it is, not the form in which it comes from the file."""
+        if self._questions is not None and model_input is not None:
+            model_input = json.loads(prediction)["question"]
+        super()._maybe_print_to_console_and_file(index, prediction, model_input)  # type: ignore[arg-type]
+
+
+def _one_by_one(rows: JsonDict) -> Iterator[JsonDict]:
+    """Each row of a line by itself, so that batches have as many questions as was asked for; a header has none."""
+    for row in rows["rows"]:
+        yield {"rows": [row]}
 
 
 @contextmanager

@@ -9,10 +9,14 @@ __all__ = ["register_components"]
 
 # The packages whose modules register readers, models, predictors and the like.
 _PACKAGES = ("data", "modules", "models", "training", "predictors")
+# What registers itself here, as it ties AllenNLP to the runtime.
+_MODULES = ("allennlp_bridge.bundle_weights",)
 
 
 def register_components() -> None:
     """Import every module of these packages, and with them torch and AllenNLP."""
+    for name in _MODULES:
+        importlib.import_module(f"qdecomp.{name}")
     for name in _PACKAGES:
         package = importlib.import_module(f"qdecomp.{name}")
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):

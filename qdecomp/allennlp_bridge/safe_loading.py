@@ -23,6 +23,8 @@ from allennlp.models.archival import CONFIG_NAME, Archive
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.files.archives import unpacked
+from qdecomp.predictors.question_decomposition import PREDICTOR
+from qdecomp.predictors.record_serializer import RECORD_SERIALIZER
 
 __all__ = ["TRUST_SWITCH", "guard_commands", "load_archive_safely", "registered_only"]
 
@@ -113,6 +115,9 @@ def _load_for_command(archive_file: str | os.PathLike[str], *arguments: Any, **o
     # A URL is fetched first; AllenNLP keeps what it fetched.
     path = Path(archival.cached_path(archive_file))
     archive = load_archive_safely(path, trust=trust, **given)
+    if archive.model.default_predictor == PREDICTOR and "evaluation" not in archive.config:
+        # allennlp evaluate --predictions-output-file is to write what allennlp predict writes.
+        archive.config["evaluation"] = {"batch_serializer": {"type": RECORD_SERIALIZER}}
     if not trust:
         Registrable.resolve_class_name = classmethod(_registered_class)  # type: ignore[assignment, method-assign]
     return archive

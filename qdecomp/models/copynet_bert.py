@@ -2,7 +2,7 @@
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 import torch
@@ -63,6 +63,10 @@ class CopyNetBert(Model):
             draw_dropout_by_byte(self)
         if initializer is not None:
             initializer(self)
+
+    def search_options(self, options: Mapping[str, Any]) -> None:
+        """From now on, search with these options of the decoder."""
+        self.decoder.search_options(options)
 
     def give_candidates(self, count: int) -> None:
         """From now on, give so many of the best decompositions with every prediction."""

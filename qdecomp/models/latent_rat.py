@@ -2,7 +2,7 @@
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
 import torch
@@ -104,6 +104,11 @@ class LatentRat(Model):
         if self._predict_with != "graph":
             raise DataError("this Latent-RAT predicts with its decoder of texts; set model.predict_with to graph")
         self.graph_decoder = make_decoder(decoder)
+
+    @property
+    def search_options(self) -> Callable[[Mapping[str, Any]], None] | None:
+        """What takes options of the search for texts; None where predictions are graphs."""
+        return self.decoder.search_options if self._predict_with == "decoder" else None
 
     def give_candidates(self, count: int) -> None:
         """From now on, give so many of the best decompositions with every prediction."""

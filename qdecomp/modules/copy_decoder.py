@@ -4,15 +4,16 @@ What the LSTM reads at a step is the token before: its embedding plus, if the qu
 about it (the projected mean state of its places). It does not read the attention of the step before, so that in
 training, where the tokens are known, all steps run through the LSTM in one call, and attention, generation and copy
 scores of all steps are a few products of matrices. A further layer reads what the layer below has attended to, and so
-knows it of all steps up to its own.
+knows it of all steps up to its own. The decoder of the paper, CopyNet, does read it; ``attention_feedback`` is that.
 
 Ids are those of the extended vocabulary (:class:`~qdecomp.data.copy_field.CopyField`).
 """
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import torch
 from allennlp.common.from_params import FromParams
@@ -20,13 +21,17 @@ from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data.vocabulary import Vocabulary
 from torch import Tensor, nn
 
+from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding.coverage import check_penalty
 from qdecomp.decoding.hypothesis import Hypothesis
 from qdecomp.decoding.plan_rules import PlanRules
 
+from .attention_feedback import AttentionFeedback, weights_of_places
 from .torch_beam_search import torch_beam_search
 
 __all__ = ["CopyDecoder", "Memory"]
+
+_SEARCH_OPTIONS = ("beam_size", "max_steps", "plan_rules", "coverage_penalty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Memory:
     mask: Tensor  # (batch, positions)
     keys: tuple[Tensor, ...]  # for each layer (batch, hidden_dim, positions)
     source_ids: Tensor  # (batch, words)
-    word_embeddings: Tensor  # (batch, words, embedding_dim)
+    word_embeddings: Tensor  # (batch, words, embedding_dim, or encoder_dim with attention feedback)
     copy_keys: Tensor  # (batch, hidden_dim, words)
 
     @property
@@ -60,7 +65,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class _DecoderState:
-    """What the search remembers: the questions, and each layer's LSTM state (batch, hypotheses, hidden_dim)."""
+    """What the search remembers: the questions, and what each layer's LSTM does (batch, hypotheses, hidden_dim)."""
 
     memory: Memory
     hidden: tuple[tuple[Tensor, Tensor], ...]
@@ -132,6 +137,9 @@ class CopyDecoder(nn.Module, FromParams):
     coverage_penalty : `float`
         What a word of the question that a decomposition does not say takes off its score, see
         :mod:`qdecomp.decoding.coverage`; 0 as in the paper. Training does not depend on it.
+    attention_feedback : `bool`
+        Whether the LSTM reads what the step before attended to and copied, as in the paper. It has one layer then, and
+        training takes its steps one after the other.
     """
 
     _never: Tensor
@@ -150,8 +158,11 @@ class CopyDecoder(nn.Module, FromParams):
         max_steps: int = 150,
         plan_rules: bool | list[str] = True,
         coverage_penalty: float = 0.0,
+        attention_feedback: bool = False,
     ) -> None:
         super().__init__()
+        if attention_feedback and num_layers != 1:
+            raise DataError(f"a decoder with attention_feedback has one layer, not {num_layers}; set num_layers to 1")
         self.vocabulary_size = vocab.get_vocab_size(namespace)
         self._start = vocab.get_token_index(START_SYMBOL, namespace)
         self._end = vocab.get_token_index(END_SYMBOL, namespace)
@@ -161,17 +172,31 @@ class CopyDecoder(nn.Module, FromParams):
         self.coverage_penalty = coverage_penalty
         tokens = vocab.get_index_to_token_vocabulary(namespace)
         self.tokens = tuple(tokens[index] for index in range(self.vocabulary_size))
+        self._separator = separator
         self._rules = PlanRules(self.tokens, separator, END_SYMBOL, plan_rules)
         never = torch.zeros(self.vocabulary_size)
         never[[0, self._start]] = -torch.inf
         self.register_buffer("_never", never, persistent=False)
         self._embedding = nn.Embedding(self.vocabulary_size, embedding_dim)
-        self._word_embedding = nn.Linear(encoder_dim, embedding_dim, bias=False)
-        input_dims = [embedding_dim] + [hidden_dim] * (num_layers - 1)
+        self._feedback = AttentionFeedback(embedding_dim, encoder_dim, hidden_dim) if attention_feedback else None
+        if not attention_feedback:
+            self._word_embedding = nn.Linear(encoder_dim, embedding_dim, bias=False)
+        input_dims = [] if attention_feedback else [embedding_dim] + [hidden_dim] * (num_layers - 1)
         self._layers = nn.ModuleList(_Layer(size, encoder_dim, hidden_dim, dropout) for size in input_dims)
         self._generate = nn.Linear(hidden_dim, self.vocabulary_size)
         self._copy = nn.Linear(encoder_dim, hidden_dim)
         self._dropout = nn.Dropout(dropout)
+
+    def search_options(self, options: Mapping[str, Any]) -> None:
+        """From now on, search with another ``beam_size``, ``max_steps``, ``plan_rules`` or ``coverage_penalty``."""
+        for name in options:
+            if name not in _SEARCH_OPTIONS:
+                raise DataError(f"there is no option {name!r}; it has {', '.join(_SEARCH_OPTIONS)}")
+        self.beam_size, self.max_steps = (int(options.get(name, getattr(self, name))) for name in _SEARCH_OPTIONS[:2])
+        self.plan_rules = options.get("plan_rules", self.plan_rules)
+        self.coverage_penalty = options.get("coverage_penalty", self.coverage_penalty)
+        check_penalty(self.coverage_penalty)
+        self._rules = PlanRules(self.tokens, self._separator, END_SYMBOL, self.plan_rules)
 
     def memory(self, states: Tensor, mask: Tensor, source_ids: Tensor) -> Memory:
         """Prepare encoded questions: states (batch, positions, encoder_dim), mask (batch, positions).
@@ -181,7 +206,8 @@ class CopyDecoder(nn.Module, FromParams):
         word_states = states[:, states.shape[1] - source_ids.shape[1] :]
         keys = tuple(layer.keys(states).transpose(1, 2) for layer in self._decoder_layers)
         copy_keys = self._copy(word_states).tanh().transpose(1, 2)
-        return Memory(states, mask, keys, source_ids, self._word_embedding(word_states), copy_keys)
+        words = word_states if self._feedback else self._word_embedding(word_states)
+        return Memory(states, mask, keys, source_ids, words, copy_keys)
 
     def forward(self, memory: Memory, target_ids: Tensor) -> Tensor:
         """The negative logarithm of the probability of each example's target ids, (batch)."""
@@ -189,23 +215,16 @@ class CopyDecoder(nn.Module, FromParams):
         # What is padded has no score; any token that has one will do, as it is not counted.
         target_ids = target_ids.masked_fill(~written, self._end)
         previous = torch.cat([torch.full_like(target_ids[:, :1], self._start), target_ids[:, :-1]], dim=1)
-        layer_input = self._inputs(previous, memory)
-        mean = memory.mean
-        for layer, keys in zip(self._decoder_layers, memory.keys, strict=True):
-            output, cell = layer.initial_state(mean)
-            outputs, _ = layer.lstm(layer_input, (output[None].contiguous(), cell[None].contiguous()))
-            layer_input = layer.attend(outputs, keys, memory)
-        generated, copied = self._scores(layer_input, memory)
+        outputs = self._outputs_one_by_one(previous, memory) if self._feedback else self._outputs(previous, memory)
+        generated, copied = self._scores(outputs, memory)
         everything = torch.logaddexp(generated.logsumexp(dim=-1), copied.logsumexp(dim=-1))
         losses = everything - _scores_of(target_ids, generated, copied, memory.source_ids)  # (batch, steps)
         return (losses * written).sum(dim=1)
 
     def search(self, memory: Memory, wanted: int = 1) -> list[tuple[Hypothesis, ...]]:
         """The most probable decompositions for each question, the best first, by beam search."""
-        initial = (layer.initial_state(memory.mean) for layer in self._decoder_layers)
-        hidden = tuple((output[:, None], cell[:, None]) for output, cell in initial)
         return torch_beam_search(
-            _DecoderState(memory, hidden),
+            self._initial(memory),
             self._advance,
             examples=len(memory.states),
             start=self._start,
@@ -228,8 +247,62 @@ class CopyDecoder(nn.Module, FromParams):
         return extended.log()
 
     @property
-    def _decoder_layers(self) -> list[_Layer]:
-        return cast("list[_Layer]", list(self._layers))
+    def has_feedback(self) -> bool:
+        """Whether the LSTM reads what the step before attended to and copied."""
+        return self._feedback is not None
+
+    @property
+    def _decoder_layers(self) -> "list[_Layer | AttentionFeedback]":
+        return [self._feedback] if self._feedback else cast("list[_Layer | AttentionFeedback]", list(self._layers))
+
+    def _initial(self, memory: Memory) -> _DecoderState:
+        """The state before the first step, with one hypothesis."""
+        initial = (layer.initial_state(memory.mean) for layer in self._decoder_layers)
+        return _DecoderState(memory, tuple((output[:, None], cell[:, None]) for output, cell in initial))
+
+    def _outputs(self, previous: Tensor, memory: Memory) -> Tensor:
+        """What the last layer gives for the tokens before, (batch, steps, hidden_dim)."""
+        layer_input = self._inputs(previous, memory)
+        mean = memory.mean
+        for layer, keys in zip(cast("list[_Layer]", list(self._layers)), memory.keys, strict=True):
+            output, cell = layer.initial_state(mean)
+            outputs, _ = layer.lstm(layer_input, (output[None].contiguous(), cell[None].contiguous()))
+            layer_input = layer.attend(outputs, keys, memory)
+        return layer_input
+
+    def _outputs_one_by_one(self, previous: Tensor, memory: Memory) -> Tensor:
+        """The same, where each step reads what the one before did."""
+        state, outputs = self._initial(memory), []
+        for number in range(previous.shape[1]):
+            output, state = self._step(previous[:, number : number + 1], state)
+            outputs.append(output)
+        return torch.cat(outputs, dim=1)
+
+    def _step(self, previous: Tensor, state: _DecoderState) -> tuple[Tensor, _DecoderState]:
+        """One step behind these tokens (batch, hypotheses): what the last layer gives, and the state behind it."""
+        memory = state.memory
+        if self._feedback:
+            hidden = self._feedback(
+                *self._copied(previous, state), state.hidden[0], memory.keys[0], memory.states, memory.mask
+            )
+            return self._dropout(hidden[0]), _DecoderState(memory, (hidden,))
+        layer_input = self._inputs(previous, memory)
+        after = []
+        for layer, keys, before in zip(
+            cast("list[_Layer]", list(self._layers)), memory.keys, state.hidden, strict=True
+        ):
+            output, cell = layer.step(layer_input, before)
+            after.append((output, cell))
+            layer_input = layer.attend(output, keys, memory)
+        return layer_input, _DecoderState(memory, tuple(after))
+
+    def _copied(self, previous: Tensor, state: _DecoderState) -> tuple[Tensor, Tensor]:
+        """The embeddings of these tokens, and the states that they were copied from by the outputs that wrote them."""
+        memory = state.memory
+        known = previous.masked_fill(previous >= self.vocabulary_size, self._unknown)
+        same = previous[:, :, None] == memory.source_ids[:, None, :]
+        shares = weights_of_places(same, state.hidden[0][0].matmul(memory.copy_keys))
+        return self._dropout(self._embedding(known)), shares.matmul(memory.word_embeddings)
 
     def _inputs(self, previous: Tensor, memory: Memory) -> Tensor:
         """What the first layer reads for the tokens before, (batch, steps, embedding_dim)."""
@@ -247,16 +320,11 @@ class CopyDecoder(nn.Module, FromParams):
 
     def _advance(self, tokens: Tensor, state: _DecoderState) -> tuple[Tensor, _DecoderState]:
         memory = state.memory
-        layer_input = self._inputs(tokens[:, :, -1], memory)
-        hidden = []
-        for layer, keys, before in zip(self._decoder_layers, memory.keys, state.hidden, strict=True):
-            output, cell = layer.step(layer_input, before)
-            hidden.append((output, cell))
-            layer_input = layer.attend(output, keys, memory)
-        generated, copied = self._scores(layer_input, memory)
+        outputs, state = self._step(tokens[:, :, -1], state)
+        generated, copied = self._scores(outputs, memory)
         generated[:, :, self._unknown] = -torch.inf
         log_probabilities = self.extended_log_probabilities(generated, copied, memory.source_ids)
-        return self._by_the_rules(log_probabilities, tokens), _DecoderState(memory, tuple(hidden))
+        return self._by_the_rules(log_probabilities, tokens), state
 
     def _by_the_rules(self, log_probabilities: Tensor, tokens: Tensor) -> Tensor:
         """Rule out what may not follow these tokens."""

@@ -1,6 +1,5 @@
 """Predict decompositions of questions: one record out for every question in, whatever the question looks like."""
 
-import json
 import logging
 from collections.abc import Sequence
 from typing import Any
@@ -13,12 +12,16 @@ from allennlp.predictors import Predictor
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_to_record
 from qdecomp.decoding import DecoderSettings
-from qdecomp.files.output_stream import UNENCODABLE
 from qdecomp.files.question_lines import QuestionLines, QuestionRow, question_from_json
 
-__all__ = ["QuestionDecompositionPredictor"]
+from .record_serializer import record_line
+
+__all__ = ["PREDICTOR", "QuestionDecompositionPredictor"]
 
 logger = logging.getLogger(__name__)
+
+PREDICTOR = "question_decomposition"
+"""The name by which AllenNLP knows it."""
 
 _ROWS = "rows"
 # What one question may do to a model while others are fine, such as being too large for the memory. torch has no finer
@@ -26,7 +29,7 @@ _ROWS = "rows"
 _FAILURES = (QDecompError, RuntimeError, MemoryError)
 
 
-@Predictor.register("question_decomposition")
+@Predictor.register(PREDICTOR)
 class QuestionDecompositionPredictor(Predictor):
     """Reads questions as plain text (one per line), JSON lines or Break's CSV, and writes prediction records.
 
@@ -79,14 +82,18 @@ class QuestionDecompositionPredictor(Predictor):
         return [found[number] for number in range(len(questions))]
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
-        """The records of one line, as ``{"rows": […]}``."""
+        """The record of one question, such as ``{"question": "which cubes are red ?"}``.
+
+        For the rows of a line, see :meth:`load_line`, it gives ``{"rows": […]}`` with a record for each of them.
+        """
         return self.predict_batch_json([inputs])[0]
 
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
-        """The records of several lines, each as ``{"rows": […]}``; the header of a CSV has no row."""
+        """What :meth:`predict_json` gives for each of these, in one batch."""
         lines = [line[_ROWS] if _ROWS in line else [question_from_json(line)] for line in inputs]
         records = iter(self._records([QuestionRow(*row) for rows in lines for row in rows]))
-        return [{_ROWS: [next(records) for _ in rows]} for rows in lines]
+        found = [[next(records) for _ in rows] for rows in lines]
+        return [{_ROWS: rows} if _ROWS in line else rows[0] for line, rows in zip(inputs, found, strict=True)]
 
     def predict_instance(self, instance: Instance) -> JsonDict:
         """The record of a reader's instance."""
@@ -112,7 +119,7 @@ class QuestionDecompositionPredictor(Predictor):
     def dump_line(self, outputs: JsonDict) -> str:
         """One line of JSON for each record."""
         records = outputs.get(_ROWS, [outputs])
-        return "".join(f"{_json_line(record)}\n" for record in records)
+        return "".join(f"{record_line(record)}\n" for record in records)
 
     def _records(self, rows: Sequence[QuestionRow]) -> list[JsonDict]:
         found = iter(self.predictions([row.question for row in rows if row.error is None]))
@@ -140,7 +147,3 @@ class QuestionDecompositionPredictor(Predictor):
                 return [failed_prediction(error if is_ours else f"{type(error).__name__}: {error}")]
         # Here and not above, since an error that is being handled keeps the memory of its batch.
         return [prediction for instance in instances for prediction in self._parse([instance])]
-
-
-def _json_line(record: JsonDict) -> str:
-    return json.dumps(record, ensure_ascii=False).encode(errors=UNENCODABLE).decode()

@@ -22,7 +22,7 @@ from .graph_network import GraphNetwork
 from .graph_parser import GraphParser
 from .layers import Weights
 from .schema import check_tensors, measured_sizes
-from .weights import Array, ByteRows, read_weights, write_weights
+from .weights import Array, ByteRows, from_bytes, read_weights, write_weights
 from .word_pieces import WordPieces
 from .writer import SearchSettings, Writer
 from .writer_network import WriterNetwork
@@ -34,6 +34,7 @@ __all__ = [
     "is_bundle",
     "read_bundle",
     "read_config",
+    "read_numbers",
     "write_bundle",
     "write_config",
 ]
@@ -125,6 +126,13 @@ def read_config(folder: Path) -> BundleConfig:
         if _checksum(folder / name) != checksums.get(name):
             raise DataError(f"{folder / name}: damaged, or of another parser; install qdecomp again")
     return config
+
+
+def read_numbers(folder: Path) -> dict[str, Array]:
+    """The weights of a bundle, with those that are stored as bytes as the numbers that they stand for."""
+    read_config(folder)
+    weights = read_weights(folder / _WEIGHTS)
+    return {name: from_bytes(value) if isinstance(value, ByteRows) else value for name, value in weights.items()}
 
 
 def write_bundle(

@@ -25,6 +25,7 @@ PROJECT_PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "RESULTS.md": "results.md",
     "data/README.md": "sample_data.md",
+    "training_config/README.md": "settings.md",
     "qdecomp/runtime/minilm_break/MODEL_CARD.md": "model_card.md",
 }
 """Files outside of docs/ that are pages of the site, too."""

@@ -91,7 +91,7 @@ def test_the_environment_is_seen(config: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_indexer_for_another_encoder_is_refused() -> None:
-    config = {
+    config: dict[str, Any] = {
         "dataset_reader": {"token_indexers": {"pieces": {"type": "word_pieces", "encoder": "one"}}},
         "model": {"word_encoder": {"encoder": "other"}},
     }

@@ -115,6 +115,42 @@ def test_a_file_that_is_no_text_is_an_error_of_ours(predictor: QuestionDecomposi
         predict_file(predictor, path)
 
 
+def test_the_console_shows_every_question_once_and_nothing_else(
+    predictor: QuestionDecompositionPredictor, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "questions.csv"
+    path.write_text("question_id,question_text\na,red cubes\nb,blue cubes\n", encoding="utf-8")
+    PredictManager(predictor, str(path), None, 1, True, False).run()
+    shown = capsys.readouterr().out
+    assert "rows" not in shown
+    assert [line for line in shown.splitlines() if line.startswith("input")] == [
+        "input 0:  red cubes",
+        "input 1:  blue cubes",
+    ]
+    records = [json.loads(line.removeprefix("prediction: ")) for line in shown.splitlines() if '"question_id"' in line]
+    assert [record["question_id"] for record in records] == ["a", "b"]
+
+
+def test_evaluation_writes_the_records_of_a_prediction(
+    archive: Path, tmp_path: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (project_root / "data" / "dev.csv").read_text(encoding="utf-8").splitlines()[:6]
+    (tmp_path / "gold.csv").write_text("\n".join(lines), encoding="utf-8")
+    output, metrics = tmp_path / "predictions.jsonl", tmp_path / "metrics.json"
+    arguments = ["evaluate", archive, tmp_path / "gold.csv", "--predictions-output-file", output]
+    arguments += ["--output-file", metrics]
+    monkeypatch.chdir(project_root)
+    monkeypatch.setattr(sys, "argv", ["allennlp", *map(str, arguments)])
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    main(prog="allennlp")
+    written = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+    assert {record["question_id"] for record in written} == {line.split(",")[0] for line in lines[1:]}
+    predicted = predict_file(Predictor.from_path(archive), tmp_path / "gold.csv")
+    by_id = {record["question_id"]: record["decomposition"] for record in written}
+    assert by_id == {record["question_id"]: record["decomposition"] for record in predicted}
+    assert "lf_em" in json.loads(metrics.read_text(encoding="utf-8"))
+
+
 def test_other_predictors_are_left_alone(tmp_path: Path) -> None:
     class Echo(Predictor):
         def __init__(self) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
@@ -7,7 +9,9 @@ from allennlp.data import Vocabulary
 from torch import Tensor
 
 from qdecomp.data.copy_field import TARGET_NAMESPACE
+from qdecomp.data_structures.errors import DataError
 from qdecomp.models.written_decompositions import target_words
+from qdecomp.modules.attention_feedback import AttentionFeedback
 from qdecomp.modules.copy_decoder import CopyDecoder, Memory
 
 DIM = 6
@@ -24,12 +28,18 @@ def vocab() -> Vocabulary:
     return Vocabulary(tokens_to_add={TARGET_NAMESPACE: [START_SYMBOL, END_SYMBOL, ";", "of", "#1", "#2"]})
 
 
-@pytest.fixture(params=[1, 2], ids=["one layer", "two layers"])
+KINDS: dict[str, dict[str, Any]] = {
+    "one layer": {"num_layers": 1},
+    "two layers": {"num_layers": 2},
+    "attention feedback": {"attention_feedback": True},
+}
+
+
+@pytest.fixture(params=KINDS)
 def decoder(vocab: Vocabulary, request: pytest.FixtureRequest) -> CopyDecoder:
     torch.manual_seed(0)
-    return CopyDecoder(
-        vocab, DIM, TARGET_NAMESPACE, ";", hidden_dim=8, embedding_dim=5, num_layers=request.param, max_steps=20
-    ).eval()
+    size: dict[str, Any] = {"hidden_dim": 8, "embedding_dim": 5, "max_steps": 20}
+    return CopyDecoder(vocab, DIM, TARGET_NAMESPACE, ";", **size, **KINDS[request.param]).eval()
 
 
 def memory_of(decoder: CopyDecoder, extra_positions: int = 1) -> Memory:
@@ -41,21 +51,45 @@ def memory_of(decoder: CopyDecoder, extra_positions: int = 1) -> Memory:
 
 
 def log_probabilities_step_by_step(decoder: CopyDecoder, memory: Memory, row: int) -> list[Tensor]:
-    """The extended distribution before each token of a target, by the loop that the search runs."""
+    """The extended distribution before each token of a target, one after the other, without the search."""
     single = memory.select(torch.tensor([row]))
     mean = single.states[single.mask].mean(dim=0, keepdim=True)
     hidden = [layer.initial_state(mean) for layer in decoder._decoder_layers]
     previous, result = START, []
     for token in TARGET[row][TARGET[row] != 0].tolist():
-        layer_input = decoder._inputs(torch.tensor([[previous]]), single)
-        for number, layer in enumerate(decoder._decoder_layers):
-            output, cell = layer.step(layer_input, (hidden[number][0][:, None], hidden[number][1][:, None]))
-            hidden[number] = (output[:, 0], cell[:, 0])
-            layer_input = layer.attend(output, single.keys[number], single)
-        scores = decoder._scores(layer_input, single)
+        if isinstance(decoder._feedback, AttentionFeedback):
+            hidden = [_step_with_feedback(decoder, decoder._feedback, single, previous, *hidden[0])]
+            output = hidden[0][0][None]
+        else:
+            output = decoder._inputs(torch.tensor([[previous]]), single)
+            for number, layer in enumerate(decoder._layers):
+                below, cell = layer.step(output, (hidden[number][0][:, None], hidden[number][1][:, None]))
+                hidden[number] = (below[:, 0], cell[:, 0])
+                output = layer.attend(below, single.keys[number], single)
+        scores = decoder._scores(output, single)
         result.append(decoder.extended_log_probabilities(*scores, single.source_ids)[0, 0])
         previous = token
     return result
+
+
+def _step_with_feedback(
+    decoder: CopyDecoder, feedback: AttentionFeedback, memory: Memory, previous: int, output: Tensor, cell: Tensor
+) -> tuple[Tensor, Tensor]:
+    """CopyNet's equations for one question, with loops over its places."""
+    places = [place for place in range(memory.states.shape[1]) if memory.mask[0, place]]
+    attended = torch.stack([feedback.keys(memory.states[0, place]) @ output[0] for place in places]) * 8**-0.5
+    context = sum(share * memory.states[0, place] for share, place in zip(attended.softmax(0), places, strict=True))
+    first_word = memory.states.shape[1] - memory.source_ids.shape[1]
+    copied_from = torch.zeros(DIM)
+    same = [word for word, token in enumerate(memory.source_ids[0].tolist()) if token == previous]
+    if same:
+        states = [memory.states[0, first_word + word] for word in same]
+        scores = torch.stack([decoder._copy(state).tanh() @ output[0] for state in states])
+        copied_from = sum((share * state for share, state in zip(scores.softmax(0), states, strict=True)), copied_from)
+    known = previous if previous < VOCABULARY else 1
+    inputs = feedback.inputs(torch.cat([decoder._embedding.weight[known], context, copied_from]))
+    after: tuple[Tensor, Tensor] = feedback.lstm(inputs[None], (output, cell))
+    return after
 
 
 def test_the_distribution_over_generated_and_copied_tokens_sums_to_one(decoder: CopyDecoder) -> None:
@@ -93,6 +127,7 @@ def test_padding_changes_nothing_and_gives_no_gradient_without_a_number(decoder:
     losses = decoder(memory, TARGET)
     torch.testing.assert_close(losses[1:], decoder(single, TARGET[1:, :2]))
     losses.sum().backward()
+    # Every weight is used; where a parameter had no gradient, training on several devices would wait for it.
     assert all(torch.isfinite(parameter.grad).all() for parameter in decoder.parameters())
 
 
@@ -117,9 +152,11 @@ def test_what_the_search_finds_has_no_empty_step_and_no_reference_to_a_later_one
                     assert all(int(word[1:]) < number for word in step.split() if word[0] == "#")
 
 
-def test_it_learns_to_copy_and_to_generate(vocab: Vocabulary) -> None:
+@pytest.mark.parametrize("feedback", [False, True])
+def test_it_learns_to_copy_and_to_generate(vocab: Vocabulary, feedback: bool) -> None:
     torch.manual_seed(0)
-    decoder = CopyDecoder(vocab, DIM, TARGET_NAMESPACE, ";", hidden_dim=16, embedding_dim=8, dropout=0.0)
+    size: dict[str, Any] = {"hidden_dim": 16, "embedding_dim": 8, "dropout": 0.0}
+    decoder = CopyDecoder(vocab, DIM, TARGET_NAMESPACE, ";", **size, attention_feedback=feedback)
     states, mask = torch.randn(2, 4, DIM), SOURCE != 0
     optimizer = torch.optim.Adam(decoder.parameters(), lr=0.02)
     for _ in range(150):
@@ -151,3 +188,27 @@ def test_every_step_but_the_last_is_used_unless_the_rules_are_turned_off(vocab: 
 
     assert not any(unused(True))
     assert any(unused(["only_earlier_references", "no_empty_steps"]))
+
+
+def test_attention_feedback_is_for_one_layer(vocab: Vocabulary) -> None:
+    with pytest.raises(DataError, match="has one layer, not 2"):
+        CopyDecoder(vocab, DIM, TARGET_NAMESPACE, ";", num_layers=2, attention_feedback=True)
+
+
+def test_without_attention_feedback_the_weights_have_the_names_that_they_always_had(vocab: Vocabulary) -> None:
+    names = {name.partition(".")[0] for name in CopyDecoder(vocab, DIM, TARGET_NAMESPACE, ";").state_dict()}
+    assert names == {"_embedding", "_word_embedding", "_layers", "_generate", "_copy"}
+
+
+@torch.no_grad()
+def test_the_search_takes_other_options(decoder: CopyDecoder) -> None:
+    memory = memory_of(decoder)
+    decoder._generate.bias[END] = -100.0
+    assert {len(found.tokens) for (found,) in decoder.search(memory)} == {20}
+    decoder.search_options({"max_steps": 3, "plan_rules": False})
+    assert {len(found.tokens) for (found,) in decoder.search(memory)} == {3}
+    assert (decoder.beam_size, decoder.plan_rules) == (5, False)
+    with pytest.raises(
+        DataError, match="no option 'time_limit'; it has beam_size, max_steps, plan_rules, coverage_penalty"
+    ):
+        decoder.search_options({"time_limit": 1})

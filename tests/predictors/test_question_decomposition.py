@@ -110,6 +110,13 @@ def test_half_of_a_character_is_an_error_that_can_be_written(predictor: Question
     assert record["error"] == "the question has half of a character in it (a lone surrogate)"
 
 
+def test_one_question_is_one_record(predictor: QuestionDecompositionPredictor) -> None:
+    record = predictor.predict_json({"question": "How many cubes are red?", "question_id": "a"})
+    assert list(record) == FIELDS
+    assert record == predictor.predict("How many cubes are red?", "a")
+    assert predictor.predict_batch_json([{"question": "red cubes"}, {"text": "red"}])[1]["error"] is not None
+
+
 def test_the_decoder_can_be_chosen(archive: Path) -> None:
     predictor = Predictor.from_path(archive, decoder="ilp")
     questions = [(str(number), "red cubes " * (number + 1)) for number in range(4)]

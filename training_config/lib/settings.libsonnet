@@ -37,6 +37,7 @@ local texts = {
     max_steps: 150,
     plan_rules: false,
     coverage_penalty: 0,
+    attention_feedback: true,
   },
 };
 

@@ -6,4 +6,5 @@
   dropout: 0.2,
   plan_rules: true,
   coverage_penalty: 1.25,
+  attention_feedback: false,
 }

@@ -1,0 +1,93 @@
+"""Begins a training with a bundle: its weights as an initializer, its words or labels as a vocabulary.
+
+In a config, ``folder`` is the folder of a bundle, or the name of the parser that comes with the package::
+
+    model+: { initializer: { regexes: [['.*', { type: 'bundle', folder: folder }]] } },
+    vocabulary: { type: 'bundle', folder: folder },
+"""
+
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+from allennlp.data import Instance, Vocabulary
+from allennlp.nn import Initializer
+from torch import Tensor
+
+from qdecomp.data.copy_field import TARGET_NAMESPACE
+from qdecomp.data.edges_field import EDGE_LABELS
+from qdecomp.data_structures.errors import DataError
+from qdecomp.runtime.bundle import BUNDLED, read_config, read_numbers
+from qdecomp.runtime.bundle_config import BundleConfig, GraphConfig, WriterConfig
+
+__all__ = ["BundleInitializer", "BundleVocabulary"]
+
+
+@Initializer.register("bundle")
+class BundleInitializer(Initializer):
+    """Gives parameters the weights that a bundle has under their names.
+
+    The weights are those that the bundle computes with: most were rounded to bytes. Where a parameter has more rows
+    than the bundle, as when a vocabulary was extended, the others stay as they are.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = _folder(folder)
+        self._weights = read_numbers(self._folder)
+
+    def __call__(  # type: ignore[override]  # AllenNLP gives the name to every initializer
+        self, tensor: Tensor, parameter_name: str, **kwargs: Any
+    ) -> None:
+        """Fill a parameter; a bundle that has none of its name, or one of another shape, is a :class:`DataError`."""
+        found = self._weights.get(parameter_name)
+        if found is None:
+            raise DataError(
+                f"{self._folder}: this bundle has no weights for {parameter_name}; is it of another parser?"
+            )
+        values = torch.from_numpy(found)
+        if values.shape[1:] != tensor.shape[1:] or len(values) > len(tensor):
+            shapes = f"{tuple(values.shape)}, and the config asks for {tuple(tensor.shape)}"
+            raise DataError(f"{self._folder}: {parameter_name} has the shape {shapes}")
+        with torch.no_grad():
+            tensor[: len(values)] = values.to(tensor.dtype)
+
+
+class BundleVocabulary(Vocabulary):
+    """The words that a bundle writes or the labels that it draws, in its order, and what the training data adds."""
+
+    @classmethod
+    def from_bundle_and_instances(
+        cls, instances: Iterable[Instance], folder: str, min_count: dict[str, int] | None = None
+    ) -> "BundleVocabulary":
+        """``min_count`` is for tokens that the bundle does not have."""
+        config = read_config(_folder(folder))
+        vocabulary = cls()
+        if isinstance(config, WriterConfig):
+            # Padding and what is unknown come first, as AllenNLP has them.
+            vocabulary = cls(padding_token=config.padding, oov_token=config.unknown)
+        own = (TARGET_NAMESPACE, config.tokens) if isinstance(config, WriterConfig) else (EDGE_LABELS, _labels(config))
+        for name in own[1]:
+            vocabulary.add_token_to_namespace(name, own[0])
+        counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for instance in instances:
+            instance.count_vocab_items(counts)
+        wanted = {name: count for name, count in (min_count or {}).items() if name in counts}
+        vocabulary._extend(counter=counts, min_count=wanted)
+        return vocabulary
+
+
+def _labels(config: BundleConfig) -> tuple[str, ...]:
+    assert isinstance(config, GraphConfig)
+    return config.labels
+
+
+def _folder(name: str) -> Path:
+    folder = Path(name).expanduser()
+    return BUNDLED if name == BUNDLED.name and not folder.exists() else folder
+
+
+Vocabulary.register("bundle", constructor="from_bundle_and_instances")(BundleVocabulary)
