@@ -29,6 +29,7 @@ __all__ = [
 MANY_QUESTIONS = 100_000_000
 MANY_WORKERS = (8, 64, 1_000)
 _HOUR = 3600.0
+_CLOCK_TICK = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,14 @@ def fit_costs(runs: Sequence[ScaleRun]) -> list[StageCost]:
 
 
 def _own_of(runs: Sequence[ScaleRun], start: float) -> float:
-    largest = max(runs, key=lambda run: run.questions)
-    return max(0.0, largest.own_cpu_seconds - start) / largest.questions
+    """The seconds of the first process for each question: the slope over the sizes, or what one size shows."""
+    largest = max(run.questions for run in runs)
+    if len({run.questions for run in runs}) > 1:
+        _, own = _line([(run.questions, run.own_cpu_seconds) for run in runs])
+    else:
+        own = max(0.0, max(run.own_cpu_seconds for run in runs) - start) / largest
+    # Less than the clock can tell apart is not nothing.
+    return max(own, _CLOCK_TICK / largest)
 
 
 def _line(points: Sequence[tuple[int, float]]) -> tuple[float, float]:

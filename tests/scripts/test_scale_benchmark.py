@@ -55,6 +55,15 @@ def test_the_model_finds_start_slope_and_what_cannot_be_shared() -> None:
     assert forecast_table([score]).rows[0][-1] == "the first process"
 
 
+def test_what_the_first_process_does_is_a_slope_where_several_sizes_show_it() -> None:
+    runs = [*RUNS, measured("score", 1_000, 2, 4.0, 1.2), measured("score", 100_000, 2, 120.0, 21.0)]
+    *_, score = fit_costs(runs)
+    assert score.own == pytest.approx(0.0002, rel=0.01)
+    unseen = [measured("parse", size, workers, size / 100, 0.0) for size in (50, 100) for workers in (1, 2)]
+    (parse,) = fit_costs(unseen)
+    assert parse.own == pytest.approx(0.0001)
+
+
 def test_the_figure_is_the_same_every_time_and_names_what_it_shows() -> None:
     figure = draw_scale(RUNS, fit_costs(RUNS))
     assert figure == draw_scale(RUNS, fit_costs(RUNS))
