@@ -34,8 +34,9 @@ def draw_scale(runs: Sequence[ScaleRun], costs: Sequence[StageCost]) -> str:
             _draw_memory(memory, runs, cost.stage, colour)
         measured.set(title="Measured, and the fitted line", xlabel="questions", ylabel="CPU seconds")
         forecast.set(title=f"{MANY_QUESTIONS:,} questions (model)", xlabel="workers", ylabel="hours")
-        memory.set(title="Memory of the largest runs", xlabel="share of the run's time", ylabel="MB")
-        memory.set_ylim(bottom=0)
+        memory.set(title="Memory (dashed: 2 workers)", xlabel="share of the run's time", ylabel="MB")
+        # Room for the legend above the lines.
+        memory.set_ylim(0, 1.5 * memory.get_ylim()[1])
         measured.legend(frameon=False)
         memory.legend(frameon=False)
         stream = io.StringIO()
