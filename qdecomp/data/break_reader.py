@@ -18,6 +18,7 @@ from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.data_structures.tokenization import question_words
 from qdecomp.files import BreakExample, open_text, read_break_csv, text_suffix, try_json_lines
 from qdecomp.files.conversion_cache import ConversionCache
+from qdecomp.files.text_files import has_json_suffix
 
 from .pos_tagging import pos_tags
 from .word_piece_indexer import WordPieceIndexer
@@ -26,15 +27,12 @@ __all__ = ["BreakReader", "read_examples"]
 
 logger = logging.getLogger(__name__)
 
-_JSON_SUFFIXES = frozenset((".json", ".jsonl", ".ndjson"))
-
 
 def read_examples(path: str | Path) -> list[BreakExample]:
     """The questions of Break's CSV, of JSON lines (``question`` or ``question_text``) or of a text, one per line."""
-    suffix = text_suffix(path)
-    if suffix == ".csv":
+    if text_suffix(path) == ".csv":
         return read_break_csv(path)
-    if suffix in _JSON_SUFFIXES:
+    if has_json_suffix(path):
         return [_from_json(path, number, value) for number, value in try_json_lines(path)]
     with open_text(path) as stream:
         return [BreakExample(number, str(number), line.strip(), None) for number, line in enumerate(stream, start=1)]

@@ -11,6 +11,8 @@ __all__ = ["kind_of_error", "kinds_in_message", "reasons_of"]
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”")
 _NUMBER = re.compile(r"\d+")
+_STEP = re.compile(r"\bstep \d+: ")
+_BRACKETS = re.compile(r"\s*\([^)]*\)")
 _CHAIN = re.compile(r"#N(?: → #N)+")
 _SIDES = re.compile(r"; (?=(?:prediction|gold): )")
 
@@ -25,8 +27,7 @@ def kind_of_error(error: QDecompError) -> str:
         return error.reason
     if isinstance(error, QdmrSyntaxError):
         error = ConversionError("qdmr", error.reason)
-    text = re.sub(r"\bstep \d+: ", "", str(error))
-    text = re.sub(r"\d+", "N", re.sub(r"\s*\([^)]*\)", "", text))
+    text = _without_particulars(_BRACKETS.sub("", _STEP.sub("", str(error))))
     stage, _, rest = text.partition(": ")
     return f"{stage}: {rest.split(':')[0]}" if rest and stage.replace(" ", "").isalpha() else text
 
@@ -37,7 +38,11 @@ def kinds_in_message(error: str) -> tuple[str, ...]:
     >>> kinds_in_message("prediction: step 3: refers to #7, but there are 5 steps; gold: there is no step")
     ('prediction: step N: refers to #N, but there are N steps', 'gold: there is no step')
     """
-    return tuple(_CHAIN.sub("#N → …", _NUMBER.sub("N", _QUOTED.sub("…", reason))) for reason in reasons_of(error))
+    return tuple(map(_without_particulars, reasons_of(error)))
+
+
+def _without_particulars(reason: str) -> str:
+    return _CHAIN.sub("#N → …", _NUMBER.sub("N", _QUOTED.sub("…", reason)))
 
 
 def reasons_of(error: str) -> tuple[str, ...]:

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files import open_text, text_suffix, try_json_lines
+from qdecomp.files import open_text, try_json_lines
 from qdecomp.files.csv_rows import CsvRow, read_table
+from qdecomp.files.text_files import has_json_suffix
 
 from .row_problems import ProblemKind, RowProblem
 
 __all__ = ["HOW_RECORDS_LOOK", "WrittenRow", "holds_json", "written_rows"]
 
-_JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 HOW_RECORDS_LOOK = 'a record is one line such as {"question_id": "…", "decomposition": "return …"}'
 """For messages."""
 
@@ -38,7 +38,7 @@ def holds_json(path: Path) -> bool:
         raise DataError(f"{path}: the file is empty; there are no predictions in it")
     if start.startswith("["):
         raise DataError(f"{path}: this is a JSON array; write its members as JSON lines; {HOW_RECORDS_LOOK}")
-    return text_suffix(path) in _JSON_SUFFIXES or start.startswith("{")
+    return has_json_suffix(path) or start.startswith("{")
 
 
 def written_rows(path: Path, column: str) -> tuple[bool, Iterator[WrittenRow | RowProblem]]:

@@ -18,7 +18,7 @@ from qdecomp.data_structures.errors import DataError
 from .addresses import address_of, read_address
 from .parquet import PARQUET_MAGIC, ParquetLines
 
-__all__ = ["json_object", "open_text", "read_json_lines", "text_suffix", "try_json_lines"]
+__all__ = ["has_json_suffix", "json_object", "open_text", "read_json_lines", "text_suffix", "try_json_lines"]
 
 
 _PACKERS: dict[bytes, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
@@ -27,6 +27,7 @@ _PACKERS: dict[bytes, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
 _REFUSED = {b"PK\x03\x04": "zip", b"(\xb5/\xfd": "Zstandard", b"7z\xbc\xaf\x27\x1c": "7-Zip"}
+_JSON_SUFFIXES = frozenset((".json", ".jsonl", ".ndjson"))
 _PACKED_SUFFIXES = frozenset((".gz", ".gzip", ".bz2", ".xz"))
 
 
@@ -61,6 +62,11 @@ def text_suffix(path: str | Path) -> str:
     while suffixes and suffixes[-1] in _PACKED_SUFFIXES:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
+
+
+def has_json_suffix(path: str | Path) -> bool:
+    """Whether a file is one of JSON lines by its name, whatever its compression."""
+    return text_suffix(path) in _JSON_SUFFIXES
 
 
 def _unpacked(raw: BufferedReader, path: Path) -> AbstractContextManager[Any]:
