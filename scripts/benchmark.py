@@ -15,6 +15,7 @@ _BENCHMARKS = {
     "metrics": "Pairs a second of LF-EM and other metrics, the time to import qdecomp, and memory.",
     "parse": "The bundled parser: cold start, one question, many questions, memory, and where the time goes.",
     "scale": "How time and memory grow with the number of questions and of workers, and what many would take.",
+    "serve": "The service under load: throughput, latency, memory, a flood of bad requests, a stop.",
     "token_budget": "What is lost with fewer or more special tokens.",
 }
 
