@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 from qdecomp.files import write_text_atomically
 from qdecomp.version import VERSION
 
-__all__ = ["Clock", "clock", "in_fresh_process", "peak_memory_mb", "write_results"]
+__all__ = ["Clock", "children_cpu", "clock", "in_fresh_process", "peak_memory_mb", "write_results"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,6 +40,12 @@ def clock() -> Iterator[Clock]:
         yield measured
     finally:
         measured.wall, measured.cpu = time.perf_counter() - wall, time.process_time() - cpu
+
+
+def children_cpu() -> float:
+    """Seconds of processor time of all processes that this one started and that have ended, with theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def peak_memory_mb() -> float:

@@ -1,144 +1,186 @@
 """How fast the bundled parser is: a cold start, one question at a time, many in a pipe, and where the time goes.
 
-The cold start is a new process from its start to its answer. Tokenisation and decoding are included everywhere.
+The cold start is a new process from its start to its answer. Tokenisation and decoding are included everywhere. Parsers
+that are compared take turns in one process, so that whatever else the machine does slows both down alike.
 """
 
 from __future__ import annotations
 
-import cProfile
 import os
-import pstats
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 from shared_data import from_shared_data
 
-from benchmarks.measuring import clock, in_fresh_process, peak_memory_mb, write_results
+from benchmarks.measuring import Clock, children_cpu, clock, in_fresh_process, peak_memory_mb, write_results
+from benchmarks.parse_profile import profile_ms
 from qdecomp.files import read_break_csv
 from qdecomp.terminal.tables import Table, show_tables
 
 _QUESTION = "Which state has the most rivers?"
-_COLD_STARTS = 5
-
-# Functions, by file and name, whose time with all that they call is shown or taken apart.
-_TOKENIZE, _PIECES = ("tokenization.py", "tokenize"), ("word_pieces.py", "__call__")
-_ENCODER, _NETWORK = ("encoder.py", "__call__"), ("graph_network.py", "encode")
-_DECODE, _LABELS, _SOLVE = ("ilp.py", "decode"), ("graph_network.py", "_work_out"), ("graph_program.py", "solve_graph")
-_STEPS = ("prediction.py", "prediction_from_graph")
-_SEARCH, _ADVANCE = ("beam_search.py", "beam_search"), ("writer_network.py", "advance")
-_WRITTEN = ("writer.py", "_prediction")
+_COLD_STARTS = 3
+_QUESTIONS_OF_A_TURN = 25
+_CLOCKS = ("wall", "cpu")
 
 
-def cold_starts(count: int) -> list[float]:
+class Phases:
+    """What the time of the benchmark went into."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, dict[str, float]] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[Clock]:
+        """Measure a part, with the processes that ended in it."""
+        before = children_cpu()
+        with clock() as measured:
+            yield measured
+        measured.cpu += children_cpu() - before
+        self.seconds[name] = {which: getattr(measured, which) for which in _CLOCKS}
+
+
+def cold_starts(parser_name: str, count: int = _COLD_STARTS) -> list[dict[str, float]]:
     """Seconds from the start of ``qdecomp parse`` to its end, each in a new process."""
-    seconds = []
+    command = [sys.executable, "-m", "qdecomp.cli", "parse", "--parser", parser_name, _QUESTION]
+    found = []
     for _ in range(count):
+        before = children_cpu()
         started = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "qdecomp.cli", "parse", _QUESTION], check=True, stdout=subprocess.DEVNULL)
-        seconds.append(time.perf_counter() - started)
-    return seconds
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        found.append({"wall": time.perf_counter() - started, "cpu": children_cpu() - before})
+    return found
 
 
-def measure(questions: Sequence[str], parser_name: str) -> dict[str, Any]:
-    """Latency, throughput, memory and a profile, in this process."""
+def measure_together(questions: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
+    """Latency, throughput in one process and a profile of each parser; they take turns."""
     from qdecomp import load
 
-    with clock() as loading:
-        parser = load(parser_name)
-    parser.parse(_QUESTION)
-    latencies = []
-    for question in questions:
-        started = time.perf_counter()
-        parser.parse(question)
-        latencies.append(time.perf_counter() - started)
-    with clock() as piping:
-        without = sum(not decomposition for decomposition in parser.pipe(questions))
-    processes = os.cpu_count() or 1
-    list(parser.pipe(questions[: 2 * processes], batch_size=1, processes=processes))
-    with clock() as piping_on_all_cores:
-        list(parser.pipe(questions, processes=processes))
+    phases = Phases()
+    with phases.phase("loading"):
+        parsers = {name: load(name) for name in names}
+        for parser in parsers.values():
+            parser.parse(_QUESTION)
+    turns = [
+        questions[start : start + _QUESTIONS_OF_A_TURN] for start in range(0, len(questions), _QUESTIONS_OF_A_TURN)
+    ]
+    latencies: dict[str, list[Clock]] = {name: [] for name in names}
+    with phases.phase("one question at a time"):
+        for turn in turns:
+            for name, parser in parsers.items():
+                for question in turn:
+                    with clock() as one:
+                        parser.parse(question)
+                    latencies[name].append(one)
+    # Enough questions for a pipe to put those of one length together.
+    pipes = {name: Clock() for name in names}
+    without = dict.fromkeys(names, 0)
+    with phases.phase("pipe in one process"):
+        for start in range(0, len(questions), 256):
+            for name, parser in parsers.items():
+                with clock() as piping:
+                    answers = list(parser.pipe(questions[start : start + 256]))
+                pipes[name].wall += piping.wall
+                pipes[name].cpu += piping.cpu
+                without[name] += sum(not answer for answer in answers)
+    with phases.phase("profile"):
+        profiles = {name: profile_ms(parser, questions[:100]) for name, parser in parsers.items()}
+    results = {
+        name: {
+            "one_question_ms": {which: _spread([getattr(one, which) for one in latencies[name]]) for which in _CLOCKS},
+            "pipe_questions_a_second": {which: len(questions) / getattr(pipes[name], which) for which in _CLOCKS},
+            "without_decomposition": without[name],
+            "profile_ms": profiles[name],
+        }
+        for name in names
+    }
+    return {"parsers": results, "phases": phases.seconds}
+
+
+def _spread(seconds: Sequence[float]) -> dict[str, float]:
+    values = 1000 * np.array(seconds)
     return {
-        "load_seconds": loading.wall,
-        "median_ms": 1000 * statistics.median(latencies),
-        "p95_ms": 1000 * statistics.quantiles(latencies, n=20)[-1],
-        "worst_ms": 1000 * max(latencies),
-        "pipe_questions_per_wall_second": len(questions) / piping.wall,
-        "pipe_questions_per_cpu_second": len(questions) / piping.cpu,
-        "processes": processes,
-        "pipe_on_all_cores_questions_per_second": len(questions) / piping_on_all_cores.wall,
-        "without_decomposition": without,
-        "memory_mb": peak_memory_mb(),
-        "profile_ms": _profile(parser, questions),
+        "median": float(np.median(values)),
+        "99 of 100": float(np.percentile(values, 99)),
+        "worst": float(values.max()),
     }
 
 
-def _profile(parser: Any, questions: Sequence[str]) -> dict[str, float]:
-    """Milliseconds a question in a pipe, by part; the profiler slows down what calls many functions."""
-    profiler = cProfile.Profile()
-    with profiler:
-        for _ in parser.pipe(questions):
-            pass
-    inclusive: dict[tuple[str, str], float] = {}
-    total = 0.0
-    for (path, _, function), (_, _, own, seconds, _) in pstats.Stats(profiler).stats.items():  # type: ignore[attr-defined]
-        key = (Path(path).name, function)
-        inclusive[key] = max(inclusive.get(key, 0.0), seconds)
-        total += own
+def measure_alone(questions: Sequence[str], name: str, processes: int) -> dict[str, float]:
+    """The memory of one process, and questions a second of several, which the parser has to itself."""
+    from joblib.externals.loky import get_reusable_executor
 
-    def at(key: tuple[str, str]) -> float:
-        return inclusive.get(key, 0.0)
+    from qdecomp import load
 
-    parts = {"tokens and pieces": at(_TOKENIZE) + at(_PIECES), "encoder": at(_ENCODER)}
-    if at(_SEARCH):
-        parts |= {
-            "search: networks": at(_ADVANCE),
-            "search: hypotheses and rules": at(_SEARCH) - at(_ADVANCE),
-            "tokens to steps": at(_WRITTEN),
-        }
-    else:
-        parts |= {
-            "special tokens, nets and edge scores": at(_NETWORK) - at(_ENCODER),
-            "label scores": at(_LABELS),
-            "integer program": at(_SOLVE),
-            "greedy graph, checks and repair": at(_DECODE) - at(_LABELS) - at(_SOLVE),
-            "graph to steps": at(_STEPS),
-        }
-    parts["everything else"] = total - sum(parts.values())
-    return {name: 1000 * seconds / len(questions) for name, seconds in parts.items()}
+    parser = load(name)
+    list(parser.pipe(questions[:64]))
+    memory = peak_memory_mb()
+    list(parser.pipe(questions[: 2 * processes], batch_size=1, processes=processes))
+    with clock() as piping:
+        list(parser.pipe(questions, processes=processes))
+    get_reusable_executor().shutdown(wait=True)
+    return {"memory_mb": memory, "pipe_in_processes_questions_a_second": len(questions) / piping.wall}
 
 
-def _tables(results: dict[str, Any], cold: Sequence[float], count: int) -> list[Table]:
+def _tables(results: dict[str, Any], count: int, total: Clock) -> list[Table]:
+    parsers = results["parsers"]
+    spread = ("median", "99 of 100", "worst")
+
+    def row(what: str, value: Any) -> tuple[str, ...]:
+        return (what, *(value(each) for each in parsers.values()))
+
+    def both(each: dict[str, float], form: str) -> str:
+        return f"{each['wall']:{form}} ({each['cpu']:{form}})"
+
     rows = (
-        ("cold start, median of new processes", f"{statistics.median(cold):.2f} s"),
-        ("cold start, slowest", f"{max(cold):.2f} s"),
-        ("loading", f"{results['load_seconds']:.2f} s"),
-        ("one question, median", f"{results['median_ms']:.1f} ms"),
-        ("one question, 95 of 100", f"{results['p95_ms']:.1f} ms"),
-        ("one question, worst", f"{results['worst_ms']:.1f} ms"),
-        ("pipe in one process, questions a wall second", f"{results['pipe_questions_per_wall_second']:.1f}"),
-        ("pipe in one process, questions a CPU second", f"{results['pipe_questions_per_cpu_second']:.1f}"),
-        (
-            f"pipe in {results['processes']} processes that have loaded, questions a wall second",
-            f"{results['pipe_on_all_cores_questions_per_second']:.1f}",
+        row(
+            "cold start, median of new processes, s",
+            lambda each: both({which: float(np.median([s[which] for s in each["cold"]])) for which in _CLOCKS}, ".2f"),
         ),
-        ("memory at most", f"{results['memory_mb']:.0f} MB"),
-        ("questions without a decomposition", str(results["without_decomposition"])),
+        *(
+            row(
+                f"one question, {name}, ms",
+                lambda each, name=name: both({which: each["one_question_ms"][which][name] for which in _CLOCKS}, ".1f"),
+            )
+            for name in spread
+        ),
+        row("pipe in one process, questions a second", lambda each: both(each["pipe_questions_a_second"], ".1f")),
+        row(
+            f"pipe in {results['processes']} processes that have loaded, questions a second",
+            lambda each: f"{each['pipe_in_processes_questions_a_second']:.1f}",
+        ),
+        row("memory at most, MB", lambda each: f"{each['memory_mb']:.0f}"),
+        row("questions without a decomposition", lambda each: str(each["without_decomposition"])),
     )
-    total = sum(results["profile_ms"].values())
-    parts = tuple(
-        (name, f"{milliseconds:.2f}", f"{100 * milliseconds / total:.0f}%")
-        for name, milliseconds in results["profile_ms"].items()
-    )
-    note = "Neither spaCy nor AllenNLP is used: the tokens are those of qdecomp.data_structures.tokenization."
+    profiles = [
+        Table(
+            f"Where the time of a pipe goes, with a profiler: {name}",
+            ("part", "CPU ms a question", "share"),
+            tuple(
+                (part, f"{value:.2f}", f"{100 * value / sum(each['profile_ms'].values()):.0f}%")
+                for part, value in each["profile_ms"].items()
+            ),
+        )
+        for name, each in parsers.items()
+    ]
+    phases = results["phases"]
+    rest = {which: getattr(total, which) - sum(each[which] for each in phases.values()) for which in _CLOCKS}
+    times = {**phases, "starting processes, reading questions": rest, "all": vars(total)}
+    note = "By the clock, and in parentheses in processor time, which other programs do not change."
     return [
-        Table(f"The bundled parser on {count:,} questions", ("what", "value"), rows),
-        Table("Where the time of a pipe goes, with a profiler", ("part", "ms a question", "share"), parts, note=note),
+        Table(f"On {count:,} questions", ("what", *(Path(name).name for name in parsers)), rows, note=note),
+        *profiles,
+        Table(
+            "What the time of this benchmark went into",
+            ("part", "seconds by the clock", "of processors"),
+            tuple((name, f"{each['wall']:.1f}", f"{each['cpu']:.1f}") for name, each in times.items()),
+        ),
     ]
 
 
@@ -150,16 +192,29 @@ def _tables(results: dict[str, Any], cold: Sequence[float], count: int) -> list[
     default=from_shared_data("--questions", "break", "dev.csv"),
     help="A CSV.",
 )
-@click.option("--count", type=click.IntRange(min=2), default=500, show_default=True, help="How many, evenly spread.")
+@click.option("--count", type=click.IntRange(min=2), default=300, show_default=True, help="How many, evenly spread.")
 @click.option("--parser", "parser_name", default="minilm_break", show_default=True, help="A name or a folder.")
+@click.option("--against", help="Another parser to measure side by side: a name or a folder.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
-def command(path: Path, count: int, parser_name: str, json_path: Path | None) -> None:
+def command(path: Path, count: int, parser_name: str, against: str | None, json_path: Path | None) -> None:
     """Measure the bundled parser: cold start, latency, throughput, memory, profile."""
-    examples = read_break_csv(path)
-    step = max(len(examples) / count, 1.0)
-    questions = [examples[int(number * step)].question for number in range(min(count, len(examples)))]
-    cold = cold_starts(_COLD_STARTS)
-    results = in_fresh_process(measure, questions, parser_name)
-    show_tables(_tables(results, cold, len(questions)))
+    # A process does not use more than one core, as its share of them is what a pipe in processes has.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    names = [parser_name, *([against] if against else [])]
+    processes = os.cpu_count() or 1
+    phases = Phases()
+    with phases.phase("all") as total:
+        examples = read_break_csv(path)
+        step = max(len(examples) / count, 1.0)
+        questions = [examples[int(number * step)].question for number in range(min(count, len(examples)))]
+        with phases.phase(f"{_COLD_STARTS} cold starts"):
+            cold = {name: cold_starts(name) for name in names}
+        together = in_fresh_process(measure_together, questions, names)
+        with phases.phase(f"memory, and pipe in {processes} processes with their start and loading"):
+            alone = {name: in_fresh_process(measure_alone, questions, name, processes) for name in names}
+    parsers = {name: {"cold": cold[name], **together["parsers"][name], **alone[name]} for name in names}
+    del phases.seconds["all"]
+    results = {"processes": processes, "parsers": parsers, "phases": {**phases.seconds, **together["phases"]}}
+    show_tables(_tables(results, len(questions), total))
     if json_path is not None:
-        write_results(json_path, {"parse": results, "cold_start_seconds": cold})
+        write_results(json_path, {"parse": {**results, "all": vars(total)}})
