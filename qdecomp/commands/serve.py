@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from qdecomp.terminal.escapes import printable
@@ -16,6 +18,8 @@ from .parser_options import (
 )
 
 __all__ = ["command"]
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @click.command("serve")
@@ -91,6 +95,10 @@ def command(source: str, host: str, port: int, workers: int, **limits: object) -
     """
     from qdecomp.files.extras import missing_extra
 
+    # A question's products are too small for several threads, which would only wait for each other. The libraries
+    # read this when they are loaded.
+    for name in _THREADS:
+        os.environ.setdefault(name, "1")
     try:
         from qdecomp.service.server import serve
     except ModuleNotFoundError as error:

@@ -26,7 +26,6 @@ Cost = Callable[[int, Hypothesis], float]
 
 # To make the batch smaller costs a copy of the memory, which one question of many is not worth.
 _SHARE_THAT_LEAVES = 8
-_LEAST_SCORE = np.finfo(np.float32).min
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +106,6 @@ class BeamSearch:
     beam_size: int
     max_steps: int
     wanted: int = 1
-    farthest: float = np.inf
-    """How many nats a hypothesis may be behind the best of its question."""
 
     def __call__(self, state: _State, questions: int, cost: Cost | None = None) -> list[Found]:
         """What is found for each question.
@@ -177,9 +174,8 @@ class BeamSearch:
         return found, numbers[continued]
 
     def _drop(self, beam: _Beam, done: npt.NDArray[np.bool_]) -> None:
-        """Go on writing what has not ended, is not too far behind, and belongs to a question that is not done."""
-        least = np.maximum(beam.scores[:, :1] - np.float32(self.farthest), _LEAST_SCORE)
-        being_written = (beam.scores >= least) & (beam.tokens[:, :, -1] != self.end) & ~done[:, None]
+        """Go on writing what is possible, has not ended, and belongs to a question that is not done."""
+        being_written = (beam.scores > -np.inf) & (beam.tokens[:, :, -1] != self.end) & ~done[:, None]
         beam.places = np.flatnonzero(being_written)
 
 

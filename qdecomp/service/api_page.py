@@ -73,4 +73,4 @@ def _type(field: Mapping[str, Any], description: Mapping[str, Any]) -> str:
         return f"an object of {', '.join(schema['properties'])}"
     if field.get("type") == "array":
         return f"a list, each {_type(field['items'], description)}"
-    return _NAMES.get(field.get("type", ""), field.get("type", ""))
+    return str(_NAMES.get(field.get("type", ""), field.get("type", "")))

@@ -30,7 +30,6 @@ _SECONDS_TO_KEEP_ALIVE = 20
 _SECONDS_TO_FINISH = 5
 _SECONDS_FOR_A_SIGN_OF_LIFE = 30
 _BACKLOG = 1024
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def serve(settings: ServiceSettings, host: str, port: int, workers: int, tell: Callable[[str], None]) -> None:
@@ -61,9 +60,6 @@ def _serve_together(
     # What the workers cannot load is told here, before there are any.
     open_parser(settings)
     settings.to_environment()
-    for name in _THREADS:
-        # As many threads as cores in each of the processes would only wait for each other.
-        os.environ.setdefault(name, str(max(1, (os.cpu_count() or 1) // workers)))
     folder = tempfile.mkdtemp(prefix="qdecomp-serve-")
     os.environ[MULTIPROCESS_FOLDER] = folder
     try:

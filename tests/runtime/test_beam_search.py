@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ import torch
 
 from qdecomp.decoding.hypothesis import Hypothesis
 from qdecomp.decoding.plan_rules import PlanRules, TokenIds
-from qdecomp.runtime.beam_search import Cost, Found, beam_search
+from qdecomp.runtime.beam_search import BeamSearch, Cost, Found
 from qdecomp.runtime.layers import Array
 from tests.modules.test_torch_beam_search import END, START, TableState, search_many, tables
 
@@ -19,33 +19,28 @@ NO_RULES = PlanRules(("@start@", "@end@", ";"), ";", "@end@", False)
 
 @dataclass(frozen=True)
 class Tables:
-    """The probabilities of the next token given the last one, for each question."""
+    """Each question's probabilities of the next token given the last one, and the question of each hypothesis."""
 
     probabilities: Array
+    width: int
+    questions: TokenIds
 
     def advance(self, tokens: TokenIds) -> tuple[Array, Tables]:
-        rows = np.arange(len(tokens))[:, None]
-        return self.probabilities[rows, tokens].reshape(tokens.size, -1).copy(), self
+        return self.probabilities[self.questions, tokens].copy(), self
 
-    def reorder(self, parents: TokenIds) -> Tables:
-        return self
+    def follow(self, parents: TokenIds, places: TokenIds) -> Tables:
+        np.testing.assert_array_equal(self.questions[parents], places // self.width)
+        return replace(self, questions=places // self.width)
 
     def select(self, questions: TokenIds) -> Tables:
-        return Tables(self.probabilities[questions])
+        assert set(self.questions.tolist()) <= set(questions.tolist())
+        return Tables(self.probabilities[questions], self.width, np.searchsorted(questions, self.questions))
 
 
 def search(state: TableState, *, beam_size: int, wanted: int = 1, cost: Cost | None = None) -> list[Found]:
-    return beam_search(
-        Tables(state.tables.exp().numpy()),
-        questions=len(state.tables),
-        start=START,
-        end=END,
-        rules=NO_RULES,
-        beam_size=beam_size,
-        max_steps=12,
-        wanted=wanted,
-        cost=cost,
-    )
+    count = len(state.tables)
+    beam_search = BeamSearch(START, END, NO_RULES, beam_size=beam_size, max_steps=12, wanted=wanted)
+    return beam_search(Tables(state.tables.exp().numpy(), beam_size, np.arange(count)), count, cost)
 
 
 def two_is_dear(question: int, hypothesis: Hypothesis) -> float:

@@ -165,7 +165,7 @@ def test_a_tensor_that_no_part_has_is_noticed(folder: Path) -> None:
 def test_every_field_of_the_config_is_needed_and_checked(folder: Path) -> None:
     whole = (folder / "config.json").read_text()
     values = json.loads(whole)
-    for name in set(values) - {"sizes", "calibration", "kind"}:
+    for name in set(values) - {"sizes", "calibration", "kind", "coverage_penalty"}:
         (folder / "config.json").write_text(whole)
         change_config(folder, lambda values, name=name: values.pop(name))  # type: ignore[misc]
         refusal(folder)
@@ -179,7 +179,7 @@ def test_every_field_of_the_config_is_needed_and_checked(folder: Path) -> None:
             change_config(folder, lambda values, name=name, value=value: values.update({name: value}))  # type: ignore[misc]
             if value == [] and name == "resources":
                 assert "special_states.vectors" in refusal(folder)
-            elif not (name == "epsilon" and value == 0.5):
+            elif not (name in ("epsilon", "coverage_penalty") and value == 0.5):
                 refusal(folder)
 
 

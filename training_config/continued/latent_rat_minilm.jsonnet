@@ -4,7 +4,7 @@ local folder = std.extVar('FIRST_RUN');
 local pretrained = { type: 'pretrained', weights_file_path: folder + '/best.th' };
 
 scratch {
-  settings+: { epochs: 6, lr: 8e-4, encoder_lr: 2e-4 },
+  settings+: { epochs: 5, lr: 8e-4, encoder_lr: 2e-4 },
   model+: {
     initializer: { regexes: [['word_encoder\\.transformer\\..*', pretrained], ['decoder\\..*', pretrained]] },
   },

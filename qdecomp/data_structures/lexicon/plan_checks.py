@@ -15,6 +15,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
+from ..limits import LONGEST_QUESTION
 from ..qdmr import Qdmr, is_reference
 from ..tokenization import tokenize
 from . import stop_words
@@ -157,6 +158,9 @@ def not_a_question(question: str) -> str | None:
     >>> not_a_question("¿Cuántos ríos hay en Texas?")
     'not a question in English: it looks like Spanish'
     """
+    if len(question) > LONGEST_QUESTION:
+        # Whether it is one is not asked: a parser refuses it for its length.
+        return None
     words = [word.lower() for word in tokenize(question) if any(character.isalnum() for character in word)]
     if not words:
         return None
