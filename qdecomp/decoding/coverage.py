@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from math import isfinite
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lexicon import skipped_words, stop_words
 
 __all__ = ["check_penalty", "unsaid_words"]
 
+_HIGHEST_PENALTY = 1000
 _WORD = re.compile(r"[^\W_]+")
 
 
 def check_penalty(penalty: float) -> None:
-    """Raise unless it is a number from 0 up."""
-    if isinstance(penalty, bool) or not isinstance(penalty, int | float) or not isfinite(penalty) or penalty < 0:
-        raise DataError(f"coverage_penalty is {penalty!r}; give a number from 0 up")
+    """Raise unless it is a number from 0 up that a sum can bear."""
+    if isinstance(penalty, bool) or not isinstance(penalty, int | float) or not 0 <= penalty <= _HIGHEST_PENALTY:
+        raise DataError(f"coverage_penalty is {str(penalty)[:20]!r}; give a number from 0 to {_HIGHEST_PENALTY:,}")
 
 
 def unsaid_words(question: str, decomposition: str) -> tuple[str, ...]:

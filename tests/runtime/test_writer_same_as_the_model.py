@@ -154,6 +154,6 @@ class TestSameAsTheModel(ParserTestCase):
             load(folder, time_limit=1.0)
         with pytest.raises(DataError, match="beam_size is 0"):
             load(folder, beam_size=0)
-        with pytest.raises(DataError, match="coverage_penalty is -1"):
+        with pytest.raises(DataError, match="coverage_penalty is '-1'"):
             load(folder, coverage_penalty=-1)
         assert load(folder).parse("").error == "the question is empty"
