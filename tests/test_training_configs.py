@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ from allennlp.common.util import prepare_environment
 from allennlp.data import Instance, Token
 from allennlp.data.fields import TextField
 from allennlp.data.samplers import BatchSampler
+from allennlp.models import Model
 
 import qdecomp.allennlp_bridge.plugin  # noqa: F401
+from qdecomp.allennlp_bridge.bundling import bundle_parts
+from qdecomp.runtime.bundle import read_numbers, write_bundle
 from qdecomp.training.durable_checkpointer import DurableCheckpointer
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -112,25 +116,51 @@ def test_the_papers_parsers_are_trained_as_in_its_appendix(built: TrainModel, ep
     assert trainer._num_epochs == epochs
 
 
-def test_a_continued_training_begins_with_the_weights_of_the_first(
-    tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def build(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Model]:
+    """Makes the model of a config with a tiny encoder."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("QDECOMP_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("FIRST_RUN", str(tmp_path / "first"))
-    trained = {}
-    for name in ("copynet_bert_minilm", "continued/copynet_bert_minilm"):
+
+    def model(name: str, **overrides: Any) -> Model:
         path = ROOT / "training_config" / f"{name}.jsonnet"
-        params = _params(path, **dict.fromkeys(ENCODER_KEYS, str(tiny_encoder)))
+        params = _params(path, **dict.fromkeys(ENCODER_KEYS, str(tiny_encoder)), **overrides)
         prepare_environment(params)
-        folder = tmp_path / name.partition("/")[0]
-        trained[name] = TrainModel.from_params(params, serialization_dir=str(folder), local_rank=0).model
-        if name == "copynet_bert_minilm":
-            for weight in trained[name].parameters():
-                torch.nn.init.normal_(weight.data)
-            trained[name].vocab.save_to_files(str(tmp_path / "first" / "vocabulary"))
-            torch.save(trained[name].state_dict(), tmp_path / "first" / "best.th")
-    first, continued = (dict(model.named_parameters()) for model in trained.values())
-    assert first.keys() == continued.keys()
-    for name, weight in first.items():
+        return TrainModel.from_params(params, serialization_dir=str(tmp_path / name), local_rank=0).model
+
+    return model
+
+
+def test_a_continued_training_begins_with_the_weights_of_the_first(
+    build: Callable[..., Model], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = build("copynet_bert_minilm")
+    for weight in first.parameters():
+        torch.nn.init.normal_(weight.data)
+    first.vocab.save_to_files(str(tmp_path / "vocabulary"))
+    torch.save(first.state_dict(), tmp_path / "best.th")
+    monkeypatch.setenv("FIRST_RUN", str(tmp_path))
+    continued = dict(build("continued/copynet_bert_minilm").named_parameters())
+    assert continued.keys() == dict(first.named_parameters()).keys()
+    for name, weight in first.named_parameters():
         assert torch.equal(weight, continued[name]), name
+
+
+def test_a_graph_parser_continues_from_a_bundle_that_knows_fewer_labels(
+    build: Callable[..., Model], tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few_rows = tmp_path / "few.csv"
+    few_rows.write_text("".join((ROOT / "data" / "train.csv").read_text().splitlines(keepends=True)[:5]))
+    first = build("biaffine_graph_parser_minilm", train_data_path=str(few_rows))
+    torch.nn.init.normal_(first.label_scorer.weight.data)
+    params = {"model": {"word_encoder": {"encoder": str(tiny_encoder), "special_tokens": "default"}}}
+    write_bundle(tmp_path / "bundle", *bundle_parts(first, "few", params), card="A card.")
+    monkeypatch.setenv("BUNDLE", str(tmp_path / "bundle"))
+    continued = build("continued/biaffine_graph_parser_from_bundle")
+    assert continued.labels[: len(first.labels)] == first.labels
+    assert len(continued.labels) > len(first.labels)
+    known = first.label_scorer.weight.size(1)
+    assert not continued.label_scorer.weight[:, known:].any()
+    continued.label_scorer.weight.data = continued.label_scorer.weight.data[:, :known]
+    for name, stored in read_numbers(tmp_path / "bundle").items():
+        assert torch.equal(continued.state_dict()[name], torch.from_numpy(stored)), name

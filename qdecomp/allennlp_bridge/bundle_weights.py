@@ -26,13 +26,16 @@ from qdecomp.runtime.bundle_config import BundleConfig, GraphConfig, WriterConfi
 
 __all__ = ["BundleInitializer", "BundleVocabulary"]
 
+# The biaffine scorer keeps the matrices of all labels side by side, so a new label adds columns and not a row.
+_GROWS_BY_COLUMNS = "label_scorer.weight"
+
 
 @Initializer.register("bundle")
 class BundleInitializer(Initializer):
     """Gives parameters the weights that a bundle has under their names.
 
-    The weights are those that the bundle computes with: most were rounded to bytes. Where a parameter has more rows
-    than the bundle, as when a vocabulary was extended, the others stay as they are.
+    The weights are those that the bundle computes with: most were rounded to bytes. Where a parameter is larger than in
+    the bundle because the training data adds words or labels, the part that was added keeps its values.
     """
 
     def __init__(self, folder: str) -> None:
@@ -49,11 +52,17 @@ class BundleInitializer(Initializer):
                 f"{self._folder}: this bundle has no weights for {parameter_name}; is it of another parser?"
             )
         values = torch.from_numpy(found)
-        if values.shape[1:] != tensor.shape[1:] or len(values) > len(tensor):
+        if not _fits(parameter_name, tuple(values.shape), tuple(tensor.shape)):
             shapes = f"{tuple(values.shape)}, and the config asks for {tuple(tensor.shape)}"
             raise DataError(f"{self._folder}: {parameter_name} has the shape {shapes}")
         with torch.no_grad():
-            tensor[: len(values)] = values.to(tensor.dtype)
+            tensor[tuple(slice(size) for size in values.shape)] = values.to(tensor.dtype)
+
+
+def _fits(name: str, own: tuple[int, ...], asked: tuple[int, ...]) -> bool:
+    """Whether the config asks for the bundle's shape, or for one that only has more words or labels."""
+    grows = len(own) - 1 if name == _GROWS_BY_COLUMNS else 0
+    return own[:grows] == asked[:grows] and own[grows + 1 :] == asked[grows + 1 :] and own[grows] <= asked[grows]
 
 
 class BundleVocabulary(Vocabulary):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from allennlp.data import Instance, Vocabulary
 from allennlp.nn import Initializer
 
+from qdecomp.allennlp_bridge import bundle_weights
 from qdecomp.allennlp_bridge.bundle_weights import BundleInitializer, BundleVocabulary
 from qdecomp.data.copy_field import TARGET_NAMESPACE, CopyField
 from qdecomp.data_structures.errors import DataError
@@ -40,6 +42,19 @@ def test_rows_that_were_added_stay_as_they_are(initializer: BundleInitializer) -
     initializer(given, parameter_name=EMBEDDING)
     assert (given[rows:] == 7).all()
     assert not (given[:rows] == 7).any()
+
+
+def test_labels_that_were_added_start_from_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = np.arange(12, dtype=np.float32).reshape(2, 6)
+    monkeypatch.setattr(bundle_weights, "read_numbers", lambda folder: {"label_scorer.weight": scores})
+    initializer = BundleInitializer(NAME)
+    # Two outputs of three columns in the bundle, three of them in the training.
+    given = torch.zeros(2, 9)
+    initializer(given, parameter_name="label_scorer.weight")
+    assert given[:, :6].tolist() == scores.tolist()
+    assert not given[:, 6:].any()
+    with pytest.raises(DataError, match=r"label_scorer\.weight has the shape \(2, 6\)"):
+        initializer(torch.zeros(3, 6), parameter_name="label_scorer.weight")
 
 
 def test_what_does_not_fit_is_one_line(initializer: BundleInitializer, tmp_path: Path) -> None:
