@@ -6,8 +6,9 @@ import json
 import multiprocessing
 import platform
 import resource
+import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 from qdecomp.files import write_text_atomically
 from qdecomp.version import VERSION
 
-__all__ = ["Clock", "children_cpu", "clock", "in_fresh_process", "peak_memory_mb", "write_results"]
+__all__ = ["Clock", "children_cpu", "clock", "in_fresh_process", "median_ms", "peak_memory_mb", "write_results"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,6 +53,11 @@ def peak_memory_mb() -> float:
     """The most memory that this process ever held, in megabytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if platform.system() == "Darwin" else 2**10)
+
+
+def median_ms(seconds: Sequence[float]) -> float:
+    """The median, in milliseconds."""
+    return 1000 * statistics.median(seconds)
 
 
 def in_fresh_process(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

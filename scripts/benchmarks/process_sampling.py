@@ -11,7 +11,7 @@ from pathlib import Path
 
 from qdecomp.data_structures.errors import DataError
 
-__all__ = ["MeasuredCommand", "run_measured"]
+__all__ = ["MeasuredCommand", "cpu_seconds", "memory_mb", "run_measured"]
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 # A long run needs no more samples than a figure can show.
@@ -42,7 +42,7 @@ def run_measured(command: Sequence[str], environment: Mapping[str, str], folder:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
         if pid:
             break
-        samples.append((time.monotonic() - started, _memory_mb(process.pid)))
+        samples.append((time.monotonic() - started, memory_mb(process.pid)))
         own = max(own, _own_cpu_seconds(process.pid))
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -58,8 +58,14 @@ def run_measured(command: Sequence[str], environment: Mapping[str, str], folder:
     )
 
 
-def _memory_mb(pid: int) -> float:
+def memory_mb(pid: int) -> float:
+    """The memory of a process and of all processes below it."""
     return sum(_resident_mb(each) for each in (pid, *_children(pid)))
+
+
+def cpu_seconds(pid: int) -> float:
+    """The processor time of a process and of all processes below it that still run."""
+    return sum(_own_cpu_seconds(each) for each in (pid, *_children(pid)))
 
 
 def _children(pid: int) -> list[int]:
