@@ -59,7 +59,7 @@ def _opened(remote: RemoteParser) -> Parser:
     if not source.path.exists():
         raise DataError(f"{source.path}: a worker does not have this parser; put it where all workers can read it")
     if tuple(source.content()) != remote.content:
-        raise DataError(f"{source.path}: a worker has another parser there; give all workers the same one")
+        raise DataError(f"{source.path}: a worker has a different parser there; give all workers the same one")
     return Parser(source.path.name, source.open())
 
 

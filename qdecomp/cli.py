@@ -24,12 +24,12 @@ _DEVICE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 # The name of a subcommand and what it does, in the order of ``qdecomp --help``. The module of the same name
 # below qdecomp.commands holds a click command called ``command``.
 _COMMANDS = {
-    "parse": "Decompose a question, or all questions of a file.",
+    "parse": "Decompose a question, or all questions in a file.",
     "convert": "Turn annotated decompositions into dependency graphs and check them.",
     "evaluate": "Score predicted decompositions against gold ones.",
     "combine": "Combine the predictions of several systems.",
     "report": "Compare systems on one page with tables, plots and examples.",
-    "render": "Show predicted decompositions as a page of pictures.",
+    "render": "Show predicted decompositions on a page of pictures.",
     "serve": "Serve the parser: a page for the browser and an API for programs.",
     "prompt": "Print a prompt that asks a language model for a decomposition.",
 }
@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         _give_output_up()
         shown = ascii(error.object[error.start : error.end][:20])
-        _fail(f"standard output is {error.encoding} and has no {shown}; set PYTHONIOENCODING=utf-8, or write to a file")
+        _fail(f"standard output ({error.encoding}) cannot show {shown}; set PYTHONIOENCODING=utf-8, or write to a file")
     except OSError as error:
         if error.filename is not None or error.errno not in _DEVICE_ERRORS:
             raise

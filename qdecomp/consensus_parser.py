@@ -55,7 +55,7 @@ def open_consensus(
     given = dict(options or {})
     candidates = given.pop("candidates", 0)
     if decoder is not None or given:
-        raise DataError(f"{path}: a consensus takes no decoder and no options; its file has them for each parser")
+        raise DataError(f"{path}: a consensus takes no decoder and no options; its file sets them for each parser")
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -86,12 +86,12 @@ def _member(entry: Any, where: str, path: Path, trust: bool) -> tuple[ParserSour
         raise DataError(f"{where} must be an object whose field parser is the name or path of a parser")
     unknown = sorted(entry.keys() - _SETTINGS)
     if unknown:
-        raise DataError(f"{where} has {unknown[0]!r}, which is none of {', '.join(sorted(_SETTINGS))}")
+        raise DataError(f"{where} has an unknown field {unknown[0]!r}; the fields are {', '.join(sorted(_SETTINGS))}")
     weight, asked, decoder = entry.get("weight", 1.0), entry.get("candidates", _CANDIDATES), entry.get("decoder")
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise DataError(f"{where}: the weight is {weight!r}, not a number")
     if not isinstance(asked, int) or asked < 1 or not isinstance(decoder, str | None):
-        raise DataError(f"{where}: candidates is a whole number from 1 up, and decoder the name of one")
+        raise DataError(f"{where}: candidates must be a whole number, 1 or more, and decoder the name of a decoder")
     member = parser_path(entry["parser"], path.parent)
     if member.resolve() == path.resolve():
         raise DataError(f"{where} is the consensus itself")

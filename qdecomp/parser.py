@@ -116,7 +116,7 @@ class Parser:
     def required_source(self) -> ParserSource:
         """Where other processes find the parser; that it was not loaded from anywhere is a :class:`DataError`."""
         if self._source is None:
-            raise DataError(f"{self.name} parses in one process only")
+            raise DataError(f"{self.name} can only parse in one process")
         return self._source
 
     def key(self, batch_size: int) -> list[Any]:
@@ -178,7 +178,7 @@ class Parser:
         Dask client or an executor of :mod:`concurrent.futures`, its workers parse; answers are the same.
         """
         if batch_size < 1 or processes < 1:
-            raise DataError(f"batch_size is {batch_size} and processes {processes}; give numbers from 1 up")
+            raise DataError(f"batch_size is {batch_size} and processes is {processes}; both must be 1 or more")
         if processes > 1 and executor is not None:
             raise DataError("give either processes or an executor")
         if processes > 1 or executor is not None:

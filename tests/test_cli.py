@@ -88,7 +88,7 @@ def test_a_terminal_without_the_letters_is_one_line_and_exit_code_2() -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     result = run_command("parse", "which rivers are in é ?", env=environment, stdout=subprocess.DEVNULL)
     assert result.returncode == 2
-    assert result.stderr.startswith("qdecomp: standard output is ascii and has no '\\xe9'")
+    assert result.stderr.startswith("qdecomp: standard output (ascii) cannot show '\\xe9'")
     assert result.stderr.count("\n") == 1
 
 

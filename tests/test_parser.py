@@ -141,7 +141,7 @@ def test_several_processes_say_the_same() -> None:
 
 
 def test_what_cannot_be_loaded_elsewhere_parses_in_one_process() -> None:
-    with pytest.raises(DataError, match="echo parses in one process only"):
+    with pytest.raises(DataError, match="echo can only parse in one process"):
         Parser("echo", Echo()).pipe([], processes=2)
 
 
@@ -170,5 +170,5 @@ def test_an_executor_of_python_gives_the_same_answers() -> None:
         parser.pipe(questions, processes=2, executor=executor)
     with pytest.raises(DataError, match=r"a Dask client or an executor of concurrent\.futures, not int"):
         parser.pipe(questions, executor=3)
-    with pytest.raises(DataError, match="echo parses in one process only"):
+    with pytest.raises(DataError, match="echo can only parse in one process"):
         Parser("echo", Echo()).pipe([], executor=executor)

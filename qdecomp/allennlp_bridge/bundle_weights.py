@@ -49,11 +49,11 @@ class BundleInitializer(Initializer):
         found = self._weights.get(parameter_name)
         if found is None:
             raise DataError(
-                f"{self._folder}: this bundle has no weights for {parameter_name}; is it of another parser?"
+                f"{self._folder}: this bundle has no weights for {parameter_name}; does it belong to another parser?"
             )
         values = torch.from_numpy(found)
         if not _fits(parameter_name, tuple(values.shape), tuple(tensor.shape)):
-            shapes = f"{tuple(values.shape)}, and the config asks for {tuple(tensor.shape)}"
+            shapes = f"{tuple(values.shape)}, but the config asks for {tuple(tensor.shape)}"
             raise DataError(f"{self._folder}: {parameter_name} has the shape {shapes}")
         with torch.no_grad():
             tensor[tuple(slice(size) for size in values.shape)] = values.to(tensor.dtype)

@@ -40,22 +40,20 @@ def load_bundleable(archive: Path) -> Archive:
     model = loaded.model
     if not isinstance(model, BiaffineGraphParser | CopyNetBert):
         raise DataError(
-            f"{archive}: a biaffine_graph_parser or a copynet_bert can be bundled, not a {type(model).__name__}"
+            f"{archive}: only a biaffine_graph_parser or a copynet_bert can be bundled, not a {type(model).__name__}"
         )
     encoder = model.word_encoder
     if isinstance(model, BiaffineGraphParser) and encoder.special_states is None:
-        raise DataError(f"{archive}: only graph parsers with special tokens outside of the encoder can be bundled")
+        raise DataError(f"{archive}: a graph parser can only be bundled if its special tokens are outside the encoder")
     if isinstance(model, CopyNetBert) and encoder.special_count:
-        raise DataError(f"{archive}: only parsers without special tokens can be bundled among those that write")
+        raise DataError(f"{archive}: a parser that writes decompositions can only be bundled without special tokens")
     if isinstance(model, CopyNetBert) and model.decoder.has_feedback:
-        raise DataError(f"{archive}: only parsers without attention_feedback can be bundled")
+        raise DataError(f"{archive}: a parser with attention_feedback cannot be bundled")
     kind = encoder.transformer.config.model_type
     if kind != "bert":
-        raise DataError(
-            f"{archive}: only parsers whose encoder is a BERT, such as MiniLM, can be bundled, not a {kind}"
-        )
+        raise DataError(f"{archive}: the encoder must be a BERT, such as MiniLM, to be bundled, not a {kind}")
     if encoder.layer_mix is not None or encoder.pos_embedding is not None:
-        raise DataError(f"{archive}: only parsers without part-of-speech tags and without mixed layers can be bundled")
+        raise DataError(f"{archive}: a parser with part-of-speech tags or mixed layers cannot be bundled")
     return loaded
 
 

@@ -112,7 +112,7 @@ def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         folder = Path(serialization_dir)
         if recover and force:
-            raise ConfigurationError("--recover continues a training and --force deletes it; give only one of them")
+            raise ConfigurationError("--recover resumes a training run and --force deletes it; give only one of them")
         _check_trainer(params)
         check_encoders(params)
         keys = set(params.as_flat_dict())
@@ -233,11 +233,11 @@ def _holds_anything(folder: Path) -> bool:
 def _prepare_recovery(params: Params, folder: Path) -> bool:
     """Put right what a kill left in the folder, and say whether there is anything to recover."""
     if not _holds_anything(folder):
-        logger.warning("nothing was written to %s before the kill, so the training starts from the beginning", folder)
+        logger.warning("nothing was in %s when the training was killed, so it starts from the beginning", folder)
         return False
     config = folder / CONFIG_NAME
     if config.is_file() and not _is_json(config):
-        logger.warning("%s was being written at the time of the kill; it is written again", config)
+        logger.warning("%s was incomplete when the training was killed; it is written again", config)
         with write_text_atomically(config) as stream:
             json.dump(params.as_dict(quiet=True), stream, indent=4)
     vocabulary = folder / "vocabulary"

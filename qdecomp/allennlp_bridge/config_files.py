@@ -45,7 +45,7 @@ def _from_file(
     settings, others = _overrides(params_overrides, variables)
     values = _evaluate(path, _with_settings(settings), variables)
     if settings and _SETTINGS in values:
-        raise ConfigurationError(f"{_OVERRIDES}: {params_file} is not made of settings, so it has no {min(settings)}")
+        raise ConfigurationError(f"{_OVERRIDES}: {params_file} defines no settings, so there is no {min(settings)}")
     new = [name for name in others if "." not in name and name not in values]
     if new:
         for name in set(new) & set(_evaluate(path, _SETTING_NAMES, variables)):
@@ -65,7 +65,7 @@ def _overrides(given: str | dict[str, Any], variables: Mapping[str, str]) -> tup
         raise ConfigurationError(f'{_OVERRIDES}: {found!r} is not an object, such as {{"settings.epochs": 3}}')
     nested = found.pop(_SETTINGS, {})
     if not isinstance(nested, dict):
-        raise ConfigurationError(f"{_OVERRIDES}: settings are an object, not {nested!r}")
+        raise ConfigurationError(f"{_OVERRIDES}: settings must be an object, not {nested!r}")
     prefix = f"{_SETTINGS}."
     settings = {name.removeprefix(prefix): value for name, value in found.items() if name.startswith(prefix)}
     return {**nested, **settings}, {name: value for name, value in found.items() if not name.startswith(prefix)}

@@ -89,11 +89,11 @@ def registered_only(*, trust: bool = False) -> Iterator[None]:
 
 def _registered_class(cls: type[Registrable], name: str) -> Any:
     if name in _OPENS_ANOTHER:
-        raise DataError(f"the config opens another archive ({name}); only if you trust it: {_HOW_TO_TRUST}")
+        raise DataError(f"the config opens another archive ({name}); if you trust it, use {_HOW_TO_TRUST}")
     if "." in name and name not in Registrable._registry[cls]:
         raise DataError(
-            f"the config names {name!r}, which is code to run and no registered component; "
-            f"only if you trust the archive: {_HOW_TO_TRUST}"
+            f"the config names {name!r}, which is code to run, not a registered component; "
+            f"if you trust the archive, use {_HOW_TO_TRUST}"
         )
     return _resolve_class_name(cls, name)
 

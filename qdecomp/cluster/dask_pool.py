@@ -114,7 +114,7 @@ class DaskPool:
         """Wait until the scheduler is there again, also if it is another process by now."""
         if self._client.status == "running":
             return
-        self._tell(f"{self._address}: the scheduler is gone; waiting up to {self._patience:.0f} seconds for it")
+        self._tell(f"{self._address}: lost the scheduler; waiting up to {self._patience:.0f} seconds for it")
         end = time.monotonic() + self._patience
         # The client tries by itself, and gives up after some time.
         while self._client.status == "connecting" and time.monotonic() < end:
@@ -127,10 +127,10 @@ class DaskPool:
                 time.sleep(_SECONDS_BETWEEN_LOOKS)
         if self._client.status != "running":
             raise DataError(
-                f"{self._address}: the scheduler did not come back; start it, and run this again: what is written stays"
+                f"{self._address}: the scheduler did not come back; start it and run this again: output so far is kept"
             )
         self._counted = -_SECONDS_BETWEEN_COUNTS
-        self._tell(f"{self._address}: the scheduler is back; going on")
+        self._tell(f"{self._address}: the scheduler is back; continuing")
 
     def close(self) -> None:
         """End the connection; what is still in flight is given up."""
@@ -150,5 +150,5 @@ class DaskPool:
 def qdecomp_partition(version: str, work: Work, rows: Sequence[Any]) -> Sequence[Any]:
     """On a worker: do the work, if this is the version that asks for it. Dask's pages show this name."""
     if version != VERSION:
-        raise DataError(f"a worker has qdecomp {VERSION}, and {version} asks it; install one version everywhere")
+        raise DataError(f"a worker has qdecomp {VERSION}, but this is {version}; install the same version everywhere")
     return work(rows)

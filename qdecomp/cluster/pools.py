@@ -68,7 +68,7 @@ def pool_of(executor: Any) -> Pool:
         if isinstance(executor, Client):
             return DaskPool(executor)
     kind = type(executor).__name__
-    raise DataError(f"executor is a Dask client or an executor of concurrent.futures, not {kind}")
+    raise DataError(f"executor must be a Dask client or an executor of concurrent.futures, not {kind}")
 
 
 @contextmanager

@@ -10,7 +10,8 @@ __all__ = ["CLUSTER", "CLUSTER_OPTION", "require_one_way"]
 
 CLUSTER: dict[str, Any] = {
     "metavar": "ADDRESS",
-    "help": "Let the workers of this Dask scheduler do the work, such as tcp://10.0.0.1:8786; the result is the same.",
+    "help": "Use the Dask cluster whose scheduler is at this address, such as tcp://10.0.0.1:8786. "
+    "The result is the same.",
 }
 """What click is to know about the option."""
 

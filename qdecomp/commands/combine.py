@@ -37,7 +37,7 @@ __all__ = ["command"]
     "--learn-weights",
     "gold_path",
     type=click.Path(path_type=Path),
-    help="Learn the weights from Break's CSV with gold decompositions. Take rows that no system was trained on.",
+    help="Learn the weights from Break's CSV with gold decompositions. Use rows that no system was trained on.",
 )
 @click.option(
     "--questions",
@@ -79,7 +79,7 @@ def command(
     if output_path is None and gold_path is None:
         raise click.UsageError("give --output, or --learn-weights, or both")
     if weights is not None and gold_path is not None:
-        raise click.UsageError("weights are given or learned, not both")
+        raise click.UsageError("give either --weights or --learn-weights, not both")
     require_other_files({"--output": output_path}, [*paths, gold_path, questions_path])
     texts = {} if questions_path is None else {row.question_id: row.question for row in read_break_csv(questions_path)}
     joined = join_predictions(paths, texts)
@@ -99,7 +99,7 @@ def _weights_of(text: str | None, systems: int) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise click.UsageError(f"--weights {text!r}: give numbers with commas between them, such as 1,0.5") from None
+        raise click.UsageError(f"--weights {text!r}: give numbers separated by commas, such as 1,0.5") from None
 
 
 def _learned(joined: Sequence[JoinedQuestion], gold_path: Path) -> Sequence[float]:

@@ -53,9 +53,9 @@ def command(
 ) -> None:
     """Turn annotated decompositions into dependency graphs.
 
-    Each graph is turned back into a logical form and compared with the one it was made from. If a run is
-    stopped, start it again with the same input and options: it continues where it stopped. Graphs are
-    also kept in the cache folder (QDECOMP_CACHE), where training finds them.
+    Each graph is turned back into a logical form and compared with the one it was made from. If a run is stopped, start
+    it again with the same input and options to resume it. Graphs are also kept in the cache folder (QDECOMP_CACHE),
+    where training finds them.
     """
     from qdecomp.cluster import on_cluster
     from qdecomp.data_structures.errors import DataError
@@ -81,7 +81,7 @@ def command(
             rows.append(line("all", summary.total))
         note = f"{summary.seconds:.1f} seconds"
         if summary.resumed:
-            note += f"; {summary.resumed} rows were there already"
+            note += f"; {summary.resumed} rows were already there"
         found = [Table("Rows by source", columns, tuple(rows), note=note)]
         for title, reasons in (("Rows without a graph", summary.failures), ("Not given back", summary.losses)):
             if reasons:
@@ -107,7 +107,7 @@ def command(
     for broken in summary.broken[:_BROKEN_ROWS_TOLD]:
         print(printable(f"{input_path}: {broken}"), file=sys.stderr)
     if len(summary.broken) > _BROKEN_ROWS_TOLD:
-        print(printable(f"{input_path}: {len(summary.broken):,} rows cannot be read in all"), file=sys.stderr)
+        print(printable(f"{input_path}: {len(summary.broken):,} rows in all cannot be read"), file=sys.stderr)
     tell_mistakes(summary.mistakes)
     if strict and summary.failures:
         raise SystemExit(1)

@@ -106,7 +106,7 @@ def _graph_format(name: str) -> Callable[[Decomposition], str]:
         from qdecomp.visualization import graph_svg
 
         if decomposition.graph is None:
-            raise DataError(f"there is no {name}, as there is no graph: {decomposition.graph_error}")
+            raise DataError(f"there is no {name}, because there is no graph: {decomposition.graph_error}")
         return {"dot": format_dot, "conllu": format_conllu, "svg": graph_svg}[name](decomposition.graph)
 
     return show

@@ -1,4 +1,4 @@
-"""``qdecomp parse``: decompose a question, or all questions of a file."""
+"""``qdecomp parse``: decompose a question, or all questions in a file."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _QUESTIONS_FOR_PROCESSES = 200
     "--input",
     "input_path",
     type=click.Path(path_type=Path),
-    help="A text file with one question per line, JSON lines or Parquet with a field question, or a CSV such as "
+    help="A text file with one question per line, JSON lines or Parquet with a field named question, or a CSV such as "
     "Break's. Use - for standard input, which is also read if something is piped in and you give neither a question "
     "nor --input.",
 )
 @click.option(
-    "--column", metavar="NAME", help="Which column or field has the questions.  [default: question_text or question]"
+    "--column", metavar="NAME", help="The column or field that has the questions.  [default: question_text or question]"
 )
 @click.option(
     "--output", "output_path", type=click.Path(path_type=Path), help="The file to write.  [default: standard output]"
@@ -59,13 +59,13 @@ _QUESTIONS_FOR_PROCESSES = 200
     "--format",
     "format_name",
     type=click.Choice(FORMATS),
-    help="How to show the decomposition of a question.  [default: text; for a file always json]",
+    help="How to show the decomposition of a question.  [default: text; always json for a file]",
 )
 @click.option(
     "--graph",
     "with_graph",
     is_flag=True,
-    help="With the text, show the dependency graph: each edge with its probability.",
+    help="Also show the dependency graph, each edge with its probability. Only for the format text.",
 )
 @PARSER_OPTION
 @DECODER_OPTION
@@ -95,10 +95,10 @@ def command(
     overwrite: bool,
     strict: bool,
 ) -> None:
-    """Decompose a question into steps, or all questions of a file.
+    """Decompose a question into steps, or all questions in a file.
 
-    For a file, one record is written for every question, even if it has no decomposition. If a run is stopped, start
-    it again with the same input, output and parser: it continues where it stopped.
+    For a file, one record is written for every question, even if it has no decomposition. If a run is stopped, start it
+    again with the same input, output and parser to resume it.
     """
     from qdecomp.cluster import on_cluster
     from qdecomp.files import require_other_files
@@ -108,17 +108,19 @@ def command(
     if not questions and input_path is None and something_is_piped_in():
         input_path = STANDARD_INPUT
     if bool(questions) == (input_path is not None):
-        raise click.UsageError("give either questions or --input with a file of them")
+        raise click.UsageError("give either questions or a file of questions with --input")
     if input_path is None and column is not None:
-        raise click.UsageError("--column goes with --input: it names a column of that file")
+        raise click.UsageError("--column only works with --input: it names a column of that file")
     if with_graph and (input_path is not None or format_name not in (None, "text")):
-        raise click.UsageError("--graph goes with the format text; records always have their graph")
+        raise click.UsageError("--graph only works with the format text; JSON records always have the graph")
     require_one_way(processes, cluster)
     if cluster is not None and (input_path is None or output_path is None):
-        raise click.UsageError("--cluster is for the questions of a file: give --input and --output")
+        raise click.UsageError("--cluster only works with a file of questions: give --input and --output")
     if input_path is not None:
         if format_name not in (None, "json"):
-            raise click.UsageError("the questions of a file are written as json; qdecomp render makes a page of them")
+            raise click.UsageError(
+                "the questions of a file are always written as json; qdecomp render makes a page of them"
+            )
         files = [] if input_path == STANDARD_INPUT else [input_path]
         require_other_files({"--output": output_path}, [*files, Path(source)])
         rows = read_questions(input_path, column)

@@ -29,16 +29,16 @@ CANDIDATES_OPTION = click.option(
     "--candidates",
     type=click.IntRange(min=0),
     default=0,
-    help="How many of the best decompositions to put into each answer.",
+    help="How many of the best decompositions to include in each answer.",
 )
 TRUST_OPTION = click.option(
-    "--trust", is_flag=True, help="Allow an archive to run code that it names. Only for archives that you trust."
+    "--trust", is_flag=True, help="Let an archive run the code that it names. Use it only for archives that you trust."
 )
 MIN_CONFIDENCE_OPTION = click.option(
     "--min-confidence",
     type=click.FloatRange(0, 1),
     default=0.0,
-    help="Give no decomposition, but a reason, if the parser's confidence (0 to 1) is below this.",
+    help="Give a reason instead of a decomposition if the parser's confidence (0 to 1) is below this.",
 )
 BATCH_SIZE_OPTION = click.option(
     "--batch-size",

@@ -30,10 +30,10 @@ _file = click.Path(path_type=Path)
 @click.command("render")
 @click.option("--input", "input_path", type=_file, required=True, help="Prediction records (JSON lines).")
 @click.option("--gold", "gold_path", type=_file, help="Break's CSV with gold decompositions, matched by question_id.")
-@click.option("--limit", type=click.IntRange(min=1), help="Show only this many records, from the first.")
+@click.option("--limit", type=click.IntRange(min=1), help="Show only the first records, this many.")
 @click.option("--output", "output_path", type=_file, required=True, help="The HTML page to write.")
 def command(input_path: Path, gold_path: Path | None, limit: int | None, output_path: Path) -> None:
-    """Show predicted decompositions as a page: steps, step diagrams and dependency graphs, next to gold.
+    """Show predicted decompositions on a page: steps, step diagrams and dependency graphs, next to gold.
 
     The page needs no network. For a decomposition without a graph, such as a gold one, it shows the graph that its
     steps convert to.
@@ -126,7 +126,7 @@ def _read_gold(
     extra = [record for record in records if record.question_id not in examples]
     if len(extra) == len(records):
         raise DataError(f"{input_path}: none of its questions is in {path}; are these the right files?")
-    message = "not a question of the gold file; shown without gold"
+    message = "not in the gold file; shown without gold"
     problems += [RowProblem(ProblemKind.EXTRA, record.row, record.question_id, message) for record in extra]
     return examples
 

@@ -63,13 +63,13 @@ class ScoringOptions:
         named = name_systems((*self.predictions, *self.more_predictions))
         if not named:
             raise click.UsageError(
-                "give at least one file of predictions: --predictions [NAME=]FILE, or only [NAME=]FILE"
+                "give at least one file of predictions: --predictions [NAME=]FILE, or just [NAME=]FILE"
             )
         gold = read_gold(self.gold)
         systems = [read_predictions(path, gold, name, column=self.column) for name, path in named]
         if _tell_problems(gold, systems) and self.strict:
             print(
-                "qdecomp: these rows are not as they should be, and --strict is given: nothing is scored",
+                "qdecomp: nothing is scored, because --strict is given and the rows above have problems",
                 file=sys.stderr,
             )
             sys.exit(1)
@@ -122,9 +122,10 @@ SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
         ["--predictions"],
         multiple=True,
         metavar="[NAME=]FILE",
-        help="A file of predictions, one for each system: JSON lines, or a CSV with a column decomposition. Rows are "
-        "matched with the gold questions by question_id or, if there is none, by their order. Decompositions may be "
-        "Break's text or what language models write, such as lists and JSON. You can leave out the option's name.",
+        help="A file of predictions, one for each system: JSON lines, or a CSV with a column named decomposition. Rows "
+        "are matched with the gold questions by question_id or, if there is none, by their order. Decompositions may "
+        "be Break's text or what language models write, such as lists and JSON. You can also leave out --predictions "
+        "and give only the files.",
     ),
     click.Argument(["more_predictions"], nargs=-1, metavar="[[NAME=]FILE]..."),
     click.Option(
@@ -132,13 +133,13 @@ SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
         default="decomposition",
         show_default=True,
         metavar="NAME",
-        help="Which column or field of the predictions has the decompositions.",
+        help="The column or field of the predictions that has the decompositions.",
     ),
     click.Option(
         ["--metrics"],
         default=",".join(DEFAULT_METRICS),
         show_default=True,
-        help=f"Comma-separated: {', '.join(METRICS)}. The strict LF-EM always comes with lf_em.",
+        help=f"Comma-separated: {', '.join(METRICS)}. Strict LF-EM is always included with lf_em.",
     ),
     click.Option(
         ["--strict"],

@@ -29,10 +29,10 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 @MIN_CONFIDENCE_OPTION
 @TRUST_OPTION
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 listens on every network."
+    "--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 listens on all networks."
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes a free one."
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 picks a free one."
 )
 @click.option(
     "--workers",
@@ -75,7 +75,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     type=click.IntRange(min=1),
     default=256,
     show_default=True,
-    help="How many questions may wait; a request above that is refused.",
+    help="How many questions may wait; beyond that, requests are refused.",
 )
 @click.option(
     "--max-connections",
@@ -90,8 +90,8 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 def command(source: str, host: str, port: int, workers: int, **limits: object) -> None:
     """Serve a page to try the parser at / and an API for programs (/docs).
 
-    It keeps nothing and logs no question. It has no passwords and no encryption: put a reverse proxy in front of it
-    before you open it to a network. SIGTERM stops it after the requests that it has accepted.
+    It stores nothing and logs no questions. It has no passwords and no encryption: put a reverse proxy in front of it
+    before you open it to a network. On SIGTERM it answers the requests that it has accepted, then stops.
     """
     from qdecomp.files.extras import missing_extra
 

@@ -43,7 +43,7 @@ def _from_json(path: str | Path, number: int, value: Any) -> BreakExample:
         raise value
     question = value.get("question", value.get("question_text")) if isinstance(value, dict) else None
     if not isinstance(question, str):
-        raise DataError(f"{path}: line {number} has no question; a line is an object with a text called question")
+        raise DataError(f"{path}: line {number} has no question; a line must be an object with a string named question")
     decomposition = value.get("decomposition")
     return BreakExample(number, str(value.get("question_id") or number), question, decomposition or None)
 

@@ -22,7 +22,7 @@ class ByLengthSampler(BatchSampler):
 
     def __init__(self, batch_size: int, field: str) -> None:
         if batch_size < 1:
-            raise DataError(f"sampler 'by_length': batch_size is {batch_size}; give a number from 1 up")
+            raise DataError(f"sampler 'by_length': batch_size is {batch_size}; give 1 or more")
         self.batch_size = batch_size
         self._field = field
 
@@ -41,5 +41,7 @@ class ByLengthSampler(BatchSampler):
 
     def _length(self, instance: Instance) -> int:
         if self._field not in instance.fields:
-            raise DataError(f"sampler 'by_length': there is no field {self._field}; fields are {', '.join(instance)}")
+            raise DataError(
+                f"sampler 'by_length': there is no field {self._field}; the fields are {', '.join(instance)}"
+            )
         return len(instance.fields[self._field])

@@ -104,7 +104,7 @@ def _frame(encoder: str, tokenizer: Any, config: Any) -> _Frame:
     first, second = both.index(_FIRST), both.index(_SECOND)
     frame = _Frame(one[: one.index(_FIRST)], one[one.index(_FIRST) + 1 :], both[first + 1 : second], both[second + 1 :])
     if config.is_encoder_decoder or not frame.behind or not frame.between:
-        raise DataError(f"encoder {encoder!r}: a {config.model_type} is not made to encode a text; {_SUITABLE}")
+        raise DataError(f"encoder {encoder!r}: a {config.model_type} is not made to encode text; {_SUITABLE}")
     return frame
 
 

@@ -46,7 +46,7 @@ class LengthGridSampler(SourceSampler):
             return [instance[field].get_padding_lengths()[key] for field, key, _ in self._cells]
         except KeyError as error:
             known = (f"{name}.{key}" for name, field in instance.items() for key in field.get_padding_lengths())
-            raise DataError(f"sampler 'length_grid': there is no {error}; lengths are {', '.join(known)}") from None
+            raise DataError(f"sampler 'length_grid': there is no {error}; the lengths are {', '.join(known)}") from None
 
     def _place(self, lengths: list[int]) -> tuple[int, ...]:
         """The cell; every other row of cells is walked the other way round, so that neighbours are alike."""

@@ -29,7 +29,7 @@ class DataError(QDecompError):
 def require_text(value: object, what: str) -> None:
     """Raise unless a value is a text; ``what`` names it in the message."""
     if not isinstance(value, str):
-        raise DataError(f"{what} is a text, not {type(value).__name__}")
+        raise DataError(f"{what} must be a string, not {type(value).__name__}")
 
 
 class StepError(QDecompError, ValueError):

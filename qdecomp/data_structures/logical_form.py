@@ -162,7 +162,7 @@ def parse_logical_form(text: str | Iterable[str]) -> LogicalForm:
     (1,)
     """
     if not isinstance(text, Iterable) or isinstance(text, bytes):
-        raise LogicalFormSyntaxError(f"a logical form is a text or a list of steps, not {type(text).__name__}")
+        raise LogicalFormSyntaxError(f"a logical form must be a string or a list of steps, not {type(text).__name__}")
     lines = text.split("\n") if isinstance(text, str) else text
     return LogicalForm(_numbered((line for line in lines if not isinstance(line, str) or line.strip()), parse_step))
 

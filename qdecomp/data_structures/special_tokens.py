@@ -95,13 +95,13 @@ def check_tokens(tokens: Sequence[str], stage: str) -> None:
     """Raise unless these are tokens without spaces, with the special ones in their places."""
     for position, token in enumerate(tokens):
         if token.split() != [token]:
-            raise GraphError(stage, f"the token at position {position} is empty or holds a space: {token!r}")
+            raise GraphError(stage, f"the token at position {position} is empty or contains a space: {token!r}")
     end = words_end(tokens)
     words, placeholders = tokens[:end], tokens[end:]
     if words.count(SEPARATOR) > 1 or DUPLICATE_TOKEN in words or DUMMY in words:
-        raise GraphError(stage, f"a question may not hold {SEPARATOR}, {DUPLICATE_TOKEN} or {DUMMY}")
+        raise GraphError(stage, f"a question may not contain {SEPARATOR}, {DUPLICATE_TOKEN} or {DUMMY}")
     if set(placeholders) - {DUPLICATE_TOKEN, DUMMY}:
-        raise GraphError(stage, f"nothing but {DUPLICATE_TOKEN} and {DUMMY} may stand behind the resource words")
+        raise GraphError(stage, f"only {DUPLICATE_TOKEN} and {DUMMY} may follow the resource words")
 
 
 PRESETS: Mapping[str, SpecialTokens] = MappingProxyType(
@@ -133,7 +133,7 @@ def special_tokens_of(setting: str | Mapping[str, Any] | None) -> SpecialTokens 
         try:
             return SpecialTokens(**{**setting, "resources": tuple(setting["resources"])})
         except (KeyError, TypeError):
-            raise DataError(f"special tokens have resources, duplicates and dummies, not {setting!r}") from None
+            raise DataError(f"special tokens must have resources, duplicates and dummies, not {setting!r}") from None
     if setting not in PRESETS:
-        raise DataError(f"there are no special tokens called {setting!r}; known are {', '.join(PRESETS)}")
+        raise DataError(f"there are no special tokens called {setting!r}; choose from {', '.join(PRESETS)}")
     return PRESETS[setting]

@@ -105,12 +105,12 @@ def calibration_from_json(value: Any) -> Calibration | None:
     bias = value.get("bias") if isinstance(value, Mapping) else None
     numbers = [bias, *weights.values()] if isinstance(weights, Mapping) else [None]
     if not all(isinstance(number, int | float) and math.isfinite(number) for number in numbers):
-        raise DataError("a calibration has weights of features and a bias, all of them numbers")
+        raise DataError("a calibration must have feature weights and a bias, all of them numbers")
     assert isinstance(weights, Mapping)
     assert isinstance(bias, int | float)
     for name in weights:
         if name not in FEATURES:
-            raise DataError(f"a calibration has no feature {name!r}; known are {', '.join(FEATURES)}")
+            raise DataError(f"a calibration has no feature {name!r}; the features are {', '.join(FEATURES)}")
     return Calibration(dict(weights), float(bias))
 
 
@@ -165,7 +165,7 @@ def expected_calibration_error(confidences: Sequence[float], right: Sequence[boo
     0.0
     """
     if not confidences:
-        raise DataError("there is no confidence to compare with what is right")
+        raise DataError("there are no confidences to compare with the verdicts")
     values, verdicts = np.array(confidences, dtype=np.float64), np.array(right, dtype=np.float64)
     places = np.minimum((values * bins).astype(int), bins - 1)
     error = sum(

@@ -48,7 +48,7 @@ def check_weights(weights: Sequence[float], systems: int) -> None:
     if len(weights) != systems:
         raise DataError(f"there are {systems} systems and {len(weights)} weights; give one for each")
     if any(not math.isfinite(weight) or weight < 0 for weight in weights) or not any(weights):
-        raise DataError(f"weights are numbers from 0 up, and not all 0, not {', '.join(map(str, weights))}")
+        raise DataError(f"weights must be 0 or more and not all 0, not {', '.join(map(str, weights))}")
 
 
 def answer_classes(question: str, predictions: Sequence[Prediction]) -> list[AnswerClass]:
@@ -110,7 +110,7 @@ def learn_weights(rows: Sequence[tuple[str, str, Sequence[Prediction]]]) -> tupl
     kept that give the right class the larger share.
     """
     if not rows:
-        raise DataError("weights need questions with gold decompositions that all systems answered")
+        raise DataError("learning weights needs questions that have gold decompositions and that all systems answered")
     systems = len(rows[0][2])
     tables = [_table(question, gold, predictions) for question, gold, predictions in rows]
     weights = np.ones(systems)

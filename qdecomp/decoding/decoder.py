@@ -84,21 +84,23 @@ def make_decoder(settings: DecoderSettings, **options: Any) -> Decoder:
     given: dict[str, Any] = dict(settings) if isinstance(settings, Mapping) else {"type": settings}
     name = given.pop("type", None)
     if not isinstance(name, str) or name not in DECODERS:
-        raise DataError(f"there is no decoder {name!r}; use one of {', '.join(DECODERS)}")
+        raise DataError(f"there is no decoder {name!r}; choose from {', '.join(DECODERS)}")
     module, _, class_name = DECODERS[name].partition(".")
     make: Callable[..., Decoder] = getattr(import_module(f"{__package__}.{module}"), class_name)
     given.update(options)
     known = signature(make).parameters
     for option in given:
         if option not in known:
-            raise DataError(f"decoder {name!r}: there is no option {option!r}; it has {', '.join(known) or 'none'}")
+            raise DataError(
+                f"decoder {name!r}: there is no option {option!r}; known options: {', '.join(known) or 'none'}"
+            )
     return make(**given)
 
 
 def with_candidates(decoder: Decoder, count: int) -> Decoder:
     """The same decoder, which gives so many graphs; one that has only one to give is a :class:`DataError`."""
     if not is_dataclass(decoder) or "candidates" not in {each.name for each in fields(decoder)}:
-        raise DataError("greedy decoding has one graph to give; candidates need the decoder 'ilp'")
+        raise DataError("greedy decoding gives only one graph; candidates need the decoder 'ilp'")
     changed: Decoder = replace(decoder, candidates=count)
     return changed
 

@@ -54,9 +54,9 @@ class IlpDecoder:
 
     def __post_init__(self) -> None:
         if not isinstance(self.candidates, int) or self.candidates < 0:
-            raise DataError(f"decoder 'ilp': candidates is {self.candidates!r}; give a whole number from 0 up")
+            raise DataError(f"decoder 'ilp': candidates is {self.candidates!r}; give a whole number, 0 or more")
         if not isinstance(self.time_limit, (int, float)) or not self.time_limit >= 0:
-            raise DataError(f"decoder 'ilp': the time limit is {self.time_limit!r}; give seconds from 0 up")
+            raise DataError(f"decoder 'ilp': the time limit is {self.time_limit!r}; give seconds, 0 or more")
 
     def decode(
         self,
@@ -121,7 +121,7 @@ def _cheapest(
         bound = min(cost + _ROUNDING, 2 * bound if bound < _HIGHEST_COST else math.inf)
         time_limit -= solution.seconds
         if not optimal:
-            logger.debug("decoding: choices that cost up to %.1f are taken in", bound)
+            logger.debug("decoding: choices that cost up to %.1f are added", bound)
     return found, optimal
 
 

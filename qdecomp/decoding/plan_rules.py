@@ -75,7 +75,7 @@ class PlanRules:
         chosen = PLAN_RULES if names is True else names or ()
         for name in chosen:
             if name not in PLAN_RULES:
-                raise DataError(f"there is no plan rule {name!r}; known are {', '.join(PLAN_RULES)}")
+                raise DataError(f"there is no plan rule {name!r}; choose from {', '.join(PLAN_RULES)}")
         self._rules = [rule for name, rule in PLAN_RULES.items() if name in chosen]
         ids = {token: number for number, token in enumerate(tokens)}
         # A small vocabulary may lack the separator: there is one step, and the end stands for both.

@@ -50,7 +50,7 @@ def written_rows(path: Path, column: str) -> tuple[bool, Iterator[WrittenRow | R
         found = ", ".join(cell[:40] for cell in header[:12])
         raise DataError(
             f"{path}: neither prediction records nor a CSV with a column {column}; found columns: {found}; "
-            f"--column NAME says which one has the decompositions; {HOW_RECORDS_LOOK}"
+            f"use --column NAME to say which one has the decompositions; {HOW_RECORDS_LOOK}"
         )
     filled = enumerate(_without_blank_lines(rows, len(header)), start=1)
     return "question_id" in header, (_csv_row(number, header, row, column) for number, row in filled)
@@ -76,9 +76,11 @@ def _what_is_wrong(record: Any, column: str) -> str | None:
     if not isinstance(question_id, str) or not question_id.strip():
         return "no question_id"
     if column not in record:
-        return f"no {column}; found fields: {', '.join(record)}; --column NAME says which one has the decomposition"
+        return (
+            f"no {column}; found fields: {', '.join(record)}; use --column NAME to say which one has the decomposition"
+        )
     if not isinstance(record[column], str | list | dict | None):
-        return f"the {column} is a JSON {type(record[column]).__name__}, not a text or a list of steps"
+        return f"the {column} is a JSON {type(record[column]).__name__}, not a string or a list of steps"
     return None
 
 

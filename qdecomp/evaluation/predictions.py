@@ -87,9 +87,9 @@ def read_gold(path: str | Path) -> Gold:
     if nameless is not None:
         raise DataError(f"{path}: row {len(examples) + 1}{nameless}")
     if not examples:
-        raise DataError(f"{path}: there is no question in it")
+        raise DataError(f"{path}: there are no questions in it")
     if len(problems) == len(examples):
-        raise DataError(f"{path}: no row has a decomposition; give a file with gold in the column decomposition")
+        raise DataError(f"{path}: no row has a decomposition; give a file with gold ones in the column decomposition")
     return Gold(Path(path), examples.frozen(), problems.frozen())
 
 
@@ -183,8 +183,8 @@ def _match_by_order(
     rows.require_usable(path)
     if rows.count != len(gold.examples):
         raise DataError(
-            f"{path}: {rows.count:,} rows, but {gold.path} has {len(gold.examples):,} questions; without a column "
-            "question_id rows are matched by order, so every question needs one"
+            f"{path}: {rows.count:,} rows, but {gold.path} has {len(gold.examples):,} questions; without a "
+            "question_id column, rows are matched by order, so every question needs one"
         )
     return predictions.frozen()
 
@@ -204,9 +204,9 @@ def _match_by_id(
         question_id = row.question_id or ""
         question = index.find(question_id)
         if question is None:
-            problems.append(RowProblem(ProblemKind.EXTRA, row.number, question_id, "not a question of the gold file"))
+            problems.append(RowProblem(ProblemKind.EXTRA, row.number, question_id, "not in the gold file"))
         elif places[question] >= 0:
-            message = f"the question of row {numbers[question]} again; the first counts"
+            message = f"repeats the question of row {numbers[question]}; the first one counts"
             problems.append(RowProblem(ProblemKind.DUPLICATE, row.number, question_id, message))
         else:
             places[question], numbers[question] = len(predictions), row.number

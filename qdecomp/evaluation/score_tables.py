@@ -137,7 +137,7 @@ def _comparison_tables(summary: Summary) -> list[Table]:
         for each in summary.comparisons
     )
     columns = ("metric", "systems", "test", "difference", "first better", "second better", "p", "p (Holm)")
-    note = "Questions on which one system has the better score, and the chance of such a difference without a reason."
+    note = "Questions on which one system scores better, and the probability of such a difference by chance."
     return [Table("Paired tests", columns, rows, text_columns=3, note=note)]
 
 

@@ -77,7 +77,7 @@ def _system(address: str) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError:
-        raise missing_extra(f"{address}: a file elsewhere", "files") from None
+        raise missing_extra(f"{address}: a remote file", "files") from None
     system, place = url_to_fs(address)
     return system, place
 

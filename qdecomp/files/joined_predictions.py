@@ -51,7 +51,9 @@ def _joined(
     texts = (record.get("question") for record in records if record is not None)
     question = question or next((text for text in texts if isinstance(text, str) and text), None)
     if question is None:
-        raise DataError(f"no file has the text of question {question_id}; give Break's CSV of it with --questions")
+        raise DataError(
+            f"no file has the text of question {question_id}; give Break's CSV that has it with --questions"
+        )
     predictions = []
     for path, record in zip(paths, records, strict=True):
         try:

@@ -86,7 +86,7 @@ def _pipeline_source(name: str) -> str:
             return package
     if "/" not in name:
         raise DataError(
-            f"pipeline {name!r}: no folder and no installed pipeline of that name; pip install {known or name}"
+            f"pipeline {name!r}: there is no folder or installed pipeline of that name; pip install {known or name}"
         )
     try:
         return _pipeline_from_hub(name)
@@ -157,6 +157,6 @@ def _nowhere(kind: str, name: str, error: Exception, advice: str) -> str:
     else:
         reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
     return (
-        f"{kind} {name!r}: no folder and no installed {kind} of that name, "
+        f"{kind} {name!r}: there is no folder or installed {kind} of that name, "
         f"and it cannot be downloaded from Hugging Face ({reason}); {advice}, or download it once while you are online"
     )

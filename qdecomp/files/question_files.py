@@ -30,7 +30,7 @@ def read_questions(path: Path, column: str | None = None) -> Sequence[QuestionRo
     """
     rows = SpilledRows(_iterate_questions(path, column))
     if not rows:
-        raise DataError(f"{_name(path)}: there is no question in it")
+        raise DataError(f"{_name(path)}: there are no questions in it")
     return rows.frozen()
 
 

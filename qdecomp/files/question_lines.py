@@ -89,7 +89,7 @@ def question_from_json(value: Mapping[str, Any], default_id: str = "", column: s
     name = _question_name(value, column)
     question = None if name is None else value[name]
     if not isinstance(question, str):
-        return QuestionRow(question_id, "", f"there is no text called {column or 'question'} in this object")
+        return QuestionRow(question_id, "", f"this object has no string named {column or 'question'}")
     return QuestionRow(question_id, question)
 
 
@@ -112,7 +112,7 @@ def _format_of(line: str, column: str | None, table: bool) -> _Format:
     if name is not None:
         return _Table(name)
     if not table and _JSON_ARRAY.match(line):
-        raise DataError("this is a JSON array; write its members as JSON lines, one object in each line")
+        raise DataError("this is a JSON array; write its members as JSON lines, one object per line")
     if table or column is not None or _looks_like_a_header(header):
         raise DataError(f"there is no column {_wanted(column)}; {_found(header, 'column')}{_other_delimiter(line)}")
     if _other_delimiter(line):
@@ -130,7 +130,7 @@ def _wanted(column: str | None) -> str:
 
 def _found(names: Sequence[str], kind: str) -> str:
     shown = ", ".join(str(name)[:40] for name in names[:12]) or "none"
-    return f"found {kind}s: {shown}; --column NAME says which one has the questions"
+    return f"found {kind}s: {shown}; use --column NAME to say which one has the questions"
 
 
 def _looks_like_a_header(cells: Sequence[str]) -> bool:

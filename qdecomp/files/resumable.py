@@ -86,7 +86,9 @@ def _check(
         record = _record(line)
         if record is None:
             if stream.read(1):
-                raise DataError(f"{path}: line {done + 1} is not a record of ours; give another file, or overwrite it")
+                raise DataError(
+                    f"{path}: line {done + 1} is not a record of qdecomp; give another file, or overwrite it"
+                )
             break
         if record.get("key") != next(expected, None):
             raise DataError(

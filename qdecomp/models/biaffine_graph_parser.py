@@ -126,7 +126,7 @@ class BiaffineGraphParser(Model):
     def _score(self, question: TextFieldTensors, metadata: Sequence[dict[str, Any]]) -> _Scored:
         encoded = self.word_encoder(question)
         if encoded.states.size(1) != max(len(entry["tokens"]) for entry in metadata):
-            raise DataError("the reader and the word encoder do not have the same special_tokens")
+            raise DataError("the reader and the word encoder have different special_tokens")
         states = self.dropout(encoded.states)
         edge_scores = self.edge_scorer.all_pairs(self.edge_from(states), self.edge_to(states)).squeeze(-1)
         return _Scored(edge_scores, self.label_from(states), self.label_to(states), pair_mask(encoded.mask))

@@ -79,7 +79,7 @@ class LatentRat(Model):
     ) -> None:
         super().__init__(vocab, **kwargs)
         if predict_with not in _HEADS:
-            raise DataError(f"predict_with is one of {', '.join(_HEADS)}, not {predict_with!r}")
+            raise DataError(f"predict_with must be one of {', '.join(_HEADS)}, not {predict_with!r}")
         dim = word_encoder.get_output_dim()
         self.word_encoder = word_encoder
         self.dropout = torch.nn.Dropout(dropout)
@@ -102,7 +102,7 @@ class LatentRat(Model):
     def decode_graphs_with(self, decoder: DecoderSettings) -> None:
         """From now on, use this decoder for graphs; there must be a use for it."""
         if self._predict_with != "graph":
-            raise DataError("this Latent-RAT predicts with its decoder of texts; set model.predict_with to graph")
+            raise DataError("this Latent-RAT predicts with its text decoder; set model.predict_with to graph")
         self.graph_decoder = make_decoder(decoder)
 
     @property
@@ -127,7 +127,7 @@ class LatentRat(Model):
         """``loss`` where there is gold, and, unless the parser is in training, ``predictions``."""
         encoded = self.word_encoder(question)
         if encoded.states.size(1) != max(len(entry["tokens"]) for entry in metadata):
-            raise DataError("the reader and the word encoder do not have the same special_tokens")
+            raise DataError("the reader and the word encoder have different special_tokens")
         states, relations = self.relation_encoder(self.dropout(encoded.states), encoded.mask)
         memory = self.decoder.memory(states, encoded.mask, copy["source_ids"])
         output: dict[str, Any] = {}

@@ -162,7 +162,9 @@ class CopyDecoder(nn.Module, FromParams):
     ) -> None:
         super().__init__()
         if attention_feedback and num_layers != 1:
-            raise DataError(f"a decoder with attention_feedback has one layer, not {num_layers}; set num_layers to 1")
+            raise DataError(
+                f"a decoder with attention_feedback must have one layer, not {num_layers}; set num_layers to 1"
+            )
         self.vocabulary_size = vocab.get_vocab_size(namespace)
         self._start = vocab.get_token_index(START_SYMBOL, namespace)
         self._end = vocab.get_token_index(END_SYMBOL, namespace)
@@ -191,7 +193,7 @@ class CopyDecoder(nn.Module, FromParams):
         """From now on, search with another ``beam_size``, ``max_steps``, ``plan_rules`` or ``coverage_penalty``."""
         for name in options:
             if name not in _SEARCH_OPTIONS:
-                raise DataError(f"there is no option {name!r}; it has {', '.join(_SEARCH_OPTIONS)}")
+                raise DataError(f"there is no option {name!r}; the options are {', '.join(_SEARCH_OPTIONS)}")
         self.beam_size, self.max_steps = (int(options.get(name, getattr(self, name))) for name in _SEARCH_OPTIONS[:2])
         self.plan_rules = options.get("plan_rules", self.plan_rules)
         self.coverage_penalty = options.get("coverage_penalty", self.coverage_penalty)

@@ -41,7 +41,7 @@ class RelationNet(nn.Module):
     def __init__(self, input_dim: int, hidden_dim: int, output_dim: int, num_layers: int, dropout: float) -> None:
         super().__init__()
         if num_layers < 2:
-            raise ValueError("a net over differences has at least two layers")
+            raise ValueError("a network over differences must have at least two layers")
         self._dropout = dropout
         self.first = nn.Linear(input_dim, hidden_dim)
         sizes = [hidden_dim] * (num_layers - 1) + [output_dim]
@@ -82,7 +82,7 @@ class RelationAwareLayer(nn.Module):
     ) -> None:
         super().__init__()
         if dim % num_heads:
-            raise ValueError(f"{num_heads} heads do not divide states of {dim}")
+            raise ValueError(f"states of size {dim} cannot be split into {num_heads} heads")
         self.head_dim = dim // num_heads
         self._num_heads = num_heads
         net = (dim, relation_dim, self.head_dim, relation_layers, dropout)

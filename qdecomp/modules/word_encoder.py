@@ -91,7 +91,7 @@ class WordEncoder(torch.nn.Module, FromParams):
         encoded_special = self.special_count if self.special_states is None else 0
         states, mask = average_pieces(piece_states, pieces["words"])
         if states.size(1) <= encoded_special:
-            raise DataError("the indexer and the word encoder do not agree on the special tokens")
+            raise DataError("the indexer and the word encoder have different special tokens")
         if self.special_states is not None:
             special = self.special_states(states, mask)
             states = torch.cat([special, states], dim=1)

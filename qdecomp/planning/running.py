@@ -107,7 +107,7 @@ class _Progress:
 
     def __init__(self, plan: Plan, concurrency: int, combined: bool) -> None:
         if concurrency < 1:
-            raise DataError(f"concurrency is {concurrency}; give a number from 1 up")
+            raise DataError(f"concurrency is {concurrency}; give 1 or more")
         self.steps = {step.number: step for level in plan for step in level}
         self.final = plan.final.number
         self.combined = combined
@@ -151,7 +151,9 @@ class _Progress:
     def asked(self, question: SubQuestion, answer: Any, started: float) -> StepRun:
         """The step with what the function gave."""
         if answer is None:
-            error = DataError(f"step {question.step.number} was answered with None; give an empty list for nothing")
+            error = DataError(
+                f"step {question.step.number} was answered with None; return an empty list if there is nothing"
+            )
             return self.failed(question, error, started)
         return self._finished(question, Outcome.ASKED, answer, started)
 
@@ -206,7 +208,7 @@ def run_plan(plan: Plan, answer: Callable[[SubQuestion], Any], concurrency: int,
             return progress.failed(question, error, started)
         if inspect.isawaitable(given):
             _close(given)
-            raise DataError("the function that answers is async; use `await plan.arun(answer)`")
+            raise DataError("the answer function is async; use `await plan.arun(answer)`")
         return progress.asked(question, given, started)
 
     with ThreadPoolExecutor(concurrency, thread_name_prefix="qdecomp-plan") as pool:
@@ -240,7 +242,7 @@ async def arun_plan(
                     return progress.asked(question, await given, started)
             except Exception as error:  # whatever the user's function raises belongs to the step
                 return progress.failed(question, error, started)
-        raise DataError("the function that answers is not async; use `plan.run(answer)`")
+        raise DataError("the answer function is not async; use `plan.run(answer)`")
 
     running: set[asyncio.Task[StepRun]] = set()
     try:

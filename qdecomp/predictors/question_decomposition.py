@@ -52,7 +52,7 @@ class QuestionDecompositionPredictor(Predictor):
         if decoder is not None:
             decode_graphs_with = getattr(model, "decode_graphs_with", None)
             if decode_graphs_with is None:
-                raise DataError(f"{type(model).__name__} draws no graphs, so it takes no decoder")
+                raise DataError(f"{type(model).__name__} predicts no graphs, so it takes no decoder")
             decode_graphs_with(decoder)
         if candidates:
             give_candidates = getattr(model, "give_candidates", None)

@@ -70,7 +70,7 @@ def read_bundle(folder: Path, decoder: str | None = None, **options: Any) -> Bun
     parser: BundledParser
     if isinstance(config, WriterConfig):
         if decoder is not None:
-            raise DataError(f"{folder}: this parser writes its plans and draws no graphs, so it takes no decoder")
+            raise DataError(f"{folder}: this parser writes its plans and predicts no graphs, so it takes no decoder")
         parser = _writer(config, weights, pieces, options)
     else:
         assert isinstance(config, GraphConfig)
@@ -96,7 +96,7 @@ def _writer(config: WriterConfig, weights: Weights, pieces: WordPieces, options:
     names = {each.name for each in fields(SearchSettings)}
     for option in options:
         if option not in names:
-            raise DataError(f"there is no option {option!r}; it has {', '.join(sorted(names))}")
+            raise DataError(f"there is no option {option!r}; the options are {', '.join(sorted(names))}")
     settings = {name: getattr(config, name) for name in ("beam_size", "max_steps", "plan_rules", "coverage_penalty")}
     search = SearchSettings(**{**settings, **options})
     return Writer(network, pieces, config.tokens, start=config.start, end=config.end, search=search)
@@ -110,7 +110,7 @@ def read_config(folder: Path) -> BundleConfig:
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError):
-        raise DataError(f"{path}: not the config of a bundled parser, as it is not JSON") from None
+        raise DataError(f"{path}: not the config of a bundled parser, because it is not JSON") from None
     if not isinstance(values, dict) or not isinstance(values.get("checksums"), dict):
         raise DataError(f"{path}: not the config of a bundled parser")
     version = values.pop("format", None)
@@ -124,7 +124,7 @@ def read_config(folder: Path) -> BundleConfig:
         raise DataError(f"{path}: {error}") from None
     for name in (_PIECES, _WEIGHTS, CARD):
         if _checksum(folder / name) != checksums.get(name):
-            raise DataError(f"{folder / name}: damaged, or of another parser; install qdecomp again")
+            raise DataError(f"{folder / name}: damaged, or part of another parser; install qdecomp again")
     return config
 
 

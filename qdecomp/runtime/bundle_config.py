@@ -43,14 +43,14 @@ class BundleConfig:
         _check_texts(self, "name", "encoder")
         _check_counts(self, heads=1, max_pieces=3)
         if not _is_number(self.epsilon) or not 0 < self.epsilon < 1:
-            raise DataError(f"epsilon is {self.epsilon!r}; it is a number between 0 and 1")
+            raise DataError(f"epsilon is {self.epsilon!r}; it must be a number between 0 and 1")
         for name in ("scores", "calibration", "sizes"):
             value = getattr(self, name)
             if not isinstance(value, Mapping) and (value is not None or name == "scores"):
-                raise DataError(f"{name} is {_shown(value)}; it is an object")
+                raise DataError(f"{name} is {_shown(value)}; it must be an object")
         for name, size in (self.sizes or {}).items():
             if not _is_count(size, 1, 100 * _MOST):
-                raise DataError(f"sizes: {name} is {_shown(size)}; it is a whole number from 1 up")
+                raise DataError(f"sizes: {name} is {_shown(size)}; it must be a whole number, 1 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class GraphConfig(BundleConfig):
         _check_words(self, "labels")
         _check_counts(self, special_heads=1, duplicates=0, dummies=0)
         if not isinstance(self.decoder, str | Mapping):
-            raise DataError(f"decoder is {_shown(self.decoder)}; it is a name or an object")
+            raise DataError(f"decoder is {_shown(self.decoder)}; it must be a name or an object")
 
     @property
     def special_tokens(self) -> SpecialTokens:
@@ -106,11 +106,11 @@ class WriterConfig(BundleConfig):
         _check_texts(self, "padding", "unknown", "start", "end")
         for name in ("padding", "unknown", "start", "end"):
             if getattr(self, name) not in self.tokens:
-                raise DataError(f"{name} is {getattr(self, name)!r}, which is none of the tokens")
+                raise DataError(f"{name} is {getattr(self, name)!r}, which is not one of the tokens")
         _check_counts(self, beam_size=1, max_steps=1)
         rules = self.plan_rules
         if not isinstance(rules, bool | list | tuple) or not (isinstance(rules, bool) or _are_texts(rules)):
-            raise DataError(f"plan_rules is {_shown(rules)}; it is true, false or a list of names")
+            raise DataError(f"plan_rules is {_shown(rules)}; it must be true, false or a list of names")
         check_penalty(self.coverage_penalty)
 
 
@@ -123,7 +123,7 @@ def config_from_json(values: Mapping[str, Any]) -> BundleConfig:
     given = dict(values)
     name = given.pop("kind", GraphConfig.kind)
     if not isinstance(name, str) or name not in KINDS:
-        raise DataError(f"kind is {_shown(name)}; known are {', '.join(KINDS)}")
+        raise DataError(f"kind is {_shown(name)}; it must be one of {', '.join(KINDS)}")
     kind = KINDS[name]
     known = {field.name: field.default is MISSING for field in fields(kind)}
     for field_name in given:
@@ -134,7 +134,7 @@ def config_from_json(values: Mapping[str, Any]) -> BundleConfig:
             raise DataError(f"there is no {field_name}")
     for field_name in kind.tuples:
         if not isinstance(given[field_name], list):
-            raise DataError(f"{field_name} is {_shown(given[field_name])}; it is a list")
+            raise DataError(f"{field_name} is {_shown(given[field_name])}; it must be a list")
         given[field_name] = tuple(given[field_name])
     return kind(**given)
 
@@ -161,16 +161,16 @@ def _are_texts(values: Any) -> bool:
 def _check_texts(config: BundleConfig, *names: str) -> None:
     for name in names:
         if not isinstance(value := getattr(config, name), str) or not value:
-            raise DataError(f"{name} is {_shown(value)}; it is a text")
+            raise DataError(f"{name} is {_shown(value)}; it must be a string")
 
 
 def _check_counts(config: BundleConfig, **least: int) -> None:
     for name, minimum in least.items():
         if not _is_count(value := getattr(config, name), minimum, _MOST):
-            raise DataError(f"{name} is {_shown(value)}; it is a whole number from {minimum} to {_MOST:,}")
+            raise DataError(f"{name} is {_shown(value)}; it must be a whole number from {minimum} to {_MOST:,}")
 
 
 def _check_words(config: BundleConfig, name: str) -> None:
     words = getattr(config, name)
     if not _are_texts(words) or len(set(words)) != len(words):
-        raise DataError(f"{name} is {_shown(words)}; it is a list of different texts")
+        raise DataError(f"{name} is {_shown(words)}; it must be a list of different strings")

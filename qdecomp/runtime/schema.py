@@ -85,7 +85,7 @@ def check_tensors(path: Path, config: BundleConfig, weights: Mapping[str, Array 
     except (DataError, KeyError) as error:
         raise DataError(f"{path}: not the weights that its config describes: {error}") from None
     mistakes = [f"there is no tensor {name}" for name in expected if name not in weights]
-    mistakes += [f"there is a tensor {name} that no part has" for name in weights if name not in expected]
+    mistakes += [f"there is an unknown tensor {name}" for name in weights if name not in expected]
     for name in expected.keys() & weights.keys():
         if (shape := _shape(weights[name])) != expected[name]:
             mistakes.append(f"{name} has the shape {shape}, not {expected[name]}")

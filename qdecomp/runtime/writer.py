@@ -39,7 +39,7 @@ class SearchSettings:
         for name, least in (("beam_size", 1), ("max_steps", 1), ("candidates", 0)):
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
-                raise DataError(f"{name} is {value!r}; give a whole number from {least} up")
+                raise DataError(f"{name} is {value!r}; give a whole number, {least} or more")
         check_penalty(self.coverage_penalty)
 
 

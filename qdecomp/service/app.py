@@ -35,9 +35,9 @@ from .settings import ServiceSettings, settings_from_environment
 __all__ = ["app_from_environment", "create_app"]
 
 _DESCRIPTION = (
-    "Decomposes questions into steps, converts steps that you wrote, and scores decompositions. "
-    'Every error is {"error": "one line"}. A question without a decomposition is no error of the request: '
-    "its record has an error of its own."
+    "Decomposes questions into steps, converts steps that you write, and scores decompositions. "
+    'Every error is {"error": "one line"}. A question without a decomposition is not an error of the '
+    "request: its record says why there is none."
 )
 # What uvicorn calls a worker that could not start, so that no other is tried.
 _STARTUP_FAILURE = 3
@@ -151,7 +151,7 @@ def _add_work(app: FastAPI, engine: Engine) -> None:
 
 def _add_state(app: FastAPI, engine: Engine) -> None:
     @app.head("/health", include_in_schema=False)
-    @app.get("/health", summary="Whether questions are answered")
+    @app.get("/health", summary="Whether the service can answer questions")
     async def health() -> Response:
         """Status 200, or 503 if the parser has stopped."""
         alive = engine.is_alive

@@ -70,7 +70,7 @@ class Engine:
     async def parse(self, request: ParseRequest) -> dict[str, Any]:
         """The answer to one question, or the list of the answers to many."""
         if (request.question is None) == (request.questions is None):
-            raise RefusedError(422, "give either question, a text, or questions, a list of texts")
+            raise RefusedError(422, "give either question, a string, or questions, a list of strings")
         questions = [request.question] if request.question is not None else request.questions or []
         self._require_some(questions, "questions")
         self._require_short(questions)

@@ -47,7 +47,7 @@ class Monitor:
         )
         self._waiting = Gauge(
             "qdecomp_questions_waiting",
-            "Questions that wait for the parser.",
+            "Questions waiting for the parser.",
             registry=self.registry,
             multiprocess_mode="livesum",
         )

@@ -18,15 +18,15 @@ _ALTERNATIVES = ("str", "list[str]")
 # Kinds of mistakes in a request that pydantic words for programmers.
 _WORDS: Mapping[str, str] = {
     "missing": "is missing",
-    "extra_forbidden": "is not known here",
-    "string_type": "is not a text",
+    "extra_forbidden": "is not a known field",
+    "string_type": "is not a string",
     "list_type": "is not a list",
     "bool_type": "is neither true nor false",
     "bool_parsing": "is neither true nor false",
     "model_attributes_type": "is not an object",
     "dict_type": "is not an object",
     # The one check of ours.
-    "value_error": "holds half a character (a surrogate)",
+    "value_error": "contains half a character (a lone surrogate)",
 }
 
 
@@ -67,7 +67,7 @@ def invalid_request(errors: Sequence[Mapping[str, Any]]) -> RefusedError:
     'question is missing'
     """
     if not errors:
-        return RefusedError(422, "the request is not as /openapi.json has it")
+        return RefusedError(422, "the request does not match /openapi.json")
     first = errors[0]
     kind, place = first["type"], [part for part in first["loc"][1:] if part not in _ALTERNATIVES]
     if kind == _NOT_JSON:

@@ -39,9 +39,10 @@ def serve(settings: ServiceSettings, host: str, port: int, workers: int, tell: C
     with listening(host, port) as listener:
         address = _address(host, listener.getsockname()[1])
         if workers == 1:
-            _serve_alone(settings, listener, lambda: tell(f"{settings.parser} answers at {address} (Ctrl-C stops it)"))
+            told = f"{settings.parser} answers at {address} (press Ctrl-C to stop)"
+            _serve_alone(settings, listener, lambda: tell(told))
         else:
-            told = f"{workers} processes with {settings.parser} answer at {address} soon (Ctrl-C stops them)"
+            told = f"{workers} processes with {settings.parser} will answer at {address} (press Ctrl-C to stop)"
             _serve_together(settings, listener, workers, lambda: tell(told))
 
 

@@ -44,7 +44,7 @@ class ServiceSettings:
         counts = ("batch_size", "max_questions", "max_question_length", "max_body", "max_waiting", "max_connections")
         for name in counts:
             if getattr(self, name) < 1:
-                raise DataError(f"{name} is {getattr(self, name)}; give a number from 1 up")
+                raise DataError(f"{name} is {getattr(self, name)}; give 1 or more")
         if not self.max_seconds > 0:
             raise DataError(f"max_seconds is {self.max_seconds}; give a number above 0")
 

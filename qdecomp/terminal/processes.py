@@ -18,7 +18,7 @@ __all__ = ["ROW_KILLED_WORKERS", "Spread", "in_chunks", "in_processes", "rows_in
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-ROW_KILLED_WORKERS = "the worker process died each time it came to this row"
+ROW_KILLED_WORKERS = "the worker process died each time it reached this row"
 """The error of a row that no worker survives."""
 
 _SECONDS_BETWEEN_LOOKS = 1.0

@@ -16,7 +16,7 @@ __all__ = ["REMARKS", "Filter", "legend_html", "remarks_html", "tools_html"]
 REMARKS: Mapping[str, str] = {
     "missing": "the prediction has no such step",
     "extra": "gold has no such step",
-    "operator": "it computes something else than its counterpart",
+    "operator": "it computes something different from its counterpart",
     "references": "it refers to other steps",
     "words": "it has other words",
     "joined": "on the other side it is part of another step",
@@ -25,13 +25,13 @@ REMARKS: Mapping[str, str] = {
 
 _EDGES = {
     SPAN: "joins the words of a step",
-    DUPLICATE: f"ties a {DUPLICATE_TOKEN} to a word that it repeats",
+    DUPLICATE: f"links a {DUPLICATE_TOKEN} to the word that it repeats",
     UNUSED: "leads to a step that no other refers to",
 }
 _TOKENS = {
-    DUPLICATE_TOKEN: "a word of the question that another step uses, too",
+    DUPLICATE_TOKEN: "a word of the question that another step also uses",
     DUMMY: "a step without words of its own, such as a count",
-    SEPARATOR: "behind it stand words that questions leave out, such as “size”",
+    SEPARATOR: "after it come words that questions leave out, such as “size”",
 }
 
 

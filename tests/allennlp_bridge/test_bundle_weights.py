@@ -63,7 +63,7 @@ def test_what_does_not_fit_is_one_line(initializer: BundleInitializer, tmp_path:
     rows, size = read_numbers(BUNDLED)[EMBEDDING].shape
     for shape in ((rows, size + 1), (rows - 1, size)):
         with pytest.raises(
-            DataError, match=rf"_embedding\.weight has the shape \({rows}, {size}\), and the config asks"
+            DataError, match=rf"_embedding\.weight has the shape \({rows}, {size}\), but the config asks"
         ):
             initializer(torch.zeros(shape), parameter_name=EMBEDDING)
     with pytest.raises(DataError, match="cannot be read"):

@@ -50,7 +50,7 @@ def test_settings_are_not_part_of_the_config(config: Path) -> None:
         ({"model.nothing.here": 4}, "--overrides: .*unused keys.*model.nothing.here"),
         ("{", "--overrides: .*end of file"),
         ("[1]", "--overrides: .* is not an object"),
-        ({"settings": 4}, "--overrides: settings are an object, not 4"),
+        ({"settings": 4}, "--overrides: settings must be an object, not 4"),
     ],
 )
 def test_a_mistake_in_an_override_is_one_line(config: Path, overrides: Any, message: str) -> None:
@@ -80,7 +80,7 @@ def test_a_config_without_settings_has_none_to_override(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"model": {"size": 3}}), encoding="utf-8")
     assert _read(path, {"model.size": 4, "new": True}) == {"model": {"size": 4}, "new": True}
-    with pytest.raises(ConfigurationError, match="not made of settings, so it has no size"):
+    with pytest.raises(ConfigurationError, match="defines no settings, so there is no size"):
         _read(path, {"settings.size": 4})
 
 

@@ -107,7 +107,7 @@ def test_only_registered_names_are_built() -> None:
     dotted = "qdecomp.predictors.question_decomposition.QuestionDecompositionPredictor"
     with registered_only():
         assert Predictor.by_name("question_decomposition") is not None
-        with pytest.raises(DataError, match="no registered component"):
+        with pytest.raises(DataError, match="not a registered component"):
             Predictor.by_name(dotted)
     with registered_only(trust=True):
         assert Predictor.by_name(dotted) is not None

@@ -143,7 +143,7 @@ def test_another_version_on_the_worker_is_named(cluster: DaskCluster, monkeypatc
     monkeypatch.setattr("qdecomp.cluster.dask_pool.VERSION", "0.0.7")
     with on_cluster(cluster.address) as spread:
         assert spread is not None
-        with pytest.raises(DataError, match=r"and 0\.0\.7 asks it; install one version everywhere"):
+        with pytest.raises(DataError, match=r"but this is 0\.0\.7; install the same version everywhere"):
             list(spread(worker_tasks.shout, in_chunks(ROWS, 8), lambda row: row))
 
 
@@ -157,7 +157,7 @@ def test_another_parser_on_the_worker_is_named(cluster: DaskCluster, questions: 
     with pytest.raises(DataError, match="a worker does not have this parser"):
         predict_on_worker(nowhere, ["how many cubes are there ?"])
     other = replace(remote, content=("0" * 32,))
-    with pytest.raises(DataError, match="a worker has another parser there"):
+    with pytest.raises(DataError, match="a worker has a different parser there"):
         predict_on_worker(other, ["how many cubes are there ?"])
 
 
@@ -167,7 +167,7 @@ def test_a_scheduler_that_was_restarted_loses_nothing(cluster: DaskCluster) -> N
 
     def tell(line: str) -> None:
         told.append(line)
-        if "the scheduler is gone; waiting up to 60 seconds for it" in line:
+        if "lost the scheduler; waiting up to 60 seconds for it" in line:
             cluster.start()
 
     pool = DaskPool(connect(cluster.address, 60), reopen=partial(connect, cluster.address), tell=tell)
@@ -179,7 +179,7 @@ def test_a_scheduler_that_was_restarted_loses_nothing(cluster: DaskCluster) -> N
     finally:
         pool.close()
     assert found == SHOUTED
-    assert "the scheduler is back; going on" in "\n".join(told)
+    assert "the scheduler is back; continuing" in "\n".join(told)
 
 
 def test_a_scheduler_that_does_not_come_back_ends_the_work_with_one_line(cluster: DaskCluster) -> None:
@@ -188,7 +188,7 @@ def test_a_scheduler_that_does_not_come_back_ends_the_work_with_one_line(cluster
         results = in_order(pool, worker_tasks.shout, in_chunks(ROWS, 4), lambda row: row)
         assert next(results) == SHOUTED[:4]
         cluster.kill()
-        with pytest.raises(DataError, match="did not come back; start it, and run this again: what is written stays"):
+        with pytest.raises(DataError, match="did not come back; start it and run this again: output so far is kept"):
             list(results)
     finally:
         pool.close()

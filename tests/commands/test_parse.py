@@ -54,7 +54,7 @@ def test_the_graph_is_shown_when_it_is_asked_for(capsys: pytest.CaptureFixture[s
     assert run(QUESTION, "--graph", "--output", str(path)) == 0
     assert "aggregate-arg" in path.read_text(encoding="utf-8")
     assert run(QUESTION, "--graph", "--format", "json") == 2
-    assert "records always have their graph" in capsys.readouterr().err
+    assert "records always have the graph" in capsys.readouterr().err
 
 
 def test_formats_read_back(capsys: pytest.CaptureFixture[str]) -> None:
@@ -200,7 +200,7 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, capsys: pytest.C
     output = tmp_path / "out.jsonl"
     for name, message in {
         "binary": "not a UTF-8 text file",
-        "empty.txt": "there is no question in it",
+        "empty.txt": "there are no questions in it",
         "missing.txt": "there is no such file",
         ".": "this is a folder",
     }.items():
@@ -236,7 +236,7 @@ def test_what_is_piped_in_is_read(arguments: tuple[str, ...]) -> None:
 
 
 def test_standard_input_that_cannot_be_read_is_one_line() -> None:
-    for text, message in ((b"\xff\xfe", b"standard input: not UTF-8 text"), (b"", b"there is no question in it")):
+    for text, message in ((b"\xff\xfe", b"standard input: not UTF-8 text"), (b"", b"there are no questions in it")):
         done = parse_in_a_process(text, "--input", "-")
         assert done.returncode == 2
         assert message in done.stderr
@@ -307,7 +307,7 @@ def test_a_column_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_a_column_needs_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(QUESTION, "--column", "text") == 2
-    assert "--column goes with --input" in capsys.readouterr().err
+    assert "--column only works with --input" in capsys.readouterr().err
 
 
 def test_a_question_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,7 +84,7 @@ def test_bad_lines_and_unknown_questions_are_told_and_the_rest_is_shown(
     assert "row 4: not JSON" in told
     assert "row 5: a JSON list, not an object" in told
     assert "row 7: not a prediction record: dependency graph: span edge 0 → 7: there are 1 tokens" in told
-    assert "row 8 (elsewhere): not a question of the gold file; shown without gold" in told
+    assert "row 8 (elsewhere): not in the gold file; shown without gold" in told
     assert page.count("article") == 4
 
 

@@ -24,7 +24,7 @@ PREDICTIONS = [
     {"question_id": f"GEO_dev_{number}", "question": f"What are the {word}?", "decomposition": f"return {word}"}
     for number, word in enumerate(("rivers", "boom", "lakes"), start=1)
 ]
-TOLD = "1 row has an error that is a mistake in qdecomp"
+TOLD = "1 row failed because of a mistake in qdecomp"
 
 
 @pytest.fixture(autouse=True)

@@ -102,5 +102,5 @@ def test_what_cannot_encode_is_one_line(name: str, tmp_path: Path) -> None:
         WordPieceIndexer(str(tmp_path))
     assert str(tmp_path) in str(refusal.value)
     assert "\n" not in str(refusal.value)
-    reason = {"gpt2": "a gpt2 is not made to encode a text; BERT", "unknown": "cannot be loaded"}
+    reason = {"gpt2": "a gpt2 is not made to encode text; BERT", "unknown": "cannot be loaded"}
     assert reason[name] in str(refusal.value)

@@ -60,7 +60,7 @@ def test_what_is_too_long(tiny_encoder: Path) -> None:
 
 
 def test_unknown_special_tokens_are_named(tiny_encoder: Path) -> None:
-    with pytest.raises(DataError, match="'papers'; known are paper"):
+    with pytest.raises(DataError, match="'papers'; choose from paper"):
         WordPieceIndexer(str(tiny_encoder), special_tokens="papers")
 
 

@@ -41,11 +41,11 @@ def test_question_tokens_are_those_before_the_separator():
 @pytest.mark.parametrize(
     ("tokens", "edges", "reason"),
     [
-        (("a", ""), (), "position 1 is empty or holds a space"),
-        (("a", "b c"), (), "position 1 is empty or holds a space"),
-        (("a", "[DUP]", "[RSC]"), (), "a question may not hold"),
-        (("a", "[RSC]", "size", "[RSC]"), (), "a question may not hold"),
-        (("a", "[RSC]", "[DUP]", "size"), (), "nothing but"),
+        (("a", ""), (), "position 1 is empty or contains a space"),
+        (("a", "b c"), (), "position 1 is empty or contains a space"),
+        (("a", "[DUP]", "[RSC]"), (), "a question may not contain"),
+        (("a", "[RSC]", "size", "[RSC]"), (), "a question may not contain"),
+        (("a", "[RSC]", "[DUP]", "size"), (), "may follow the resource words"),
         (("a",), ((0, 1, "span"),), "0 → 1: there are 1 tokens"),
         (("a",), ((0, 0, "one two"),), "not a tag"),
         (("a",), ((0, 0, "one|two"),), "not a tag"),

@@ -47,7 +47,7 @@ def test_rules_can_be_chosen_and_turned_off() -> None:
 
 
 def test_an_unknown_rule_is_named() -> None:
-    with pytest.raises(DataError, match="no plan rule 'no_nonsense'; known are only_earlier_references"):
+    with pytest.raises(DataError, match="no plan rule 'no_nonsense'; choose from only_earlier_references"):
         PlanRules(TOKENS, ";", "@end@", ["no_nonsense"])
 
 

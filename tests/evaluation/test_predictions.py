@@ -83,7 +83,7 @@ class TestGold:
         [
             ("", "no column question_id"),
             ("just some words\n", "not Break's CSV"),
-            ("question_id,question_text,decomposition\n", "no question in it"),
+            ("question_id,question_text,decomposition\n", "no questions in it"),
             ("question_id,question_text\nA_1,why?\n", "no row has a decomposition"),
             ("question_id,question_text,decomposition\nA_1,why?,\n", "no row has a decomposition"),
             ("question_id,question_text,decomposition\n,why?,return x\n", "row 1 has no question_id"),
@@ -156,11 +156,11 @@ class TestRecords:
             (
                 '{"question_id": "ATIS_dev_1", "output": "return x"}',
                 "no decomposition; found fields: question_id, output; "
-                "--column NAME says which one has the decomposition",
+                "use --column NAME to say which one has the decomposition",
             ),
             (
                 '{"question_id": "ATIS_dev_1", "decomposition": 3}',
-                "the decomposition is a JSON int, not a text or a list of steps",
+                "the decomposition is a JSON int, not a string or a list of steps",
             ),
             ("[" * 100_000, "not JSON"),
         ],
@@ -206,7 +206,7 @@ class TestCsv:
 
     @pytest.mark.parametrize("rows", ["return a\n", "return a\nreturn b\nreturn c\nreturn d\n"])
     def test_another_number_of_rows_is_an_error_without_ids(self, write: Write, gold: Gold, rows: str) -> None:
-        with pytest.raises(DataError, match=r"rows, but .* has 3 questions; without a column question_id"):
+        with pytest.raises(DataError, match=r"rows, but .* has 3 questions; without a question_id column"):
             read_predictions(write("p.csv", f"decomposition\n{rows}"), gold)
 
 

@@ -87,9 +87,9 @@ def test_an_encoder_of_which_the_cache_has_only_a_part_is_asked_for_at_the_hub(
         ("nobody/bert", "cannot be reached"),
         ("two words", "two words"),
         # A package that is installed and holds no encoder.
-        ("click", "no installed encoder"),
+        ("click", "no folder or installed encoder"),
         # Nothing is imported to find out about a dotted name.
-        ("os.path", "no installed encoder"),
+        ("os.path", "no folder or installed encoder"),
         ("./no-such-folder", "no such folder"),
         ("..", "no config.json"),
     ],
@@ -144,7 +144,7 @@ def test_a_pipeline_is_found_in_a_folder_and_in_the_cache_of_the_hub(
     [
         ("xx_no_such_pipeline", "pip install xx_no_such_pipeline"),
         ("nobody/pipeline", "cannot be downloaded from Hugging Face"),
-        ("click", "no installed pipeline"),
+        ("click", "no folder or installed pipeline"),
         ("./no-such-folder", "no such folder"),
         (".", "no config.cfg"),
     ],

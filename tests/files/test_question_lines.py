@@ -65,7 +65,7 @@ def test_a_line_that_is_no_json_among_json_lines_is_a_question() -> None:
 @pytest.mark.parametrize("value", [{}, {"question": None}, {"question": 3}, {"questions": "red cubes"}])
 def test_an_object_without_a_question_says_so(value: dict[str, object]) -> None:
     row = question_from_json({"question_id": "a", **value})
-    assert row == QuestionRow("a", "", "there is no text called question in this object")
+    assert row == QuestionRow("a", "", "this object has no string named question")
 
 
 def test_blank_lines_mean_nothing_in_a_csv_but_rows_without_a_question_do() -> None:

@@ -94,7 +94,7 @@ class TestBiaffineGraphParser(ParserTestCase):
         assert self.model.decoder == IlpDecoder(time_limit=0.5)
         self.model.decode_graphs_with("greedy")
         assert self.model.decoder == make_decoder("greedy")
-        with pytest.raises(DataError, match="there is no option 'time'; it has time_limit"):
+        with pytest.raises(DataError, match="there is no option 'time'; known options: time_limit"):
             self.load(**{"model.decoder": {"type": "ilp", "time": 0.5}})
 
     def test_questions_without_a_gold_graph_cost_nothing_but_are_scored(self) -> None:

@@ -77,7 +77,7 @@ class TestLatentRat(ParserTestCase):
         # Without any time there is a valid graph all the same.
         self.model.decode_graphs_with({"type": "ilp", "time_limit": 0})
         assert all(prediction.is_valid for prediction in self.predictions())
-        with pytest.raises(DataError, match="there is no option 'time'; it has time_limit"):
+        with pytest.raises(DataError, match="there is no option 'time'; known options: time_limit"):
             self.load(**{"model.graph_decoder": {"type": "ilp", "time": 0.5}})
 
     def test_a_decoder_of_graphs_that_nobody_asks_is_refused(self) -> None:

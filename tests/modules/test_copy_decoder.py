@@ -191,7 +191,7 @@ def test_every_step_but_the_last_is_used_unless_the_rules_are_turned_off(vocab: 
 
 
 def test_attention_feedback_is_for_one_layer(vocab: Vocabulary) -> None:
-    with pytest.raises(DataError, match="has one layer, not 2"):
+    with pytest.raises(DataError, match="must have one layer, not 2"):
         CopyDecoder(vocab, DIM, TARGET_NAMESPACE, ";", num_layers=2, attention_feedback=True)
 
 
@@ -209,6 +209,6 @@ def test_the_search_takes_other_options(decoder: CopyDecoder) -> None:
     assert {len(found.tokens) for (found,) in decoder.search(memory)} == {3}
     assert (decoder.beam_size, decoder.plan_rules) == (5, False)
     with pytest.raises(
-        DataError, match="no option 'time_limit'; it has beam_size, max_steps, plan_rules, coverage_penalty"
+        DataError, match="no option 'time_limit'; the options are beam_size, max_steps, plan_rules, coverage_penalty"
     ):
         decoder.search_options({"time_limit": 1})

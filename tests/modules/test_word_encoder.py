@@ -96,7 +96,7 @@ def test_special_tokens_that_nobody_encodes_are_noticed(tiny_encoder: Path) -> N
     reader.apply_token_indexers(instance)
     batch = Batch([instance])
     batch.index_instances(Vocabulary())
-    with pytest.raises(DataError, match="do not agree"):
+    with pytest.raises(DataError, match="have different special tokens"):
         WordEncoder(Vocabulary(), str(tiny_encoder))(batch.as_tensor_dict()["question"])
 
 

@@ -78,7 +78,7 @@ def test_an_error_stays_where_it_happened(plan: Plan) -> None:
 
 def test_none_is_no_answer(plan: Plan) -> None:
     run = plan.run(lambda question: None)
-    assert run.error == "step 1 was answered with None; give an empty list for nothing"
+    assert run.error == "step 1 was answered with None; return an empty list if there is nothing"
 
 
 def test_the_trace_has_times_and_prints_in_lines(plan: Plan) -> None:
@@ -98,7 +98,7 @@ def test_the_answer_is_that_of_the_step_that_no_other_needs() -> None:
 
 @pytest.mark.parametrize("concurrency", [0, -1])
 def test_a_concurrency_below_one_is_refused(plan: Plan, concurrency: int) -> None:
-    with pytest.raises(DataError, match="give a number from 1 up"):
+    with pytest.raises(DataError, match="give 1 or more"):
         plan.run(echo, concurrency=concurrency)
 
 

@@ -143,5 +143,5 @@ def test_a_model_that_draws_no_graphs_takes_no_decoder(predictor: QuestionDecomp
     class Writer(torch.nn.Linear):
         decoder = "of texts"
 
-    with pytest.raises(DataError, match="Writer draws no graphs, so it takes no decoder"):
+    with pytest.raises(DataError, match="Writer predicts no graphs, so it takes no decoder"):
         QuestionDecompositionPredictor(Writer(1, 1), predictor._dataset_reader, decoder="ilp")  # type: ignore[arg-type]

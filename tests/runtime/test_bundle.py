@@ -82,7 +82,7 @@ def test_a_damaged_file_is_noticed(copy: Path, name: str) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    with pytest.raises(DataError, match=rf"{name}: damaged, or of another parser"):
+    with pytest.raises(DataError, match=rf"{name}: damaged, or part of another parser"):
         load(copy)
 
 

@@ -75,11 +75,11 @@ def test_either_one_question_or_many(client: TestClient, body: dict[str, Any]) -
     ("body", "reason"),
     [
         ({"questions": []}, "questions is empty"),
-        ({"question": 7}, "question is not a text"),
-        ({"questions": ["a", None]}, "questions.1 is not a text"),
+        ({"question": 7}, "question is not a string"),
+        ({"questions": ["a", None]}, "questions.1 is not a string"),
         ({"questions": "a"}, "questions is not a list"),
         ({"question": "a", "pictures": "yes"}, "pictures is neither true nor false"),
-        ({"qestion": "a"}, "qestion is not known here"),
+        ({"qestion": "a"}, "qestion is not a known field"),
         ([], "the body is not an object"),
         ("a", "the body is not an object"),
     ],
@@ -200,7 +200,7 @@ def test_pairs_are_scored_with_their_means(client: TestClient) -> None:
         ({"pairs": [{"question": "a", "prediction": "b"}]}, "pairs.0.gold is missing"),
         ({"question": "a", "prediction": "b", "gold": "c", "metrics": ["bleu"]}, "there is no metric 'bleu'"),
         ({"question": "a", "prediction": "b", "gold": "c", "metrics": []}, "metrics is empty"),
-        ({"question": "a", "prediction": 1, "gold": "c"}, "prediction is not a text"),
+        ({"question": "a", "prediction": 1, "gold": "c"}, "prediction is not a string"),
     ],
 )
 def test_pairs_that_cannot_be_scored(client: TestClient, body: Any, reason: str) -> None:

@@ -75,13 +75,13 @@ def lf_em(
 def _require_decompositions(question: Any, prediction: Any, gold: Any) -> None:
     """Raise for what no text could be: a mistake of the caller is not a wrong prediction."""
     if not isinstance(question, str):
-        raise DataError(f"the question is a text, not {type(question).__name__}")
+        raise DataError(f"the question must be a string, not {type(question).__name__}")
     for side, value in (("prediction", prediction), ("gold", gold)):
         # Most are texts; to ask for a sequence takes long.
         if isinstance(value, str):
             continue
         if not isinstance(value, Qdmr | LogicalForm | Sequence | Mapping) or isinstance(value, bytes | bytearray):
-            raise DataError(f"{side}: a decomposition is a text or a list of steps, not {type(value).__name__}")
+            raise DataError(f"{side}: a decomposition must be a string or a list of steps, not {type(value).__name__}")
 
 
 def _readable(value: WrittenDecomposition) -> AnyDecomposition:

@@ -110,7 +110,7 @@ DEFAULT_METRICS = ("em", "sari", "lf_em")
 def register(metric: Metric) -> Metric:
     """Add a metric to :data:`METRICS`; a name is taken once."""
     if metric.name in _REGISTRY:
-        raise ValueError(f"there is a metric {metric.name!r} already")
+        raise ValueError(f"there is already a metric {metric.name!r}")
     _REGISTRY[metric.name] = metric
     return metric
 
@@ -124,7 +124,7 @@ def get_metric(name: str) -> Metric:
     try:
         return METRICS[name]
     except KeyError:
-        raise DataError(f"there is no metric {name!r}; known are {', '.join(METRICS)}") from None
+        raise DataError(f"there is no metric {name!r}; choose from {', '.join(METRICS)}") from None
 
 
 def _loader(module: str, function: str) -> Callable[[MetricOptions], MetricFunction]:

@@ -26,17 +26,17 @@ def test_lists_and_texts_in_other_forms_are_read() -> None:
     ):
         assert lf_em(QUESTION, written, gold).verdict
         assert lf_em(QUESTION, gold, written).verdict
-    assert lf_em(QUESTION, [], gold).error == "prediction: there are no steps in this list; give a list of texts"
+    assert lf_em(QUESTION, [], gold).error == "prediction: there are no steps in this list; give a list of strings"
 
 
 @pytest.mark.parametrize("value", [None, b"return cubes", 3])
 def test_what_cannot_be_a_decomposition_is_an_error_of_ours(value: object) -> None:
     name = type(value).__name__
-    with pytest.raises(DataError, match=f"prediction: a decomposition is a text or a list of steps, not {name}"):
+    with pytest.raises(DataError, match=f"prediction: a decomposition must be a string or a list of steps, not {name}"):
         lf_em(QUESTION, value, "return cubes")  # type: ignore[arg-type]
     with pytest.raises(DataError, match=f"gold: .* not {name}"):
         lf_em(QUESTION, "return cubes", value)  # type: ignore[arg-type]
-    with pytest.raises(DataError, match=f"the question is a text, not {name}"):
+    with pytest.raises(DataError, match=f"the question must be a string, not {name}"):
         lf_em(value, "return cubes", "return cubes")  # type: ignore[arg-type]
 
 

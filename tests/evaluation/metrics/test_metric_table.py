@@ -35,7 +35,7 @@ def test_a_result_travels_between_processes():
 
 def test_an_unknown_metric_is_refused_with_the_known_names():
     known = "em, sari, lf_em, lf_em_strict, lf_eq, norm_em, ged"
-    with pytest.raises(DataError, match=f"no metric 'bleu'; known are {known}"):
+    with pytest.raises(DataError, match=f"no metric 'bleu'; choose from {known}"):
         metric_module.get_metric("bleu")
 
 
