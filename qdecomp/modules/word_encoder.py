@@ -13,6 +13,7 @@ from qdecomp.data.encoder_pieces import added_piece_count
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.files.pretrained import encoder_path
+from qdecomp.modules.half_precision import trains_in_bfloat16
 
 __all__ = ["PIECES", "POS_TAGS", "EncodedWords", "SpecialTokenStates", "WordEncoder", "average_pieces"]
 
@@ -44,8 +45,9 @@ class WordEncoder(torch.nn.Module, FromParams):
     ``mix_layers`` gives a learned mean of all layers instead of the last; ``freeze_embeddings`` keeps the input
     embeddings as they are; ``pos_tag_dim`` above 0 appends an embedding of the tag of each word.
     ``transformer_dropout`` replaces the transformer's own dropout rates. ``half_precision`` trains the transformer's
-    products of matrices in bfloat16, which takes half of their time on processors that have instructions for it;
-    weights and gradients stay in full precision, and so does all that runs outside of training.
+    products of matrices in bfloat16 on a GPU or processor that has instructions for it, where they take half of the
+    time; on others it has no effect. Weights and gradients stay in full precision, and so does all that runs outside
+    of training.
     """
 
     def __init__(
@@ -102,7 +104,9 @@ class WordEncoder(torch.nn.Module, FromParams):
 
     def _transform(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
         kinds = {"token_type_ids": types} if getattr(self.transformer.config, "type_vocab_size", 0) > 1 else {}
-        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self._half_precision and self.training):
+        device = ids.device.type
+        half = self._half_precision and self.training and trains_in_bfloat16(device)
+        with torch.autocast(device, torch.bfloat16, enabled=half):
             output = self.transformer(
                 ids, attention_mask=mask, output_hidden_states=self.layer_mix is not None, **kinds
             )
