@@ -2,8 +2,9 @@
 
 ``allennlp train --recover`` also goes on after a kill before the first checkpoint; a mistake in a config or in the data
 is one line instead of a traceback, and leaves no folder behind; ``allennlp predict`` with our predictor gives a record
-for every question of a file. AllenNLP offers no hook for this: its commands are bound before plugins are loaded. So
-some functions of it are wrapped and one class is replaced by a subclass, and only by :func:`install`.
+for every question of a file; ``allennlp evaluate --batch-size`` works with a sampler. AllenNLP offers no hook for this:
+its commands are bound before plugins are loaded. So some functions of it are wrapped and two classes are replaced, and
+only by :func:`install`.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from allennlp.commands import evaluate as evaluate_module
 from allennlp.commands import predict as predict_module
 from allennlp.commands import train as train_module
 from allennlp.common import util as util_module
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import Params
+from allennlp.data import DataLoader
 from allennlp.models.archival import CONFIG_NAME
 from allennlp.predictors import Predictor
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
@@ -58,6 +61,7 @@ def install() -> None:
     if not hasattr(predict_module._get_predictor, "__wrapped__"):
         predict_module._get_predictor = _with_checked_options(predict_module._get_predictor)  # type: ignore[assignment]
     predict_module._PredictManager = PredictManager  # type: ignore[misc]
+    evaluate_module.DataLoader = _SizedLoader  # type: ignore[misc, assignment]
     if not hasattr(util_module.import_module_and_submodules, "__wrapped__"):
         util_module.import_module_and_submodules = _without_the_rest(util_module.import_module_and_submodules)
     read_configs_by_settings()
@@ -179,6 +183,24 @@ def _with_checked_options(get_predictor: Callable[[Namespace], Predictor]) -> Ca
             return get_predictor(arguments)
 
     return checked_get_predictor
+
+
+class _SizedLoader:
+    """What ``allennlp evaluate`` builds its loader with: ``--batch-size`` is for the sampler, if there is one.
+
+    AllenNLP writes the size next to the sampler of the config, and refuses a loader that has both.
+    """
+
+    @staticmethod
+    def from_params(params: Params, **others: Any) -> DataLoader:
+        sampler = params.get("batch_sampler")
+        if sampler is not None and "batch_size" in params:
+            if "batch_size" not in sampler:
+                raise ConfigurationError(
+                    f"--batch-size: batches are made by the sampler {sampler.get('type')!r}, which has no batch_size"
+                )
+            sampler["batch_size"] = params.pop("batch_size")
+        return DataLoader.from_params(params, **others)
 
 
 @dataclass(slots=True)

@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from allennlp.commands import evaluate as evaluate_module
 from allennlp.commands import train as train_module
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.params import Params
+from allennlp.data import DataLoader
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 
 from qdecomp.allennlp_bridge import command as allennlp_command
+from qdecomp.data import by_length  # noqa: F401
+from qdecomp.data.seq2seq_reader import BreakSeq2SeqReader
 from qdecomp.data_structures.errors import DataError
 
 Config = dict[str, Any]
@@ -267,3 +271,20 @@ def test_an_error_after_the_start_keeps_the_folder_and_has_a_traceback(
     assert {"config.json", "out.log", "vocabulary"} <= {path.name for path in folder.iterdir()}
     assert sys.excepthook is not allennlp_command._show_mistakes_in_one_line
     assert train_module.TrainModel.run is run
+
+
+def test_a_batch_size_for_an_evaluation_is_that_of_the_sampler() -> None:
+    allennlp_command.install()
+    reader = BreakSeq2SeqReader(token_indexers={}, special_tokens=None)
+
+    def loader_of(builder: Any, sampler: Config) -> DataLoader:
+        # With a limit on its memory, a loader reads nothing before it is asked for batches.
+        params = Params({"batch_sampler": sampler, "batch_size": 3, "max_instances_in_memory": 9})
+        return builder.from_params(params=params, reader=reader, data_path="never_read.csv")
+
+    sorting = {"type": "by_length", "batch_size": 64, "field": "question"}
+    assert loader_of(evaluate_module.DataLoader, dict(sorting)).batch_sampler.get_batch_size() == 3
+    with pytest.raises(ValueError, match="mutually exclusive"):
+        loader_of(DataLoader, dict(sorting))
+    with pytest.raises(ConfigurationError, match=r"--batch-size: .* 'max_tokens_sampler', which has no batch_size"):
+        loader_of(evaluate_module.DataLoader, {"type": "max_tokens_sampler", "max_tokens": 100})

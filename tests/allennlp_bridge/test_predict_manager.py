@@ -138,7 +138,7 @@ def test_evaluation_writes_the_records_of_a_prediction(
     (tmp_path / "gold.csv").write_text("\n".join(lines), encoding="utf-8")
     output, metrics = tmp_path / "predictions.jsonl", tmp_path / "metrics.json"
     arguments = ["evaluate", archive, tmp_path / "gold.csv", "--predictions-output-file", output]
-    arguments += ["--output-file", metrics]
+    arguments += ["--output-file", metrics, "--batch-size", "2"]
     monkeypatch.chdir(project_root)
     monkeypatch.setattr(sys, "argv", ["allennlp", *map(str, arguments)])
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
