@@ -22,6 +22,7 @@ from qdecomp.data_structures.qdmr import reference_number
 
 from .answer_values import as_key, as_list, as_number, as_text, single, tidy, unique
 from .comparing import compare, comparison_in
+from .winners import winners
 
 if TYPE_CHECKING:
     from .plan import PlanStep
@@ -209,17 +210,7 @@ def _comparison(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
         chosen = [number == best for number in numbers]
     else:
         return ASK
-    pairs = zip(arguments, chosen, strict=True)
-    return single([_whose(argument.references[0], known) for argument, is_chosen in pairs if is_chosen])
-
-
-def _whose(number: int, known: Known) -> Any:
-    """What a number is about: of "points of #1", the answer of #1, followed down to the first step."""
-    while len(known.steps[number].needs) == 1:
-        (number,) = known.steps[number].needs
-    answer = single(known.answers[number])
-    is_one = as_list(answer) is None and not isinstance(answer, Mapping) and not known.steps[number].needs
-    return answer if is_one else known.steps[number].resolved
+    return winners([argument.references[0] for argument in arguments], chosen, known)
 
 
 def _union(logical: LogicalStep, step: PlanStep, known: Known) -> Any:

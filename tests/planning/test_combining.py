@@ -18,6 +18,7 @@ def last_step(text: str, answers: dict[int, Any]) -> StepRun:
 
 
 SIZES = "return animals ;return size of #1 ;"
+COUNTRIES = "return Norland ;return Sudland ;return capital of #1 ;return capital of #2 ;"
 
 COMBINED: list[tuple[str, dict[int, Any], Any]] = [
     ("return animals ;return number of #1", {1: NAMES}, 3),
@@ -62,6 +63,23 @@ COMBINED: list[tuple[str, dict[int, Any], Any]] = [
      {1: "the Bears", 2: "the Lions", 3: 27, 4: 31}, "the Lions"),
     ("return a ;return b ;return is #1 red ;return is #2 red ;return which is true of #3 , #4",
      {1: "A", 2: "B", 3: True, 4: True}, ["A", "B"]),
+    (COUNTRIES + "return population of #3 ;return population of #4 ;return which is highest of #5 , #6",
+     {1: "Norland", 2: "Sudland", 3: "Nor City", 4: "Sud Town", 5: "2,000", 6: 1500}, "Nor City"),
+    (COUNTRIES + "return if #3 is old ;return if #4 is old ;return which is true of #5 , #6",
+     {1: "Norland", 2: "Sudland", 3: ["Nor City"], 4: "Sud Town", 5: True, 6: False}, "Nor City"),
+    ("return Bears ;return Lions ;return games of #1 ;return games of #2 ;return #3 that were won ;"
+     "return #4 that were won ;return number of #5 ;return number of #6 ;return which is highest of #7 , #8",
+     {1: "the Bears", 2: "the Lions", 3: ["A", "B"], 4: ["C", "D"], 5: [], 6: ["D"]}, "the Lions"),
+    ("return Texas ;return Ohio ;return rivers of #1 ;return rivers of #2 ;"
+     "return lengths of #3 ;return lengths of #4 ;return highest of #5 ;return highest of #6 ;"
+     "return which is lowest of #7 , #8",
+     {1: "Texas", 2: "Ohio", 3: ["a", "b"], 4: ["c", "d"], 5: [9, 5], 6: [8, 7]}, "Ohio"),
+    ("return cubes ;return #1 that are red ;return #1 that are blue ;return number of #2 ;return number of #3 ;"
+     "return which is highest of #4 , #5", {1: ["a", "b", "c"], 2: ["a"], 3: ["b", "c"]}, "cubes that are blue"),
+    ("return red cubes ;return blue ones ;return number of #1 ;return number of #2 ;return which is highest of #3 , #4",
+     {1: ["a"], 2: []}, "red cubes"),
+    (SIZES + "return #1 where #2 is highest ;return #1 where #2 is lowest ;return speed of #3 ;return speed of #4 ;"
+     "return which is highest of #5 , #6", {1: NAMES, 2: [1, 9, 3], 5: 4, 6: 5}, "ant"),
     ("return animals ;return #1 that fly", {1: []}, []),
     ("return 100", {}, 100),
 ]  # fmt: skip
