@@ -1,7 +1,7 @@
 """Dependency graphs (DG): tagged edges between single tokens, as parsers learn and predict them.
 
-A value of this type may be any set of tagged edges; whether it means anything is for
-:func:`~qdecomp.data_structures.conversion.sdg_to_dg.to_span_graph` to say.
+A value of this type may be any set of tagged edges;
+:func:`~qdecomp.data_structures.conversion.sdg_to_dg.to_span_graph` decides whether it means anything.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STAGE = "dependency graph"
 class Edge:
     """A tagged edge from the token ``head`` (of the step that refers) to the token ``dependent``.
 
-    ``score`` is a parser's probability; it is a remark and takes no part in comparisons.
+    ``score`` is a parser's probability; it is ignored in comparisons.
     """
 
     head: int
@@ -89,7 +89,7 @@ def dependency_graph_to_json(graph: DependencyGraph) -> dict[str, Any]:
 
 
 def dependency_graph_from_json(value: Mapping[str, Any]) -> DependencyGraph:
-    """Read what :func:`dependency_graph_to_json` made; an edge is ``[head, dependent, tag]`` or has a score, too."""
+    """Read what :func:`dependency_graph_to_json` made; an edge is ``[head, dependent, tag]``, perhaps with a score."""
     try:
         edges = tuple(_edge_from_json(*edge) for edge in value["edges"])
         return DependencyGraph(tuple(map(str, value["tokens"])), edges)

@@ -1,7 +1,7 @@
 """The tags of graph edges: ``operator-argument[properties]``, and the three that only connect tokens.
 
 A step's tokens are chained by ``span`` edges; a ``duplicate`` edge goes from a ``[DUP]`` token to a token that it
-copies; an ``unused`` edge goes from the last step to a step that no other step refers to (people write such steps),
+copies; an ``unused`` edge goes from the last step to a step that no other step refers to (people do write such steps),
 so that every graph has one root.
 """
 
@@ -71,7 +71,7 @@ def format_tag(tag: EdgeTag) -> str:
 
 @lru_cache(maxsize=4096)
 def parse_tag(text: str) -> EdgeTag:
-    """Read a tag that is not a structural one.
+    """Read a tag that is not structural.
 
     >>> parse_tag("filter-sub")
     EdgeTag(operator=<Operator.FILTER: 'filter'>, argument='sub', properties=())
@@ -96,7 +96,7 @@ def join_tags(tags: Iterable[str]) -> str:
 
 
 def split_tags(label: str) -> tuple[str, ...]:
-    """The tags that :func:`join_tags` made one label of."""
+    """The tags that :func:`join_tags` joined into one label."""
     return tuple(label.split(_SEVERAL))
 
 

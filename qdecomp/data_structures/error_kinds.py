@@ -18,7 +18,7 @@ _SIDES = re.compile(r"; (?=(?:prediction|gold): )")
 
 
 def kind_of_error(error: QDecompError) -> str:
-    """The reason of an error with its stage, but without its step and its particulars.
+    """The reason for an error with its stage, but without its step and its details.
 
     >>> kind_of_error(ConversionError("lf", "no rule for the words (a b)", 3))
     'lf: no rule for the words'
@@ -33,7 +33,7 @@ def kind_of_error(error: QDecompError) -> str:
 
 
 def kinds_in_message(error: str) -> tuple[str, ...]:
-    """The reasons of an error, one for each side, without the numbers and words that differ from row to row.
+    """The reasons for an error, one for each side, without the numbers and words that differ from row to row.
 
     >>> kinds_in_message("prediction: step 3: refers to #7, but there are 5 steps; gold: there is no step")
     ('prediction: step N: refers to #N, but there are N steps', 'gold: there is no step')
@@ -46,5 +46,5 @@ def _without_particulars(reason: str) -> str:
 
 
 def reasons_of(error: str) -> tuple[str, ...]:
-    """The reasons of an error as they were given, one for each side."""
+    """The reasons for an error as they were given, one for each side."""
     return tuple(_SIDES.split(error))

@@ -1,6 +1,6 @@
 """Every error that the project raises on purpose.
 
-A caller that wants to go on after a bad row catches :class:`QDecompError`; whatever else comes through is a bug.
+A caller that wants to continue after a bad row catches :class:`QDecompError`; any other exception is a bug.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class DataError(QDecompError):
 
 
 def require_text(value: object, what: str) -> None:
-    """Raise unless a value is a text; ``what`` names it in the message."""
+    """Raise unless a value is a string; ``what`` names it in the message."""
     if not isinstance(value, str):
         raise DataError(f"{what} must be a string, not {type(value).__name__}")
 
 
 class StepError(QDecompError, ValueError):
-    """Something is wrong in one step (counted from 1), or, where ``step`` is None, in the whole."""
+    """Something is wrong in one step (counted from 1) or, if ``step`` is None, in the whole."""
 
     def __init__(self, reason: str, step: int | None = None) -> None:
         super().__init__(reason, step)

@@ -1,7 +1,7 @@
-"""Dependency and span graphs in other forms: Graphviz' DOT, a CoNLL-U-like table, and ``networkx``.
+"""Dependency and span graphs in other forms: Graphviz's DOT, a CoNLL-U-like table, and ``networkx``.
 
-The text forms read back to the same value: ``parse_dot(format_dot(graph)) == graph``, and so for the table, except
-that the scores of edges are not written.
+The text forms can be read back to the same value: ``parse_dot(format_dot(graph)) == graph``, and likewise for the
+table, except that the scores of edges are not written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
-# Longer numbers name no token, and Python refuses to read very long ones.
+# Longer numbers cannot name a token, and Python refuses to read very long ones.
 _INDEX = "[0-9]{1,9}"
 _DOT_NODE = re.compile(rf"\s*({_INDEX}) \[label=({_QUOTED})(?:, tokens=({_QUOTED}))?\];")
 _DOT_EDGE = re.compile(rf"\s*({_INDEX}) -> ({_INDEX}) \[label=({_QUOTED})\];")
@@ -134,7 +134,7 @@ def _unquote(text: str) -> str:
 def format_conllu(graph: DependencyGraph) -> str:
     """Write a table with a line per token and CoNLL-U's ten columns, of which ID, FORM and DEPS are filled.
 
-    DEPS holds ``head:tag`` for each edge that comes in, separated by ``|``; tokens are counted from 1.
+    DEPS holds ``head:tag`` for each incoming edge, separated by ``|``; tokens are counted from 1.
 
     >>> print(format_conllu(DependencyGraph(("red", "cubes"), (Edge(0, 1, "filter-sub"),))).replace("\\t", " "))
     1 red _ _ _ _ _ _ _ _
@@ -151,7 +151,7 @@ def format_conllu(graph: DependencyGraph) -> str:
 
 
 def parse_conllu(text: str) -> DependencyGraph:
-    """Read what :func:`format_conllu` wrote; lines that begin with ``# `` and columns that stay empty are ignored."""
+    """Read what :func:`format_conllu` wrote; lines that begin with ``# `` and the unused columns are ignored."""
     require_text(text, "a table of a graph")
     tokens: list[str] = []
     edges: list[Edge] = []

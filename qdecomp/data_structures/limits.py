@@ -1,9 +1,9 @@
 """How large an input may be, in one place.
 
-Everything that grows has a limit, several times above what people write, so that no input takes a machine's time or
-memory. What is above a limit is refused with a line that names it; below, the work grows about as the input does.
-In Break, the longest question has 289 characters and 49 words, the longest decomposition 591 characters and 21 steps,
-and the longest step 30 words.
+Everything that grows has a limit, several times what people write, so that no input can exhaust a machine's time or
+memory. What exceeds a limit is refused with a line that names it; below the limit, the work grows about as the input
+does. In Break, the longest question has 289 characters and 49 words, the longest decomposition 591 characters and 21
+steps, and the longest step 30 words.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ MOST_EDGES = 10_000
 """Edges of a graph."""
 
 MOST_EDGES_DRAWN = 200
-"""Edges of a graph, or references between steps, that are drawn; nobody could read a picture with more."""
+"""Edges of a graph, or references between steps, that are drawn; a picture with more would be unreadable."""
 
 MOST_ALIGNMENT_CHOICES = 1_000
-"""Ways to align a word of a step with a word of the question that bear on each other."""
+"""Interdependent ways to align a word of a step with a word of the question."""
 
 LARGEST_ARCHIVE = 8_000_000_000
 """Bytes of all files of a parser's archive."""
@@ -66,7 +66,7 @@ MOST_ARCHIVE_FILES = 1_000
 
 
 def above(limit: int, count: int, what: str) -> str | None:
-    """Why so many are refused, or None where they are not.
+    """Why so many are refused, or None if they are not.
 
     >>> above(100, 300, "steps")
     '300 steps; at most 100 are allowed'

@@ -1,7 +1,7 @@
 """Logical forms: every step as an operator with properties and named arguments, and their text and JSON forms.
 
-The text of a step is ``FILTER[](sub=#1, condition=from Toronto)``. A backslash stands before an equals sign or a
-backslash that belongs to a word, so that every value reads back.
+The text of a step is ``FILTER[](sub=#1, condition=from Toronto)``. An equals sign or a backslash that
+belongs to a word is escaped with a backslash, so that every value can be read back.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Argument:
 class LogicalStep:
     """One step: operator, properties (sorted) and arguments in the order of the operator's signature.
 
-    ``approximate`` marks a reading that no rule gave but the place of the references; it is a remark and takes
-    no part in comparisons.
+    ``approximate`` marks a reading that came from no rule, but from the position of the references; it is ignored in
+    comparisons.
     """
 
     operator: Operator
@@ -86,7 +86,7 @@ class LogicalStep:
         for argument in self.arguments:
             if argument.name not in signature.arguments:
                 raise LogicalFormSyntaxError(f"{self.operator} has no argument {argument.name!r}")
-        # Most steps are in order already, and there are millions of them.
+        # Most steps are already in order, and there are millions of them.
         if len(self.properties) > 1:
             object.__setattr__(self, "properties", tuple(sorted(set(self.properties))))
         if len(self.arguments) > 1:

@@ -1,7 +1,7 @@
-"""If our code fails on a row, that is the error of this row, so that no question can stop a batch.
+"""If our code fails on a row, that becomes the error of this row, so that no question can stop a batch.
 
-Whatever works through rows does each of them inside of :func:`as_row_errors`. The message of such an error is marked,
-and stays so in records, tables and reports: commands count them with :func:`is_mistake` and exit with code 1.
+Code that processes rows handles each of them inside :func:`as_row_errors`. The message of such an error is marked, and
+stays marked in records, tables and reports: commands count these errors with :func:`is_mistake` and exit with code 1.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _LONGEST_DETAILS = 200
 
 
 class OurMistakeError(QDecompError):
-    """The code failed where it should not; the message says how and where, for a report."""
+    """The code failed where it should not have; the message says how and where, for a bug report."""
 
     def __init__(self, kind: str, details: str = "") -> None:
         super().__init__(kind, details)
         self.reason = f"{_MARK}: {kind}"
-        """The message without what differs from row to row, to count by."""
+        """The message without what differs from row to row, for counting."""
         self._details = details
 
     def __str__(self) -> str:
@@ -55,5 +55,5 @@ def as_row_errors() -> Iterator[None]:
 
 
 def is_mistake(error: str | None) -> bool:
-    """Whether the error of a row, as a record or a table has it, is a mistake of ours."""
+    """Whether the error of a row, as it is written in a record or a table, is a mistake of ours."""
     return error is not None and _MARK in error

@@ -1,4 +1,4 @@
-"""The fourteen operators of QDMR, each with everything that is true of it, in one row.
+"""The fourteen operators of QDMR, each with everything about it in one row.
 
 This table is the vocabulary of the whole project: logical forms, edge tags and parsers take the names of operators,
 properties and arguments from it. Which phrases show a property is in ``lexicon/properties.json``, and how people write
@@ -33,7 +33,7 @@ class Operator(str, Enum):
     BOOLEAN = "boolean"
     ARITHMETIC = "arithmetic"
 
-    # Enum's own hash is written in Python, and operators are looked up for every step of everything.
+    # Enum's own hash is written in Python, and operators are looked up for every step.
     __hash__ = str.__hash__
 
     def __str__(self) -> str:
@@ -49,12 +49,12 @@ class Template:
 
     ``{sub}`` stands for all arguments of that name, joined by ``separator``. ``{sub_reference}`` and ``{sub_others}``
     stand for their first reference and all other tokens, ``{sub_before}`` and ``{sub_rest}`` for the tokens before the
-    first reference and the rest. ``{sub_head}`` and ``{sub_tail}`` are the two parts at any place between tokens: such
-    a template is tried at every place, the last one first.
+    first reference and the rest. ``{sub_head}`` and ``{sub_tail}`` are the two parts of a split between any two tokens:
+    such a template is tried at every split, the last one first.
 
     ``{property}`` is what ``properties`` has for the step's property, or for None if the step has none; the template
-    serves no other property. With ``every_phrase``, it is each phrase in turn that shows the step's property: the words
-    next to it may leave only one that reads back.
+    applies to no other property. With ``every_phrase``, it is each phrase that shows the step's property in turn:
+    because of the words next to it, perhaps only one of them can be read back.
     """
 
     text: str
@@ -65,7 +65,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class OperatorSignature:
-    """What is true of an operator: everything that the conversions, the decoder and the metrics ask about it."""
+    """Everything that the conversions, the decoder and the metrics need to know about an operator."""
 
     arguments: tuple[str, ...]
     """The argument names, in the order in which they are written."""
@@ -75,20 +75,20 @@ class OperatorSignature:
     logical_form: str
     """The logical form of that step."""
     templates: tuple[Template, ...]
-    """How its steps are written. The first that serves the property and whose text reads back to the step is taken."""
+    """How its steps are written. The first that applies to the property and reads back to the same step is used."""
     word_arguments: tuple[str, ...]
     """Where a step's words go: to the first of these arguments that no reference fills, or else to the first of all."""
     required: Mapping[str, int] = field(default_factory=dict)
-    """How often an argument must be there at least, as a reference or as words."""
+    """How often an argument must occur at least, as a reference or as words."""
     operands: int = 0
     """How many arguments there must be at least, whatever their names."""
     listed: tuple[str, ...] = ()
-    """Arguments whose references are arguments of their own; in the others, words and references make one argument."""
+    """Arguments in which every reference is a separate argument; in others, words and references form one argument."""
     single: tuple[str, ...] = ()
-    """Arguments that are at most one reference in a graph. One gold aggregate in a hundred has two, but hardly any of
-    those that parsers draw with two is right."""
+    """Arguments that are at most one reference in a graph. One gold aggregate in a hundred has two, but of the
+    aggregates that parsers predict with two, hardly any is right."""
     describes: bool = False
-    """Whether its words describe things. Such steps can be split and joined; those of other operators compute."""
+    """Whether its words describe things. Such steps can be split and joined; the steps of other operators compute."""
     narrows: bool = False
     """Whether its result is a part of what it is applied to, or all of it in another order."""
     references_hide_words: bool = False
@@ -99,7 +99,7 @@ class OperatorSignature:
     useful_words: frozenset[str] = frozenset(("distinct",))
     """Words without content that a step should keep next to its content, if the question has them."""
     absorbs: frozenset[Operator] = frozenset()
-    """If the step at ``sub`` is one of these, LF-EM merges it into this one."""
+    """If the step at ``sub`` has one of these operators, LF-EM merges it into this one."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "required", MappingProxyType(dict(self.required)))
@@ -329,7 +329,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = MappingProxyType(
                 Template("{property} of {left} and {right}", _DIFFERENCE),
                 Template("{property} of {arg}", _SUM, " and "),
                 Template("{property} of {arg}", {**_DIFFERENCE, None: ""}, " and "),
-                # An argument says the property, next to that of the step.
+                # An argument expresses the property, in addition to that of the step.
                 Template("{property} of {arg}", {"diff": "sum", "div": "sum", "multiply": "sum"}, " and "),
                 # "the" stands for an argument of which only words without a meaning were there.
                 Template("{property} of {left} and the", _DIFFERENCE),

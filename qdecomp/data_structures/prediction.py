@@ -38,9 +38,9 @@ class Candidate:
 class Prediction:
     """A predicted decomposition in every form that the parser has; ``error`` says why one is missing.
 
-    ``candidates`` are the best that the parser found, this one first, if it was asked for them. ``calibrated`` is how
-    probably it is right, by the parser's calibration if it has one, and ``margin`` how much more probable the parser
-    finds it than the next best, in nats, if it knows.
+    ``candidates`` are the best that the parser found, this one first, if it was asked for them. ``calibrated`` is the
+    probability that it is right, by the parser's calibration if it has one, and ``margin`` how much more probable the
+    parser finds it than the next best, in nats, if known.
     """
 
     decomposition: str | None = None
@@ -54,7 +54,7 @@ class Prediction:
 
     @property
     def confidence(self) -> float | None:
-        """How probably it is right, from 0 to 1: calibrated, or else the probability that the parser gives it."""
+        """The probability that it is right, from 0 to 1: calibrated, or else as the parser gives it."""
         if self.calibrated is not None or self.score is None:
             return self.calibrated
         return math.exp(min(self.score, 0.0))
@@ -66,7 +66,7 @@ class Prediction:
 
 
 def prediction_from_graph(graph: DependencyGraph, score: float | None = None) -> Prediction:
-    """Read a predicted graph; one that means nothing gives a prediction without decomposition, and the reason.
+    """Read a predicted graph; one that means nothing gives a prediction without a decomposition, and the reason.
 
     >>> prediction_from_graph(DependencyGraph(("red", "cubes"))).error
     'dependency graph: there is no edge'
@@ -80,7 +80,7 @@ def prediction_from_graph(graph: DependencyGraph, score: float | None = None) ->
 
 
 def prediction_from_text(text: str, score: float | None = None) -> Prediction:
-    """Read a predicted decomposition; the text is kept as it is, also where it has no logical form.
+    """Read a predicted decomposition; the text is kept as it is, even if it has no logical form.
 
     >>> print(prediction_from_text("return rivers ;return number of #1").form)
     SELECT[](sub=rivers)
@@ -121,7 +121,7 @@ def prediction_to_record(prediction: Prediction, question_id: str, question: str
 
 
 def prediction_from_record(record: Mapping[str, Any]) -> Prediction:
-    """Read a prediction back from its record; a form that the record lacks is read off the one that it has.
+    """Read a prediction back from its record; a form that the record lacks is derived from the one that it has.
 
     The decomposition may be in any form that :func:`~qdecomp.data_structures.reading.read_decomposition` reads. A
     record that cannot be read is a :class:`DataError`.
@@ -162,7 +162,7 @@ def prediction_from_record(record: Mapping[str, Any]) -> Prediction:
 
 
 def _check_steps(prediction: Prediction) -> None:
-    """Raise if the logical form has other steps than the decomposition; one that cannot be read has none to compare."""
+    """Raise if the steps of the logical form are not the decomposition's; one that cannot be read is not compared."""
     if prediction.form is None or prediction.decomposition is None:
         return
     try:

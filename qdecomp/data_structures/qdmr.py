@@ -1,6 +1,6 @@
 """QDMR: a question's decomposition into steps that refer to each other, and its text form.
 
-The text is Break's: ``return flights ;return #1 from denver``. People typed it, so the reader forgives what can
+The text is Break's: ``return flights ;return #1 from denver``. People typed it, so the reader accepts what can
 be understood (double spaces, empty steps, a missing ``return``, quotes around the whole) and raises
 :class:`~qdecomp.data_structures.errors.QdmrSyntaxError`, naming the step, for what cannot.
 """
@@ -28,10 +28,10 @@ __all__ = [
 ]
 
 _REFERENCE = re.compile(r"#([0-9]+)\Z")
-# A reference that is glued to its neighbours, such as "#1's" or "(#2)", is set free; "#" alone is a word.
+# A reference that is glued to its neighbours, such as "#1's" or "(#2)", is separated; "#" alone is a word.
 _TOKEN = re.compile(r"#[0-9]+(?![0-9])|,|[^\s,#]+|#")
-# Parsers and people glue "return" to the next word or to itself; "returns" or "returned" are words of the step, and so
-# is a second "return" behind a space, as in "return return flights".
+# Parsers and people glue "return" to the next word or to itself; "returns" and "returned" are words of the step, and so
+# is a second "return" after a space, as in "return return flights".
 _RETURN = re.compile(r"\A\s*(?:(?:return){1,3}(?!(?:s|ed|ing|ers?)\b)\s*)?", re.IGNORECASE)
 _OPENING_QUOTES = "\"'\u201c\u2018"
 _CLOSING_QUOTES = "\"'\u201d\u2019"
@@ -87,7 +87,7 @@ class Step:
 
     @classmethod
     def _of_found_tokens(cls, tokens: tuple[str, ...]) -> Step:
-        """A step whose tokens were found in a text: looking for them once more would give the same."""
+        """A step whose tokens came from a text, so they need not be checked again."""
         step = cls.__new__(cls)
         object.__setattr__(step, "tokens", tokens)
         step._complete()
@@ -192,7 +192,7 @@ def format_qdmr(qdmr: Qdmr) -> str:
 
 
 def _without_outer_quotes(text: str) -> str:
-    """The text inside of quotes that are around the whole, not those of its first and last word: ``"x" and "y"``."""
+    """The text inside quotes around the whole, but not those around its first and last word: ``"x" and "y"``."""
     stripped = text.strip()
     if len(stripped) < 2 or stripped[0] not in _OPENING_QUOTES or stripped[-1] not in _CLOSING_QUOTES:
         return stripped
@@ -202,7 +202,7 @@ def _without_outer_quotes(text: str) -> str:
 
 
 def _without_empty_steps(steps: list[Step | None]) -> list[Step]:
-    """Leave out steps that say only "return"; they were counted, so the references behind them are renumbered."""
+    """Leave out steps that say only "return"; they were counted, so later references are renumbered."""
     kept = {number: step for number, step in enumerate(steps, start=1) if step is not None}
     if len(kept) == len(steps):
         return list(kept.values())

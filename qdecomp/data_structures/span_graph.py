@@ -1,7 +1,7 @@
 """Span graphs (SDG): a node per step with the positions of its tokens, and a tagged edge per reference.
 
 The order of steps has no meaning beyond what their references say, so a span graph puts its nodes into one fixed
-order (by depth, then by place in the question, the root last): two graphs are equal when they mean the same.
+order (by depth, then by place in the question, the root last): two graphs are equal if they mean the same.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class SpanEdge:
 class SpanGraph:
     """Nodes over the question's tokens, the separator and the resource words; the last node is the root.
 
-    Where several nodes are referred to by none, the last of them becomes the root and the others are unused steps.
+    If nothing refers to several nodes, the last of them becomes the root and the others are unused steps.
     """
 
     tokens: tuple[str, ...]

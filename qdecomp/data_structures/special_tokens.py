@@ -1,11 +1,12 @@
 """The tokens that are appended to every question, so that a graph over tokens can say what the question does not.
 
-In this order, always all of them: the separator ``[RSC]``, the resource words (for concepts that the question does
-not name), as many ``[DUP]`` as steps may copy tokens of other steps, and as many ``[DUM]`` as steps may be empty.
+All of them are always appended, in this order: the separator ``[RSC]``, the resource words (for concepts that the
+question does not name), as many ``[DUP]`` as steps may copy tokens of other steps, and as many ``[DUM]`` as steps may
+be empty.
 
-Each costs every parser time at every question, and each saves some questions. ``scripts/benchmark.py token_budget``
-shows how many, on Break's training rows (19,252 of them; 2.7% have no published logical form and come back in no
-case):
+Each costs every parser time on every question, and each makes some questions convertible. ``scripts/benchmark.py
+token_budget`` shows how many, on Break's training rows (19,252 of them; 2.7% have no published logical form and never
+make the round trip):
 
 ====================================================  ===========  ============
 resource words                                        converted %  round trip %
@@ -20,7 +21,7 @@ flights                                                     99.66         93.77
 + eight more words                                          99.90         97.17
 ====================================================  ===========  ============
 
-Behind the default, a word saves six rows or fewer. No training row needs more than the five ``[DUP]`` of the default
+Beyond the default, a word saves six rows or fewer. No training row needs more than the five ``[DUP]`` of the default
 (16 need more than three), and 5 need more than its five ``[DUM]`` (13 more than four).
 """
 
@@ -71,7 +72,7 @@ class SpecialTokens:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The separator and the resource words: what a span graph knows of."""
+        """The separator and the resource words: those that a span graph knows."""
         return (SEPARATOR, *self.resources)
 
     @property
@@ -81,12 +82,12 @@ class SpecialTokens:
 
 
 def question_length(tokens: Sequence[str]) -> int:
-    """How many of a graph's tokens are the question's: those before the separator, or all where there is none."""
+    """How many of a graph's tokens are the question's: those before the separator, or all if there is none."""
     return tokens.index(SEPARATOR) if SEPARATOR in tokens else len(tokens)
 
 
 def words_end(tokens: Sequence[str]) -> int:
-    """Where the ``[DUP]`` and ``[DUM]`` tokens begin: behind the question, the separator and the resource words."""
+    """Where the ``[DUP]`` and ``[DUM]`` tokens begin: after the question, the separator and the resource words."""
     start = question_length(tokens)
     return next((i for i in range(start, len(tokens)) if tokens[i] in (DUPLICATE_TOKEN, DUMMY)), len(tokens))
 
@@ -124,8 +125,8 @@ PRESETS: Mapping[str, SpecialTokens] = MappingProxyType(
 def special_tokens_of(setting: str | Mapping[str, Any] | None) -> SpecialTokens | None:
     """The special tokens that a config names, or spells out as ``resources``, ``duplicates`` and ``dummies``.
 
-    None stands for none at all. A model that was trained with a preset that has changed since is loaded by spelling
-    the preset out in its config.
+    None stands for no special tokens. To load a model that was trained with a preset that has since changed, spell out
+    the preset in its config.
     """
     if setting is None:
         return None

@@ -1,7 +1,7 @@
 """The tokens of a question, which are the nodes of its graphs.
 
-A light tokenizer of our own, so that graphs do not depend on what is installed. It splits as spaCy's English
-tokenizer does, with two differences that graphs need: "id" is one token and not "i d", and "5pm" is one token as in
+This is a light tokenizer of our own, so that graphs do not depend on what is installed. It splits as spaCy's English
+tokenizer does, with two differences that graphs need: "id" is one token, not "i d", and "5pm" is one token as in
 the steps that annotators write.
 """
 
@@ -16,7 +16,7 @@ from .limits import LONGEST_QUESTION, MOST_WORDS, above
 __all__ = ["check_length", "check_words", "has_half_character", "question_words", "tokenize"]
 
 _ENDINGS = "s|re|ve|ll|d|m"
-# Letters that went wrong in a file, such as "Ã±", stay in their word; signs of money do not.
+# Garbled letters, such as "Ã±", stay in their word; currency signs do not.
 _LETTER = r"[\w\u00a6-\u00aa\u00ac-\u00b6\u00b8-\u00ba\u00bc-\u00be]"
 _TOKEN = re.compile(
     rf"""
@@ -52,14 +52,14 @@ def question_words(question: str) -> tuple[str, ...]:
 
 
 def check_length(question: str) -> None:
-    """Raise where a question has too many characters."""
+    """Raise if a question has too many characters."""
     require_text(question, "a question")
     if reason := above(LONGEST_QUESTION, len(question), "characters"):
         raise DataError(f"the question is too long: {reason}")
 
 
 def has_half_character(text: str) -> bool:
-    """Whether there is a lone surrogate in a text, which no encoding has: JSON's escapes can give one."""
+    """Whether a text has a lone surrogate, which no encoding can represent: JSON's escapes can produce one."""
     return _HALF_CHARACTER.search(text) is not None
 
 

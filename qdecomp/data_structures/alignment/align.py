@@ -1,8 +1,8 @@
 """Token alignment: which tokens of the question (or resource words) express each step, found by an integer program.
 
 The program minimises the costs of :mod:`~qdecomp.data_structures.alignment.costs`. What has only one candidate is
-decided at once; a choice that does not affect any other choice is the cheapest candidate; only the rest goes to CP-SAT,
-which is loaded when it is first needed.
+decided at once. A choice that affects no other choice takes the cheapest candidate. Only the rest goes to CP-SAT, which
+is loaded when it is first needed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["Alignment", "align", "solve_alignment"]
 class Alignment:
     """The token positions of each step, sorted.
 
-    ``missing`` are the words, with their step from 0, that no token is equivalent to. ``optimal`` is False where
-    the time limit ended the search; the alignment is then the best that was found.
+    ``missing`` are the words, with their step from 0, that no token is equivalent to. ``optimal`` is False if the time
+    limit ended the search; the alignment is then the best that was found.
     """
 
     steps: tuple[tuple[int, ...], ...]
@@ -34,7 +34,7 @@ class Alignment:
 
 
 def align(form: LogicalForm, tokens: Sequence[str]) -> Alignment:
-    """Align the steps of a logical form with a question's tokens and the resource words behind them.
+    """Align the steps of a logical form with a question's tokens and the resource words after them.
 
     >>> from qdecomp.data_structures.logical_form import parse_logical_form
     >>> form = parse_logical_form(["SELECT[](sub=water buffalo)", "FILTER[](sub=#1, condition=in the river)"])
@@ -55,7 +55,7 @@ def align(form: LogicalForm, tokens: Sequence[str]) -> Alignment:
 
 
 def solve_alignment(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -> tuple[frozenset[TokenChoice], bool]:
-    """The best choices, and whether they are proven to be the best."""
+    """The best choices, and whether they are proved to be the best."""
     chosen = Chosen((k, need[0]) for k, step in enumerate(problem.steps) for need in step.needs if len(need) == 1)
     costs = Costs(problem, weights)
     optimal = True
@@ -75,7 +75,7 @@ def solve_alignment(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -
 
 
 def _open_groups(problem: AlignmentProblem, chosen: Chosen) -> Iterator[ChoiceGroup]:
-    """What is not decided yet: needs with several candidates, and anchors that are still free."""
+    """What is not yet decided: needs with several candidates, and anchors that are still free."""
     for step, candidates in enumerate(problem.steps):
         for need in candidates.needs:
             if not any(step in chosen.steps_at(position) for position in need):
@@ -90,7 +90,7 @@ def _cheapest(group: ChoiceGroup, costs: Costs, chosen: Chosen) -> TokenChoice:
 
 
 def _components(groups: Sequence[ChoiceGroup], costs: Costs) -> list[list[ChoiceGroup]]:
-    """Groups that bear on each other: by a common token, or by neighbours in the same or in related steps."""
+    """Groups that affect each other: by a common token, or by neighbours in the same or in related steps."""
     leader = list(range(len(groups)))
 
     def find(number: int) -> int:

@@ -12,13 +12,13 @@ from .costs import ChoiceGroup, Chosen, Costs, TokenChoice
 
 __all__ = ["solve_component"]
 
-# The first limit is the same on every machine, so that results are; the second is a guard against a stuck machine.
+# The first limit is the same on every machine, so results are, too; the second guards against a stuck machine.
 _DETERMINISTIC_SECONDS = 0.3
 _WALL_SECONDS = 10.0
 
 
 def solve_component(groups: Sequence[ChoiceGroup], costs: Costs, chosen: Chosen) -> tuple[frozenset[TokenChoice], bool]:
-    """The best choices for groups that bear on each other, and whether they are proven to be the best."""
+    """The best choices for groups that affect each other, and whether they are proved to be the best."""
     program = _Program(costs, chosen)
     for group in groups:
         program.add_group(group)
@@ -60,7 +60,7 @@ class _Program:
         self._pay(variable, self.costs.cost_given(choice, self.chosen, is_anchor))
 
     def add_sharing(self) -> None:
-        """No other step takes an anchor's token; any other token costs for each further step that takes it."""
+        """No other step takes an anchor's token; any other token has a cost for each further step that takes it."""
         for position, choices in self.at.items():
             for first, second in combinations(choices, 2):
                 if first in self.anchors or second in self.anchors:
@@ -72,7 +72,7 @@ class _Program:
                 self._pay(further, self.costs.weights.shared)
 
     def add_neighbours(self) -> None:
-        """Pairs of choices that gain by standing side by side."""
+        """Pairs of choices that gain by being neighbours."""
         for left, right in self.costs.problem.neighbours:
             for first in self.at.get(left, ()):
                 for step in self.costs.relatives[first[0]]:

@@ -14,8 +14,8 @@ __all__ = ["WEIGHTS", "ChoiceGroup", "Chosen", "CostWeights", "Costs", "TokenCho
 class CostWeights:
     """What the program pays (or, below zero, gains), from the strongest preference to the weakest.
 
-    Each is worth more than all that come behind it could add up to in a question of ordinary size, so that a weaker
-    preference only decides between alignments that are equal by the stronger ones.
+    In a question of ordinary size, each is worth more than all that follow it could add up to. So a weaker preference
+    only decides between alignments that are equal by the stronger ones.
     """
 
     #: Minimalism: a token that a step uses for its content.
@@ -46,7 +46,7 @@ TokenChoice = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ChoiceGroup:
-    """Positions of which a step takes at least one, or, for an anchor, at most one."""
+    """Positions of which a step takes at least one or, for an anchor, at most one."""
 
     step: int
     options: tuple[int, ...]
@@ -78,7 +78,7 @@ class Costs:
         self._related = tuple(related)
 
     def own_cost(self, choice: TokenChoice, is_anchor: bool = False) -> int:
-        """What a choice costs by itself."""
+        """What a choice costs on its own."""
         step, position = choice
         candidates = self.problem.steps[step]
         cost = self.weights.anchor if is_anchor else self.weights.token
@@ -95,7 +95,7 @@ class Costs:
         return self.weights.reference if second in self._related[first] else 0
 
     def cost_given(self, choice: TokenChoice, chosen: Chosen, is_anchor: bool = False) -> int:
-        """What a choice costs when those that are chosen stand: by itself, by sharing and by its neighbours."""
+        """What a choice costs given those already chosen: on its own, by sharing and by its neighbours."""
         step, position = choice
         cost = self.own_cost(choice, is_anchor)
         if chosen.steps_at(position) - {step}:

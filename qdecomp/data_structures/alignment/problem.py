@@ -1,8 +1,8 @@
 """Which tokens each step may be aligned with: the candidates of the alignment program.
 
-A step's *content* is what its logical form says beyond operator and property: every word that is neither an
-auxiliary word nor a property word. Each class of equivalent words in it needs a token. A step without content needs
-none, but should have an *anchor*: a word that shows its operator (see :mod:`~qdecomp.data_structures.lexicon.anchors`).
+A step's *content* is what its logical form says beyond operator and property: every word that is neither an auxiliary
+word nor a property word. Each class of equivalent words in it needs a token. A step without content needs no token, but
+should have an *anchor*: a word that shows its operator (see :mod:`~qdecomp.data_structures.lexicon.anchors`).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from ..special_tokens import question_length
 
 __all__ = ["AlignmentProblem", "StepCandidates", "content_words", "make_problem"]
 
-# As many tokens may stand between neighbours.
+# How many tokens may be between neighbours.
 _WIDEST_GAP = 8
-# A word that a question repeats more often than this is not worth more choices.
+# If a question repeats a word more often than this, the other occurrences are not worth considering.
 _MOST_CANDIDATES = 50
 _SPLIT = re.compile(r"\W+")
-# Auxiliary words that say so little that they do not even hold the place of a step.
+# Auxiliary words that say so little that they cannot even represent a step.
 _EMPTY_WORDS = frozenset(("the", "a", "is", "are", "was", "were", "be", "did", "and", ","))
 
 
@@ -36,7 +36,7 @@ _EMPTY_WORDS = frozenset(("the", "a", "is", "are", "was", "were", "be", "did", "
 class StepCandidates:
     """What one step may be aligned with.
 
-    ``needs`` has a tuple of token positions for each class of content words, of which at least one is to be taken;
+    ``needs`` has a tuple of token positions for each class of content words, at least one of which must be taken;
     ``anchors`` are the positions of which a step without needs may take one; ``shows_property`` are those of them that
     show a property and not only the operator; ``exact`` are the positions whose token is a word of the step
     itself; ``references`` are the steps referred to, from 0; ``missing`` are the content words that
@@ -55,7 +55,7 @@ class StepCandidates:
 class AlignmentProblem:
     """The steps with their candidates, and the pairs of neighbours among the tokens.
 
-    Two tokens are neighbours when nothing but a few auxiliary words and punctuation stands between them.
+    Two tokens are neighbours if there is nothing but a few auxiliary words and punctuation between them.
     """
 
     size: int
@@ -64,7 +64,7 @@ class AlignmentProblem:
 
 
 def make_problem(form: LogicalForm, tokens: Sequence[str]) -> AlignmentProblem:
-    """Find the candidates of every step among the question's tokens and the resource words behind them."""
+    """Find the candidates of every step among the question's tokens and the resource words after them."""
     length = question_length(tokens)
     vocabulary = _Vocabulary(tokens, length)
     steps = tuple(vocabulary.candidates(step) for step in form.steps)
@@ -84,7 +84,7 @@ def content_words(step: LogicalStep) -> tuple[str, ...]:
 
 
 def _words(step: LogicalStep) -> list[str]:
-    """The words of a step; those next to a reference are left out where an argument has nothing but words.
+    """The words of a step; those next to a reference are left out if an argument has nothing but words.
 
     All words of a node go to one argument, and in an operator over references the words of such an argument count
     while words next to a reference do not.
@@ -131,7 +131,7 @@ class _Vocabulary:
     def _positions(self, word: str, said: frozenset[str], auxiliary: frozenset[str]) -> tuple[int, ...]:
         """The question's tokens of a word's class, or else the resource word that fits best.
 
-        A token of several words, such as "1,000", brings all of them, so it should not say more than the step does;
+        A token of several words, such as "1,000", stands for all of them, so it should not say more than the step does;
         a token that is an auxiliary word would not count as content.
         """
         positions = tuple(self.by_class.get(self._name(word), ()))
@@ -147,10 +147,10 @@ class _Vocabulary:
         return next((position for position in self._resources if name in self.classes[position]), None)
 
     def _keep_phrases_together(self, needs: dict[str, tuple[int, ...]]) -> None:
-        """Where one of two words side by side is a resource word, so is the other, if it can be.
+        """If one of two neighbouring words is a resource word, so is the other, if it can be.
 
-        In "at least one", an "at" that stands elsewhere in the question has nothing to do with a "least" that does not
-        stand there.
+        In "at least one", an "at" elsewhere in the question has nothing to do with a "least" that the question does
+        not have.
         """
         names = list(needs)
         pairs = [*pairwise(names), *pairwise(reversed(names))]
@@ -165,7 +165,7 @@ class _Vocabulary:
                     changed = True
 
     def _anchors(self, step: LogicalStep, has_content: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The positions of words that show a step, and those of its own words and of its property among them."""
+        """The positions of words that show a step, and among them those of its own words and of its property."""
         own = frozenset(_words(step))
         if has_content:
             shows_property = self._places(OPERATORS[step.operator].useful_words & own)

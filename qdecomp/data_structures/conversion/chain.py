@@ -1,4 +1,4 @@
-"""The whole way from a decomposition to a dependency graph and back.
+"""The whole chain from a decomposition to a dependency graph and back.
 
 >>> conversion = convert("How many red cubes are there?", "return cubes ;return #1 that are red ;return number of #2")
 >>> for edge in conversion.graph.edges:
@@ -61,7 +61,7 @@ def convert(
 ) -> Conversion:
     """Turn an annotated decomposition into its dependency graph.
 
-    ``tokens`` are the question's, if it is split already; otherwise :func:`tokenize` does it. What cannot be
+    ``tokens`` are the question's, if it is already split; otherwise :func:`tokenize` splits it. What cannot be
     converted is a :class:`~qdecomp.data_structures.errors.QDecompError` that says at which stage and why.
     """
     form = _form(decomposition)
@@ -69,14 +69,14 @@ def convert(
     words = (*(tokenize(question) if tokens is None else tokens), *special.words)
     alignment = align(form, words)
     span_graph = span_graph_from_logical_form(form, alignment, words)
-    # A graph that nobody could read, for want of a word or because two references are one, would teach nonsense.
+    # A graph that cannot be read back, for lack of a word or because two references coincide, would teach nonsense.
     logical_form_from_span_graph(span_graph)
     return Conversion(question, form, alignment, span_graph, to_dependency_graph(span_graph, special))
 
 
 @dataclass(frozen=True, slots=True)
 class GraphReading:
-    """What a dependency graph says, and what had to be repaired for it."""
+    """What a dependency graph says, and what had to be repaired first."""
 
     span_graph: SpanGraph
     form: LogicalForm
@@ -84,7 +84,7 @@ class GraphReading:
 
     @property
     def qdmr(self) -> Qdmr:
-        """The steps as text that people write."""
+        """The steps as text, as people write them."""
         return to_qdmr(self.form)
 
 
@@ -92,7 +92,7 @@ def read_graph(graph: DependencyGraph, *, tolerant: bool = False) -> GraphReadin
     """Read the steps off a dependency graph.
 
     A graph that means nothing is a :class:`~qdecomp.data_structures.errors.GraphError` that says what is wrong and
-    where. With ``tolerant``, what has one obvious reading is repaired before.
+    where. With ``tolerant``, what has one obvious reading is repaired first.
     """
     repairs: tuple[str, ...] = ()
     if tolerant:

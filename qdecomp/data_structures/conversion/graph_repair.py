@@ -1,7 +1,7 @@
 """Repairs of predicted graphs: what has one obvious reading is changed to it, and every change is reported.
 
-What has none (a tie between two operators, a cycle of edges whose scores are unknown, a missing argument) is left as
-it is, and :func:`~qdecomp.data_structures.conversion.sdg_to_dg.to_span_graph` says what is wrong.
+What has no obvious reading (a tie between two operators, a cycle of edges whose scores are unknown, a missing argument)
+is left as it is, and :func:`~qdecomp.data_structures.conversion.sdg_to_dg.to_span_graph` says what is wrong.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """A graph after repair, and a sentence for everything that was done."""
+    """A graph after repair, with a sentence for each change."""
 
     graph: DependencyGraph
     repairs: tuple[str, ...]
@@ -94,7 +94,7 @@ def _connected(edges: Iterable[Edge]) -> list[list[int]]:
 
 
 def _without_empty_copies(graph: DependencyGraph, notes: list[str]) -> Sequence[Edge]:
-    """A [DUP] that copies nothing leaves its chain; if it is all there is of its node, a free [DUM] takes its place."""
+    """A [DUP] that copies nothing leaves its chain; if its node has nothing else, a free [DUM] takes its place."""
     copying = {edge.head for edge in graph.edges if edge.tag == DUPLICATE}
     used = {token for edge in graph.edges for token in (edge.head, edge.dependent)}
     free = [place for place, token in enumerate(graph.tokens) if token == DUMMY and place not in used]
@@ -231,7 +231,7 @@ def _reachable(graph: DependencyGraph, root: int, referred_to: set[int]) -> set[
 
 
 def _with_needed_argument(graph: DependencyGraph, notes: list[str]) -> Iterator[Edge]:
-    """A step whose only reference fills another argument than the one that it cannot do without."""
+    """A step whose only reference fills a different argument from the one that the step requires."""
     for edges in _by_head(graph).values():
         tags = [parse_tag(edge.tag) for edge in edges]
         needed = [name for name, count in OPERATORS[tags[0].operator].required.items() if count == 1]

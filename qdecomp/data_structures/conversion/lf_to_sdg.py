@@ -1,7 +1,7 @@
-"""Logical form to span graph, by an alignment, and back.
+"""Logical form to span graph, using an alignment, and back.
 
-Back: the tokens of a node are the words of its step. The edges name operator, properties and the arguments that are
-references; the words go to the arguments that the operator's row names for them.
+On the way back, the tokens of a node are the words of its step. The edges name the operator, its properties and the
+arguments that are references; the words go to the arguments that the operator's row names for them.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _step(graph: SpanGraph, node: int) -> LogicalStep:
 
 def _words(graph: SpanGraph, node: int, operator: Operator, properties: tuple[str, ...]) -> tuple[str, ...]:
     positions = graph.nodes[node]
-    # A word that shows an operator which describes things is at the same time a word that people write there.
+    # If an operator describes things, a word that shows it is also a word that people write there.
     if not OPERATORS[operator].describes:
         known = anchor_words(operator, properties)
         if all(word.lower() in known for word in graph.words(node)):
@@ -74,7 +74,7 @@ def _words(graph: SpanGraph, node: int, operator: Operator, properties: tuple[st
     others = {position for number, other in enumerate(graph.nodes) if number != node for position in other}
     before_reference = any(edge.tag.argument == OPERATORS[operator].word_arguments[0] for edge in graph.outgoing(node))
     words = phrase_of(graph.tokens, positions, operator, others=others, before_reference=before_reference)
-    # Without a property, a comparison is written "#1 where #2 is red", and read only so.
+    # Without a property, a comparison is written "#1 where #2 is red", and only read in that form.
     return ("is", *words) if operator is Operator.COMPARATIVE and not properties else words
 
 

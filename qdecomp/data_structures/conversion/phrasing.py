@@ -1,8 +1,8 @@
 """How the tokens of a node read as a phrase of a step.
 
-Graphs hold no auxiliary words, so that parsers need not learn which of them an annotator wrote. Here those that stand
-in the question next to a node's tokens are put back ("from Denver"), and words that were split are put together again.
-None of this has a meaning for LF-EM.
+Graphs hold no auxiliary words, so that parsers need not learn which of them an annotator wrote. Here those that are
+next to a node's tokens in the question are put back ("from Denver"), and words that were split are joined again. None
+of this matters to LF-EM.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _QUESTION_WORDS = frozenset(("when", "where", "who", "how", "what", "which", "wh
 _PREPOSITIONS = _LINKS | frozenset(("for", "by", "at", "about", "into", "through", "under", "over", "between", "after"))
 _HYPHENS = frozenset("-–")
 _QUOTES = frozenset("'\"‘“`")
-# In a step, a comma is a token of its own, "#" begins a reference and ";" ends the step.
+# In a step, a comma is a separate token, "#" begins a reference and ";" ends the step.
 _STEP_TOKEN = re.compile(r"[^,#;]+|[,#]")
 
 
@@ -64,7 +64,7 @@ def phrase_of(
 
 
 def _word(tokens: Sequence[str], position: int) -> str:
-    """A token as it reads; an article that is quoted, as in the letter 'a', keeps its quote, or it would not count."""
+    """A token as it reads; a quoted article, as in the letter 'a', keeps its quote, or it would not count."""
     word = tokens[position]
     quoted = position > 0 and tokens[position - 1] in _QUOTES
     return f"'{word}" if quoted and word.lower() in _ARTICLES else word
@@ -97,5 +97,5 @@ def _after(tokens: Sequence[str], last: int, words: Sequence[str], operator: Ope
 
 @cache
 def _aggregating_words() -> frozenset[str]:
-    """Words that make an aggregate of a step when only "of" stands between them and a reference."""
+    """Words that turn a step into an aggregate if only "of" is between them and a reference."""
     return frozenset(phrase[-1] for row in property_phrases(Operator.AGGREGATE) for phrase in row.phrases) - _LINKS

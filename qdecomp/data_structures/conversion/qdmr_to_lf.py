@@ -18,7 +18,7 @@ __all__ = ["to_logical_form", "to_logical_step", "to_qdmr", "to_step"]
 
 # How many texts are tried for a step; nearly all take the first one or two.
 _MAX_TRIALS = 200
-# No rule tells larger numbers of references apart.
+# No rule distinguishes larger numbers of references.
 _MANY_REFERENCES = 3
 _BEFORE_A_COMPARISON = frozenset(("is", "are", "was", "were", "be", "the"))
 
@@ -26,7 +26,7 @@ _BEFORE_A_COMPARISON = frozenset(("is", "are", "was", "were", "be", "the"))
 def to_logical_form(qdmr: Qdmr | str) -> LogicalForm:
     """Convert every step of a decomposition, given as a value or as Break's text.
 
-    A step that fits no rule gets the closest reading by the place of its references and is marked as
+    A step that fits no rule gets the closest reading by the position of its references and is marked as
     ``approximate``.
 
     >>> print(to_logical_form("return cubes ;return #1 that are red ;return number of #2"))
@@ -72,13 +72,13 @@ def _read(rule: StepRule, match: re.Match[str], step: Step) -> LogicalStep:
             tokens = _without_last_stop_words(tokens)
         if tokens:
             arguments.append(Argument(name, tuple(tokens)))
-    # A comparison that says by what cannot be missing from the published form either.
+    # Without a property, a comparison has no published form.
     approximate = rule.approximate or (operator is Operator.COMPARISON and not properties)
     return LogicalStep(operator, properties, tuple(arguments), approximate)
 
 
 def _find_property(operator: Operator, tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The property of the lowest tier, by the longest phrase, with the phrase that shows it."""
+    """The property of the lowest tier, found by the longest phrase, with that phrase."""
     phrases = _phrases_by_first_word(operator)
     if not phrases:
         return (), ()
@@ -147,7 +147,7 @@ def _known_words(operator: Operator) -> frozenset[str]:
 
 
 def _without_known_words(operator: Operator, tokens: Sequence[str]) -> list[str]:
-    """Drop what the operator and its property say already; what follows a reference always says more."""
+    """Drop what the operator and its property already say; what follows a reference always says more."""
     known = _known_words(operator)
     start = _first_reference(tokens)
     return [*(token for token in tokens[:start] if token.lower() not in known), *tokens[start:]]
@@ -181,7 +181,7 @@ def to_qdmr(form: LogicalForm) -> Qdmr:
     """Write a logical form as a decomposition.
 
     Each step's text is one that converts back to the same step, if any of the operator's templates gives one;
-    a step that nobody could write, such as a sum of nothing, gets the first template's text.
+    a step that cannot be written, such as a sum of nothing, gets the first template's text.
 
     >>> from qdecomp.data_structures.logical_form import parse_logical_form
     >>> str(to_qdmr(parse_logical_form(["SELECT[](sub=cubes)", "AGGREGATE[count](arg=#1)"])))
@@ -203,11 +203,11 @@ def to_step(step: LogicalStep) -> Step:
 
 
 def _texts(step: LogicalStep) -> Iterator[str]:
-    """What the templates make of a step, the likeliest text first, without those that say nothing."""
+    """The texts that the templates give for a step, the likeliest first, without empty ones."""
     shown = step.properties[0] if step.properties else None
     names = {argument.name for argument in step.arguments}
     for template in _templates(step.operator):
-        # A template that leaves an argument out does not serve.
+        # A template that leaves out an argument does not apply.
         if shown in template.properties and all(f"{{{name}" in template.text for name in names):
             for blanks in _blanks(template, step, names):
                 text = template.text.format_map(_Blanks(blanks, property=template.properties[shown]))
@@ -217,7 +217,7 @@ def _texts(step: LogicalStep) -> Iterator[str]:
 
 @cache
 def _templates(operator: Operator) -> tuple[Template, ...]:
-    """The operator's templates, those for every phrase written out."""
+    """The operator's templates, with those for every phrase expanded."""
     phrases = [(row.property, " ".join(phrase)) for row in property_phrases(operator) for phrase in row.phrases]
     found: list[Template] = []
     for template in OPERATORS[operator].templates:
@@ -229,7 +229,7 @@ def _templates(operator: Operator) -> tuple[Template, ...]:
 
 
 def _blanks(template: Template, step: LogicalStep, names: Iterable[str]) -> Iterator[dict[str, str]]:
-    """What stands for the arguments: one filling, or one for each place at which the template splits one."""
+    """What replaces the arguments: one filling, or one for each place at which the template splits an argument."""
     blanks: dict[str, str] = {}
     split: tuple[str, list[str]] | None = None
     for name in names:

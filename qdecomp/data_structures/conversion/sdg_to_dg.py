@@ -3,7 +3,7 @@
 A node's tokens are chained from left to right by ``span`` edges, and its rightmost token stands for it. A token that
 several nodes share stays with the first of them; each other one takes one ``[DUP]`` token with a ``duplicate`` edge to
 every token that it shares. A node without tokens takes a ``[DUM]``; so does the only node of a graph with one token,
-which would have no edge otherwise. Placeholders are taken in the order of the nodes, so that equal questions give
+which otherwise would have no edge. Placeholders are taken in the order of the nodes, so that equal questions give
 equal graphs.
 """
 
@@ -24,7 +24,7 @@ _STAGE = "dependency graph"
 
 
 def to_dependency_graph(graph: SpanGraph, special: SpecialTokens) -> DependencyGraph:
-    """Project a span graph on single tokens; too few placeholders are a :class:`GraphError`."""
+    """Project a span graph onto single tokens; too few placeholders are a :class:`GraphError`."""
     question = graph.question_tokens
     if graph.tokens[len(question) :] != special.words:
         raise GraphError(_STAGE, "the span graph was made with other resource words")
@@ -156,7 +156,7 @@ def _check_edges(graph: DependencyGraph) -> None:
 
 
 def _references(graph: DependencyGraph, node_of: dict[int, int]) -> Iterator[SpanEdge]:
-    """The edges between nodes; all of a node's must have one operator and one set of properties."""
+    """The edges between nodes; all edges of a node must have one operator and one set of properties."""
     signatures: dict[int, tuple[str, object]] = {}
     for edge in graph.edges:
         if edge.tag in (SPAN, DUPLICATE):

@@ -1,9 +1,9 @@
 """How people write the steps of each operator: the rule table of QDMR → LF.
 
 A rule is a regular expression over the step's tokens, joined by single spaces. Its named groups are arguments:
-``sub`` is one argument, ``sub_1`` and ``sub_2`` are pieces of one, and ``each_sub`` holds a list of which every
-member is an argument of its own. The first rule that matches wins, so the order of the rows is their priority.
-Every row has an example that the tests run. How we write steps is part of the operators' rows.
+``sub`` is one argument, ``sub_1`` and ``sub_2`` are pieces of one, and ``each_sub`` holds a list in which every
+member is a separate argument. The first rule that matches wins, so the order of the rows is their priority.
+Every row has an example that the tests run. The templates for writing steps are in the operators' rows.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class StepRule:
     """One way in which people write an operator's steps.
 
     ``references`` bounds how many references the whole step has. A rule with a ``property`` always gives that one;
-    otherwise the lexicon is searched. ``approximate`` rules read what the published rules leave unread, the last of
-    them by the place of the references alone.
+    otherwise the lexicon is searched. ``approximate`` rules read what the published rules cannot, the last of
+    them by the position of the references alone.
     """
 
     operator: Operator

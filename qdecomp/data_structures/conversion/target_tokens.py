@@ -1,8 +1,8 @@
-"""What a decoder is taught to write: a decomposition as one sequence of tokens, and how it becomes Break's text again.
+"""What a decoder learns to write: a decomposition as one sequence of tokens, and how it becomes Break's text again.
 
-The row has the words of the steps in lower case, with ``;`` between steps and without ``return``, which says
-nothing. Words are split as the question's are, so that they can be copied from it: ``japan 's`` for ``Japan's``. The
-way back gives words the question's capitals and hyphens.
+The sequence has the words of the steps in lower case, with ``;`` between steps and without ``return``, which says
+nothing. Words are split as in the question, so that they can be copied from it: ``japan 's`` for ``Japan's``. On the
+way back, words get the question's capitals and hyphens.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["STEP_SEPARATOR", "by_level", "copied_ids", "text_from_target_tokens"
 
 STEP_SEPARATOR = ";"
 
-# Words that decide how a step is read, next to those of the lexicon; another form of them may be read otherwise.
+# Words that decide how a step is read, besides those of the lexicon; another form of them may be read differently.
 _MARKERS = frozenset(
     word
     for line in (
@@ -31,13 +31,13 @@ _MARKERS = frozenset(
     )
     for word in line.split()
 )
-# Annotators write words with these as the question has them, in one piece; other signs and endings stand apart.
+# Annotators write words with these as the question does, in one piece; other signs and endings are separate.
 _GLUE = frozenset("-./_&+*")
 _STEP_PIECES = re.compile(r",|[^\s,]+")
 
 
 def to_target_tokens(qdmr: Qdmr, question: str, *, copy_inflections: bool = False) -> tuple[str, ...]:
-    """The row of tokens for a decomposition of a question.
+    """The sequence of tokens for a decomposition of a question.
 
     With ``copy_inflections``, a word that the question has in another form is written as the question has it
     (``cities`` as ``city``), unless it or that form decides what the step means. LF-EM does not see the difference,
@@ -64,7 +64,7 @@ def to_target_tokens(qdmr: Qdmr, question: str, *, copy_inflections: bool = Fals
 
 
 def text_from_target_tokens(tokens: Iterable[str], question: str) -> str:
-    """Break's text for a row of tokens; :func:`to_target_tokens` reads it back to the same row.
+    """Break's text for a sequence of tokens; :func:`to_target_tokens` turns it into the same sequence again.
 
     >>> text_from_target_tokens("cities ; #1 in japan 's north".split(), "Which city is in Japan's north?")
     "return cities ;return #1 in Japan 's north"
@@ -84,7 +84,7 @@ def text_from_target_tokens(tokens: Iterable[str], question: str) -> str:
 
 
 def copied_ids(words: Sequence[str], known: Mapping[str, int], first: int) -> list[int]:
-    """The ids of a question's words: those that the vocabulary knows, for others ``first`` and their first position.
+    """The ids of a question's words: the vocabulary's, or for unknown words ``first`` plus their first position.
 
     >>> copied_ids(("a", "rat", "of", "a", "rat"), {"of": 3}, 100)
     [100, 101, 3, 100, 101]
@@ -96,10 +96,10 @@ def copied_ids(words: Sequence[str], known: Mapping[str, int], first: int) -> li
 
 
 def by_level(qdmr: Qdmr) -> Qdmr:
-    """The same decomposition with its steps in one order: what needs no other step first, then what needs only those.
+    """The decomposition with its steps in one fixed order: what needs no other step first, then what needs only those.
 
-    Annotators order independent steps as they like, which says nothing and is hard to learn. Steps of one level stay
-    in the order in which they are, and the last step stays the last.
+    Annotators order independent steps as they like, which says nothing and is hard to learn. Steps of one level keep
+    their order, and the last step stays last.
 
     >>> from qdecomp.data_structures.qdmr import parse_qdmr
     >>> str(by_level(parse_qdmr("return cubes ;return number of #1 ;return balls ;return #2 , #3")))
@@ -150,7 +150,7 @@ def _as_in_question(word: str, source: Sequence[str]) -> str:
 
 
 def _spelling(tokens: Sequence[str]) -> dict[str, str]:
-    """How the question writes its words; a capital that only begins the sentence is none."""
+    """How the question writes its words; a capital that only begins the sentence does not count."""
     spelling = {token.lower(): token for token in reversed(tokens)}
     if tokens and spelling[tokens[0].lower()] == tokens[0] and tokens[0].istitle():
         later = [token for token in tokens[1:] if token.lower() == tokens[0].lower()]
@@ -161,6 +161,6 @@ def _spelling(tokens: Sequence[str]) -> dict[str, str]:
 
 
 def _glued_pairs(question: str) -> frozenset[tuple[str, str]]:
-    """Neighbours that the question ties with a hyphen or the like, such as ``field`` and ``-``."""
+    """Neighbours that the question joins with a hyphen or the like, such as ``field`` and ``-``."""
     pairs = (pair for word in question.lower().split() for pair in pairwise(tokenize(word)))
     return frozenset(pair for pair in pairs if not _GLUE.isdisjoint(pair))

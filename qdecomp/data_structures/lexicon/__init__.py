@@ -1,6 +1,6 @@
 """The word lists of QDMR, read once from the data files next to this module.
 
-To add a word or a class is to add it to a file. Everything is lower case.
+To add a word or a class, add it to a file. Everything is lower case.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ __all__ = [
 ]
 
 NUMBER_WORDS: tuple[tuple[str, ...], ...] = (("0", "zero"), ("1", "one"), ("2", "two"))
-"""The numbers that have properties of their own, such as ``equals-1``, with the ways to write them."""
+"""The numbers that have their own properties, such as ``equals-1``, with the ways to write them."""
 
 _NEGATION = frozenset(("not",))
-# The published metric takes the word that begins every step out of the middle of a step, too.
+# The published metric removes the word that begins every step from the middle of a step, too.
 _STEP_MARK = frozenset(("return",))
 
 
@@ -56,13 +56,13 @@ def stop_words() -> frozenset[str]:
 
 @cache
 def skipped_words() -> frozenset[str]:
-    """Words of questions that decompositions often leave out or say in another way, besides the auxiliary words."""
+    """Words of questions, besides the auxiliary words, that decompositions often leave out or say differently."""
     return frozenset(word for line in _lines("skipped_words.txt") for word in line)
 
 
 @cache
 def synonym_classes(strict: bool = False) -> tuple[frozenset[str], ...]:
-    """The classes of the constant lexicon; the strict ones keep apart what differs in meaning."""
+    """The classes of the constant lexicon; the strict ones separate what differs in meaning."""
     return tuple(frozenset(line) for line in _lines("synonyms_strict.txt" if strict else "synonyms.txt"))
 
 
@@ -92,7 +92,7 @@ def property_words(operator: Operator, name: str) -> frozenset[str]:
 
 @cache
 def removed_words(operator: Operator, properties: tuple[str, ...], strict: bool) -> frozenset[str]:
-    """The words that do not count in a step: auxiliary ones, and those that show its properties."""
+    """The words that do not count in a step: auxiliary words, and those that show its properties."""
     removed = stop_words() - _NEGATION if strict else stop_words() | _STEP_MARK
     return removed.union(*(property_words(operator, name) for name in properties))
 

@@ -1,7 +1,7 @@
-"""The words of a question that point to a step without words of its own.
+"""The words of a question that point to a step that has no words of its own.
 
-"How many cubes are there?" has no word of the step "number of #1", but "many" shows it. Such a word holds the step's
-place in the graph; it is not part of what the step says.
+"How many cubes are there?" has no word of the step "number of #1", but "many" shows it. Such a word represents the step
+in the graph; it is not part of what the step says.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["anchor_words", "property_anchors"]
 
 @cache
 def anchor_words(operator: Operator, properties: tuple[str, ...]) -> frozenset[str]:
-    """The words that may hold the place of a step.
+    """The words that may represent a step.
 
     >>> sorted(anchor_words(Operator.AGGREGATE, ("avg",)))
     ['average', 'averages', 'avg', 'mean']

@@ -1,7 +1,7 @@
 """Which words mean the same in the steps of one question.
 
-The classes are the synonyms of the constant lexicon and, for each word of the question, its inflections; classes
-that share a word are one class, and a word stands for its class: the alphabetically first.
+The classes are the synonyms of the constant lexicon and, for each word of the question, its inflections; classes that
+share a word are merged, and each class is represented by its alphabetically first word.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ __all__ = ["WordGroup", "names_of_classes", "representatives", "word_group"]
 _WORD = re.compile(r"\w+")
 
 
-# Questions come one after the other, and a million of them should not fill the memory.
+# Questions come one after another, and a million of them should not fill the memory.
 @lru_cache(maxsize=1024)
 def representatives(question: str, strict: bool = False) -> Mapping[str, str]:
-    """What each word of a class is replaced by; a word that is missing stands for itself.
+    """What each word of a class is replaced by; a word that is not there stays as it is.
 
     >>> representatives("Which cities have two rivers?")["city"]
     'cities'
@@ -37,7 +37,7 @@ def representatives(question: str, strict: bool = False) -> Mapping[str, str]:
 
 
 class WordGroup(NamedTuple):
-    """Words that are one class, and what each of them is replaced by if no other class shares a word with it."""
+    """Words that form one class, and what each of them is replaced by if no other class shares a word with it."""
 
     words: frozenset[str]
     names: Mapping[str, str]
@@ -49,23 +49,23 @@ def _group_of(word: str, strict: bool) -> WordGroup:
     static = _static_classes(strict)
     inflections = variants(word)
     if strict:
-        # "large" must not tie "larger" to "largest", which the strict lexicon keeps apart.
+        # "large" must not connect "larger" with "largest", which the strict lexicon separates.
         inflections -= static.keys()
     return word_group(inflections.union(*(static[each] for each in inflections if each in static)))
 
 
 def word_group(words: frozenset[str]) -> WordGroup:
-    """The group of these words; the alphabetically first stands for it."""
+    """The group of these words; the alphabetically first represents it."""
     return WordGroup(words, dict.fromkeys(words, min(words, default="")))
 
 
 def names_of_classes(groups: Iterable[WordGroup]) -> Iterator[Mapping[str, str]]:
-    """The classes that groups make, a later one in the place of those before that it takes in."""
+    """The classes that groups form; a later one replaces the earlier ones that it absorbs."""
     seen: set[str] = set()
     classes: list[frozenset[str]] = []
     for group in groups:
         if not seen.isdisjoint(group.words):
-            # Classes have no word in common, so that one of them never brings another one in.
+            # Classes have no word in common, so absorbing one never brings in another.
             touched = [each for each in classes if not each.isdisjoint(group.words)]
             classes = [each for each in classes if each not in touched]
             group = word_group(group.words.union(*touched))

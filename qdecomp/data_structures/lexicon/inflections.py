@@ -16,9 +16,9 @@ _LONGEST_WORD = 40
 
 
 class _SpacyIsNotLoaded(MetaPathFinder):
-    """Keeps lemminflect from importing spaCy, which it does where it can, for extensions that nobody here uses.
+    """Keeps lemminflect from importing spaCy, which it does if it can, for extensions that are not used here.
 
-    That import takes seconds and hundreds of megabytes; a spaCy that is loaded already is left in peace.
+    That import takes seconds and hundreds of megabytes; if spaCy is already loaded, it is left alone.
     """
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
@@ -40,7 +40,7 @@ def _lemminflect() -> ModuleType:
 
 @lru_cache(maxsize=65536)
 def variants(word: str) -> frozenset[str]:
-    """The lower-cased inflections of a word, itself among them, the noun in "-ness" of an adjective, and a plural.
+    """The lower-cased inflections of a word, including itself, the noun in "-ness" of an adjective, and a plural.
 
     >>> sorted(variants("Cities"))
     ['cities', 'city']
@@ -50,14 +50,14 @@ def variants(word: str) -> frozenset[str]:
     lower = word.lower()
     if len(lower) > _LONGEST_WORD:
         return frozenset((lower,))
-    # What inflects is the last part of a word such as "primary_conference".
+    # In a word such as "primary_conference", the last part inflects.
     stem = lower.rstrip(ascii_lowercase)
     last = lower[len(stem) :]
     if len(last) < 2:
         return frozenset((lower,))
     lemmas = _lemminflect().getAllLemmas(last)
     if not lemmas:
-        # A name or a rare word: lemminflect would guess by its ending, which takes longer and says no more than this.
+        # A name or a rare word: lemminflect would guess by its ending, which takes longer and gives no more than this.
         singular = last[:-1] if last.endswith("s") and not last.endswith("ss") else last
         forms = frozenset((last, singular, _regular_plural(singular)))
     else:
@@ -72,7 +72,7 @@ def _regular_plural(word: str) -> str:
         return word
     if word.endswith(("x", "z", "ch", "sh")):
         return f"{word}es"
-    # A slice, as "y" has no letter before the last: its plural is "ys".
+    # A slice, because "y" has no letter before the last: its plural is "ys".
     return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in "aeiou" else f"{word}s"
 
 

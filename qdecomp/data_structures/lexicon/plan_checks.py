@@ -1,6 +1,6 @@
 """What is obviously wrong with a plan, and what is not a question: a table of checks, with words from a data file.
 
-A warning does not say that a plan is wrong, but that a person would look at it twice.
+A warning does not mean that a plan is wrong, but that a person would look at it twice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["PLAN_CHECKS", "not_a_question", "plan_warnings"]
 _LETTERS = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[a-zA-ZÀ-ɏ]")
 _NEGATIONS = frozenset({"not", "n't", "no", "never", "without"})
-# So many of the letters are of other alphabets when a question is in another language.
+# The share of letters from other alphabets from which a question counts as being in another language.
 _FOREIGN_LETTERS = 0.3
 _FOREIGN_WORDS = 2
 
@@ -73,7 +73,7 @@ def _opposite_comparison(plan: _Plan) -> Iterator[tuple[int, str]]:
     if not _NEGATIONS.isdisjoint(plan.question):
         return
     asked = _directions(plan.question)
-    # In a step these words may be places; in a question they are a reason for either comparison.
+    # In a step these words may be places; in a question they justify either comparison.
     for word, direction in _words()["places"].items():
         if word in plan.question:
             asked.setdefault(direction, {})[word] = None
@@ -86,7 +86,7 @@ def _opposite_comparison(plan: _Plan) -> Iterator[tuple[int, str]]:
 
 
 def _directions(words: Sequence[str]) -> dict[str, dict[str, None]]:
-    """The words that compare, by direction; 'at least' is one expression, and goes up."""
+    """The words that compare, by direction; 'at least' is one expression and points up."""
     text = f" {' '.join(words)} "
     found: dict[str, dict[str, None]] = {}
     for phrase, direction in _words()["turned"].items():
@@ -112,7 +112,7 @@ def _resource_without_reason(plan: _Plan) -> Iterator[tuple[int, str]]:
 
 
 def _is_form(word: str, of: str) -> bool:
-    """Whether a word is this one or its plural, be it regular."""
+    """Whether a word is this one or its regular plural."""
     return word == of or word in (f"{of}s", f"{of}es") or of in (f"{word}s", f"{word}es")
 
 
@@ -133,7 +133,7 @@ PLAN_CHECKS: Mapping[str, Callable[[_Plan], Iterator[tuple[int, str]]]] = Mappin
         "unused step": _unused_step,
     }
 )
-"""The checks by name; each gives the numbers of steps and what is odd about them."""
+"""The checks by name; each gives the numbers of odd steps and what is odd about them."""
 
 
 def plan_warnings(question: str, qdmr: Qdmr) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ def not_a_question(question: str) -> str | None:
     'not a question in English: it looks like Spanish'
     """
     if len(question) > LONGEST_QUESTION:
-        # Whether it is one is not asked: a parser refuses it for its length.
+        # There is no need to check it: a parser refuses it because of its length.
         return None
     words = [word.lower() for word in tokenize(question) if any(character.isalnum() for character in word)]
     if not words:

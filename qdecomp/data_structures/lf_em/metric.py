@@ -24,12 +24,12 @@ AnyDecomposition = str | Qdmr | LogicalForm
 """What can be compared: Break's text, a parsed decomposition, or a logical form."""
 
 WrittenDecomposition = AnyDecomposition | Sequence[Any] | Mapping[str, Any]
-"""What can be read as one: also a text in another form, a list of steps, or an object with steps."""
+"""What can be read as a decomposition, including text in another form, a list of steps, or an object with steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class LfEmResult:
-    """The verdict with what it rests on; a side that has no logical form has None and a reason in ``error``."""
+    """The verdict with what it is based on; for a side without a logical form, None and a reason in ``error``."""
 
     verdict: bool
     error: str | None
@@ -45,9 +45,9 @@ def lf_em(
 ) -> LfEmResult:
     """Compare a predicted with a gold decomposition.
 
-    The default is the published metric. ``strict`` counts the differences in meaning that it overlooks, and reads
-    steps that it cannot read. A side that cannot be read makes the verdict false and gives the reason in ``error``.
-    Lists of steps and texts that are not Break's are read as
+    The default is the published metric. ``strict`` counts the differences in meaning that the published metric
+    overlooks, and reads steps that it cannot read. A side that cannot be read makes the verdict false and gives the
+    reason in ``error``. Lists of steps and text that is not Break's are read as
     :func:`~qdecomp.data_structures.reading.read_decomposition` does.
 
     >>> question = "How many red cubes are there?"
@@ -73,11 +73,11 @@ def lf_em(
 
 
 def _require_decompositions(question: Any, prediction: Any, gold: Any) -> None:
-    """Raise for what no text could be: a mistake of the caller is not a wrong prediction."""
+    """Raise for wrong types: a mistake of the caller is not a wrong prediction."""
     if not isinstance(question, str):
         raise DataError(f"the question must be a string, not {type(question).__name__}")
     for side, value in (("prediction", prediction), ("gold", gold)):
-        # Most are texts; to ask for a sequence takes long.
+        # Most are strings; checking for a sequence is slow.
         if isinstance(value, str):
             continue
         if not isinstance(value, Qdmr | LogicalForm | Sequence | Mapping) or isinstance(value, bytes | bytearray):

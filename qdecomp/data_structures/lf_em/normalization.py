@@ -58,7 +58,7 @@ def _normalized(question: str, form: LogicalForm, strict: bool) -> list[tuple[No
     """The steps of the normal form, each with its text."""
     nodes = dict(enumerate(normalize_steps(question, form, strict=strict), start=1))
     targets = {number: [target for _, target in node.edges] for number, node in nodes.items()}
-    # Merged steps refer to steps before them in this order, too: to those that the ones merged into them refer to.
+    # In this order, merged steps also refer only to earlier steps: to those that the steps merged into them refer to.
     order = order_by_references(targets)
     roots = nodes.keys() - {target for each in targets.values() for target in each}
     merged = _merge(nodes, order)
@@ -67,7 +67,7 @@ def _normalized(question: str, form: LogicalForm, strict: bool) -> list[tuple[No
 
 
 def normalize_steps(question: str, form: LogicalForm, *, strict: bool = False) -> tuple[NormalizedStep, ...]:
-    """The first part of :func:`normalize`: every step with its words normalised, at its own place."""
+    """The first part of :func:`normalize`: every step with its words normalised, in its original place."""
     names = representatives(question, strict)
     return tuple([_normalize_step(step, names, strict) for step in form.steps])
 
@@ -80,14 +80,14 @@ def _normalize_step(step: LogicalStep, names: Mapping[str, str], strict: bool) -
 def _content(step: LogicalStep, strict: bool) -> _Content:
     """The references of a step and the words that count, before these are replaced by their classes.
 
-    Steps are looked up by identity: equal ones are mostly the same, and to compute their hash takes longer than all
-    else here.
+    Steps are looked up by identity: equal ones are mostly the same object, and computing their hash takes longer than
+    everything else here.
     """
     known = _CONTENTS.get((id(step), strict))
     if known is None:
         if len(_CONTENTS) >= _MOST_CONTENTS:
             _CONTENTS.clear()
-        # The step is kept with it, so that no other one can have its identity.
+        # The step is stored with the result, so that no other step can get its identity.
         known = _CONTENTS[id(step), strict] = (step, *_found_content(step, strict))
     return known
 
@@ -141,7 +141,7 @@ def _needed(nodes: Mapping[int, NormalizedStep], order: Sequence[int], roots: It
 
 
 def _layers(nodes: Mapping[int, NormalizedStep], order: Iterable[int]) -> list[list[int]]:
-    """The steps that need no other one, those that need only these, and so on."""
+    """The steps that need no other step, those that need only these, and so on."""
     layers: list[list[int]] = []
     layer_of: dict[int, int] = {}
     for number in order:
@@ -159,7 +159,7 @@ def _layers(nodes: Mapping[int, NormalizedStep], order: Iterable[int]) -> list[l
 
 
 def _reorder(nodes: Mapping[int, NormalizedStep], layers: Iterable[list[int]]) -> list[tuple[NormalizedStep, str]]:
-    """Number the steps by layer and then by text; equal steps become one, merged ones that nobody needs go."""
+    """Number the steps by layer and then by text; equal steps become one, merged ones that nothing needs go."""
     result: list[tuple[NormalizedStep, str]] = []
     new_numbers: dict[int, int] = {}
     for members in layers:

@@ -1,4 +1,4 @@
-"""Whether a conversion loses anything: does the graph give back the logical form that it was made from?
+"""Whether a conversion loses anything: does the graph convert back to the logical form that it was made from?
 
 >>> from qdecomp.data_structures.conversion.chain import convert
 >>> decomposition = "return cubes ;return #1 that are red ;return number of #2"

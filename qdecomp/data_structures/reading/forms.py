@@ -16,7 +16,8 @@ __all__ = ["BREAK", "FORMS", "Form"]
 
 _BREAK = re.compile(r"\A[\s\"'“‘]*return(?!s\b|ed\b|ing\b)", re.IGNORECASE)
 _BREAK_INSIDE = re.compile(r"\breturn\b[^;\n]*(?:;\s*return\b[^;\n]*)+;?", re.IGNORECASE)
-# A separator takes the spaces before it, and is looked for only where they begin, so that many cost no more than few.
+# A separator takes the spaces before it and is searched for only where they begin, so many spaces cost no more than
+# few.
 _SPACES = r"(?<!\s)\s*"
 _NEXT_RETURN = re.compile(rf"{_SPACES}[,.|]\s+(?:and |then )*(?=return\b)", re.IGNORECASE)
 _ARROW = re.compile(rf"{_SPACES}(?:(?<!-)-+>|(?<!=)=+>|[→⇒➔➜➡⟶↓⬇])\ufe0f?\s*")
@@ -42,10 +43,10 @@ _EMPTY_LINES = re.compile(r"\n\n+")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a writer tells steps apart.
+    """How a writer separates steps.
 
-    ``shown_by`` must be found in a text; ``split`` then gives its steps, or none where the text is not this form for
-    certain. A form that is ``kept`` is Break's own: the text is left as it is.
+    ``shown_by`` must be found in a text; ``split`` then gives its steps, or none if the text is not certainly in this
+    form. A form that is ``kept`` is Break's own: the text is left as it is.
     """
 
     name: str
@@ -75,7 +76,7 @@ def _tagged(text: str) -> list[WrittenStep]:
 
 
 def _table(text: str) -> list[WrittenStep]:
-    """The rows of a Markdown table; its last column but for a first one of numbers, or the one that is named so."""
+    """The rows of a Markdown table: its first column, or its second if the first one numbers the rows."""
     rows = [
         [cell.strip() for cell in _CELL.split(line.strip().strip("|"))]
         for line in text.split("\n")
@@ -107,7 +108,7 @@ def _bullets(text: str) -> list[WrittenStep]:
     starts = [(place, match) for place, line in enumerate(lines) if (match := BULLET.match(line)) and not is_note(line)]
     if not starts:
         return []
-    # What is further in is about the member above it.
+    # What is indented further is about the member above it.
     outermost = min(len(match["before"].expandtabs(4)) for _, match in starts)
     starts = [(place, match) for place, match in starts if len(match["before"].expandtabs(4)) == outermost]
     before = lines[: starts[0][0]]
@@ -125,7 +126,7 @@ def _separated(separator: re.Pattern[str]) -> Callable[[str], list[WrittenStep]]
     def split(text: str) -> list[WrittenStep]:
         lines = [line for line in text.split("\n") if not is_prose(line)]
         paragraphs = _EMPTY_LINES.split("\n".join(map(str.strip, lines)).strip())
-        # The separators may stand in lines of their own; what has none below the last of them is prose.
+        # The separators may be on lines of their own; what follows the last of them without a separator is prose.
         while len(paragraphs) > 1 and not separator.search(paragraphs[-1]):
             paragraphs.pop()
         parts = [part.strip() for part in separator.split("\n".join(paragraphs))]

@@ -13,7 +13,7 @@ __all__ = ["BULLET", "NUMBERINGS", "Numbering", "in_lines", "in_one_line", "with
 
 _NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBER = rf"(?P<n>\d{{1,3}}|{'|'.join(_NUMBER_WORDS)})"
-# What may stand between the start of a line and a label.
+# What may come between the start of a line and a label.
 _BEFORE = r"[ \t]*(?:[-*+•‣●◦·▪–—→][ \t]+)?"
 _BULLET_MARK = r"(?:[-*+•‣●◦·▪▸►➤➢✓✔☐–—]|\[[ xX]\])(?:[ \t]*\[[ xX]\])?[ \t]+"
 
@@ -22,8 +22,8 @@ _BULLET_MARK = r"(?:[-*+•‣●◦·▪▸►➤➢✓✔☐–—]|\[[ xX]\])
 class Numbering:
     """A way to number steps; the group ``n`` of ``label`` is the number.
 
-    One that is ``easily_mistaken`` for a reference at the start of a step counts only at the start of the text or
-    below prose.
+    One that is ``easily_mistaken`` for a reference at the start of a step counts only at the start of the text or after
+    prose.
     """
 
     name: str
@@ -53,7 +53,7 @@ NUMBERINGS: tuple[Numbering, ...] = (
     Numbering("1.", r"\(?(?P<n>\d{1,3})(?:\.\)|[.):](?=\s|#|[^\W\d]|[\"'\[{])|[ \t][–—-](?=\s)|\ufe0f?\u20e3)"),
     Numbering("a.", r"\(?(?P<n>[a-j])[.)](?=\s)"),
 )
-"""The first that counts the lines of a text, in order and without a gap, is the one that its writer used."""
+"""The first one that numbers the lines of a text, in order and without a gap, is the one that its writer used."""
 
 BULLET = re.compile(rf"^(?P<before>[ \t]*){_BULLET_MARK}")
 
@@ -61,7 +61,7 @@ _LOWER_OR_REFERENCE = re.compile(r"[a-z#]")
 
 
 def in_lines(text: str, numbering: Numbering) -> list[WrittenStep]:
-    """The members of the longest list of lines with these labels; none where they do not count 1, 2, 3 …
+    """The members of the longest list of lines with these labels; none if they do not count 1, 2, 3 …
 
     >>> [step.text for step in in_lines("Sure!\\n1. cubes\\n2. #1 that are red\\n\\nDone.", NUMBERINGS[4])]
     ['cubes', '#1 that are red']
@@ -88,7 +88,7 @@ def in_lines(text: str, numbering: Numbering) -> list[WrittenStep]:
 
 
 def in_one_line(text: str, numbering: Numbering) -> list[WrittenStep]:
-    """The members of a list inside of a line, such as ``(1) cubes (2) #1 that are red``; two at least.
+    """The members of a list inside a line, such as ``(1) cubes (2) #1 that are red``; at least two.
 
     >>> [step.text for step in in_one_line("1) cubes; 2) #1 that are red", NUMBERINGS[4])]
     ['cubes;', '#1 that are red']
@@ -101,7 +101,7 @@ def in_one_line(text: str, numbering: Numbering) -> list[WrittenStep]:
     if len(found) < 2 or (found[0][0].start() > 0 and not is_prose(text[: found[0][0].start()])):
         return []
     ends = [match.start() for match, _ in found[1:]]
-    # What follows the last member below an empty line is prose.
+    # What follows the last member after an empty line is prose.
     last = text[found[-1][0].end() :].partition("\n\n")[0]
     texts = [text[match.end() : end] for (match, _), end in zip(found, ends, strict=False)] + [last]
     return [WrittenStep(part.strip(), label) for part, (_, label) in zip(texts, found, strict=True)]
@@ -125,7 +125,7 @@ def without_labels(texts: Sequence[str]) -> list[WrittenStep]:
 
 
 def member_texts(lines: Sequence[str], starts: Sequence[tuple[int, re.Match[str]]]) -> list[str]:
-    """The text of each member: the rest of its line, or the next one where a label stands alone, and wrapped lines."""
+    """The text of each member: the rest of its line, or the next line if a label stands alone, and wrapped lines."""
     places = [place for place, _ in starts] + [len(lines)]
     texts = []
     for (place, match), end in zip(starts, places[1:], strict=True):
@@ -143,7 +143,7 @@ def member_texts(lines: Sequence[str], starts: Sequence[tuple[int, re.Match[str]
 
 
 def _content(line: str) -> str:
-    """The text of a line below a label that stands alone; it may be a member of a list of its own."""
+    """The text of a line below a label that stands alone; it may itself be a member of a list."""
     return BULLET.sub("", line)
 
 
@@ -155,7 +155,7 @@ def _continues(line: str, indent: int) -> bool:
 
 
 def _starts_a_list(before: Sequence[str]) -> bool:
-    """Whether a list may begin below these lines: there is nothing, prose, or an empty line."""
+    """Whether a list may begin after these lines: there is nothing, prose, or an empty line."""
     return not before or not before[-1].strip() or is_prose(before[-1])
 
 

@@ -1,4 +1,4 @@
-"""What stands around steps: thoughts before the answer, tags, code fences, a heading, bold and italics."""
+"""What is around steps: thoughts before the answer, tags, code fences, a heading, bold and italics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TAGGED = re.compile(
     r"<(?P<tag>decomposition|qdmr|answer|output|plan|final)>(?P<inner>.*?)</(?P=tag)>", re.DOTALL | re.IGNORECASE
 )
 _FENCE = re.compile(r"^[ \t]*(?P<mark>```|~~~)[^\n]*\n(?P<inner>.*?)(?:^[ \t]*(?P=mark)|\Z)", re.DOTALL | re.MULTILINE)
-# "Here is the decomposition:", "QDMR:". Not "Step 1:", and not a step that has a colon behind a reference.
+# "Here is the decomposition:", "QDMR:". Not "Step 1:", and not a step that has a colon after a reference.
 _HEADING = re.compile(
     r"^[\s#*_]*(?:[A-Za-z][^\n:;#]{0,120}\b)?(?:decomposition|qdmr|sub-?questions|sub-?steps|steps|plan|questions)\b"
     r"[^\n:;#0-9]{0,60}:[*_]*(?P<inner>.*)\Z",
@@ -25,7 +25,7 @@ _FIRST_HEADING = re.compile(
     r"^[\s#*_]*(?:final )?(?:answer|output|response|solution|result)s?:[*_]*(?P<inner>.*)\Z", re.IGNORECASE
 )
 
-# A line that belongs to a list, so that whatever follows it is no longer in front of the steps.
+# A line that belongs to a list, so whatever follows it no longer comes before the steps.
 _ITEM = re.compile(
     r"^\s*(?:[-*+•‣●◦·▪–—]\s|[\[({<#]?\d{1,3}[\])}>.:]|[\"'\[{|]|return\b|(?:sub[- ]?)?step\b[ _-]*\d|[QS]\d)",
     re.IGNORECASE,
@@ -51,7 +51,7 @@ _EMPHASIS = (
     (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])"), r"\1"),
     (re.compile(r"(?<!\w)_(?=\S)([^_\n]+)(?<=\S)_(?!\w)"), r"\1"),
     (re.compile(r"`+"), ""),
-    # A heading has a space behind its marks; "#1" is a reference.
+    # A heading has a space after its marks; "#1" is a reference.
     (re.compile(r"^[ \t]*#{1,6}[ \t]+(?=[^\W\d]|\d+[.):])", re.MULTILINE), ""),
     (re.compile(r"^[ \t]*>[ \t]+", re.MULTILINE), ""),
     (re.compile(r"[\u200b\u2060\ufeff]"), ""),
@@ -62,7 +62,7 @@ _EMPHASIS = (
 
 @dataclass(frozen=True, slots=True)
 class Wrapping:
-    """Something around the steps; ``unwrap`` gives what is inside of it, or None where it is not there."""
+    """Something around the steps; ``unwrap`` gives what is inside, or None if it is not there."""
 
     name: str
     unwrap: Callable[[str], str | None]
@@ -98,11 +98,11 @@ WRAPPINGS: tuple[Wrapping, ...] = (
     Wrapping("code fence", _longest(_FENCE)),
     Wrapping("heading", _below_heading),
 )
-"""What is taken off, from the outside to the inside, as often as it is found."""
+"""What is removed, from the outside to the inside, as often as it is found."""
 
 
 def unwrap(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text inside of all wrappings, and their names.
+    """The text inside all wrappings, and their names.
 
     >>> unwrap("Here is the decomposition:\\n```\\nreturn cubes\\n```\\nIt has one step.")
     ('return cubes', ('code fence',))
@@ -121,7 +121,7 @@ def unwrap(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def without_thoughts(text: str) -> str:
-    """The text behind what a model thought aloud, which may be long."""
+    """The text after a model's thoughts, which may be long."""
     return (_after_thoughts(text) or text).strip()
 
 
@@ -142,7 +142,7 @@ def is_item(line: str) -> bool:
 
 
 def is_note(line: str) -> bool:
-    """Whether a line says something about a step, such as ``Answer: 3``, and is none itself."""
+    """Whether a line says something about a step, such as ``Answer: 3``, and is not a step itself."""
     return _NOTE.match(line) is not None
 
 

@@ -65,7 +65,7 @@ QUESTIONS: tuple[Phrasing, ...] = (
         rf"(?:what|who|which) {_BE} (?:the )?(?P<rest>.+)", r"\g<rest>", "What is the capital of #1", "capital of #1"
     ),
 )
-"""For a step that ends in a question mark; the first that fits the whole is taken."""
+"""For a step that ends with a question mark; the first that matches the whole is used."""
 
 COMMANDS: tuple[Phrasing, ...] = (
     _phrasing(
@@ -88,11 +88,11 @@ COMMANDS: tuple[Phrasing, ...] = (
         "red cubes",
     ),
 )
-"""For a step that begins with a capital letter: a sentence, which says with a verb what others say with ``return``."""
+"""For a step that begins with a capital letter: a sentence whose verb says what others say with ``return``."""
 
 
 def without_stops_after_references(text: str) -> str:
-    """Break's text without the full stop that a writer put behind a last reference.
+    """Break's text without the full stop that a writer put after a last reference.
 
     >>> without_stops_after_references("return cubes ;return spheres ;return #1 , #2.")
     'return cubes ;return spheres ;return #1 , #2'
@@ -118,7 +118,7 @@ def _without_keys(texts: Sequence[str]) -> list[str]:
 
 
 def _without_quotes(texts: Sequence[str]) -> list[str]:
-    """A writer who puts steps in quotes does so with all of them; quotes around one alone belong to it."""
+    """A writer who puts steps in quotes does so with all of them; quotes around only one belong to it."""
     ends = [text.rstrip(_ENDING) for text in texts]
     quoted = all(len(text) > 2 and _QUOTES.get(text[0]) == text[-1] for text in ends)
     return [text[1:-1].strip() for text in ends] if quoted and len(texts) > 1 else list(texts)

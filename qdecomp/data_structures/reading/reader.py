@@ -1,4 +1,4 @@
-"""Turns whatever was written into Break's text."""
+"""Turns whatever a person or a model wrote into Break's text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["read_decomposition"]
 _MANY_WORDS = 40
 _HAS_REFERENCE = re.compile(r"#\d")
 _LIST = Form("list", FORMS[-1].shown_by, FORMS[-1].split)
-# Forms whose only member may hold a whole decomposition, and those that nothing but line breaks shows.
+# Forms whose only member may hold a whole decomposition, and those recognised by nothing but line breaks.
 _MAY_HOLD_ALL = frozenset({_LIST.name, "JSON", "tags", "a line for each step"})
 _WITHOUT_SIGNS = frozenset({"a line for each step", FORMS[-1].name})
 

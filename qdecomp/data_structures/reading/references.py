@@ -25,9 +25,9 @@ _WHAT = r"(?:steps?|answers?|ans|results?|outputs?|questions?|sub[- ]?questions?
 
 @dataclass(frozen=True, slots=True)
 class ReferenceStyle:
-    """A way to write references; every number inside of what ``form`` matches is one.
+    """A way to write references; every number inside what ``form`` matches is one.
 
-    A style that is also ordinary text, such as ``(1)``, is one only where ``all_back``: every match names an earlier
+    A style that is also ordinary text, such as ``(1)``, counts only if ``all_back`` holds: every match names an earlier
     step.
     """
 
@@ -56,7 +56,7 @@ STYLES: tuple[ReferenceStyle, ...] = (
 
 
 UNMISTAKABLE = STYLES[:6]
-"""What is a reference also in Break's own text, where nothing else shows that references are written otherwise."""
+"""What counts as a reference even in Break's own text, if nothing shows that references are written differently."""
 
 
 def with_references(steps: Sequence[WrittenStep], styles: Sequence[ReferenceStyle] = STYLES) -> tuple[list[str], str]:
@@ -91,7 +91,7 @@ def _first_number(steps: Sequence[WrittenStep]) -> int:
 
 
 def _places(steps: Sequence[WrittenStep], style: ReferenceStyle) -> int:
-    """What is added to each reference: 1 where steps are counted from 0."""
+    """What is added to each reference: 1 if steps are counted from 0."""
     if all(step.label is not None for step in steps):
         return 1 - _first_number(steps)
     numbers = [(place, number) for place, step in enumerate(steps) for number in _numbers(step.text, style)]
@@ -104,7 +104,7 @@ def _translate(text: str, style: ReferenceStyle, added: int) -> str:
         numbers = list(_ANY_NUMBER.finditer(match[0]))
         if len(numbers) == 1:
             return f"#{_value(numbers[0][0]) + added}"
-        # "steps 1, 2 and 3" keeps what stands between its numbers.
+        # "steps 1, 2 and 3" keeps what is between its numbers.
         between = [match[0][left.end() : right.start()] for left, right in pairwise(numbers)]
         words = [each.strip() for each in between]
         parts = [f"#{_value(numbers[0][0]) + added}"]
@@ -118,5 +118,5 @@ def _translate(text: str, style: ReferenceStyle, added: int) -> str:
 def _value(number: str) -> int:
     if not number.isdecimal():
         return _NUMBER_WORDS[number.lower()]
-    # Nine digits are more than there are steps, and converting thousands of them takes long.
+    # Nine digits are more than any step number has, and converting thousands of them is slow.
     return int(number.lstrip("0")[:9] or "0")

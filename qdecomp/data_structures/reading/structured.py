@@ -13,11 +13,11 @@ from .values import WrittenStep
 
 __all__ = ["steps_in_text", "steps_of_value"]
 
-# Where a value with steps may begin; what is inside of a text was not written as data otherwise.
+# Where a value with steps may begin; otherwise, what is inside a text was not written as data.
 _START = re.compile(r"\[\s*[\"'{]|\{\s*[\"']")
 _MOST_STARTS = 16
 _MOST_DEPTH = 6
-# The names that writers give to all steps, to the text of one, and to its number, as _name() writes them.
+# The names that writers give to all steps, to the text of a step, and to its number, as _name() writes them.
 _ALL_STEPS = [
     "steps",
     "decomposition",
@@ -73,7 +73,7 @@ def steps_in_text(text: str) -> list[WrittenStep]:
 
 
 def steps_of_value(value: Any, depth: int = 0) -> list[WrittenStep]:
-    """The steps of a list of texts or objects, or of an object with such a list or with numbered steps."""
+    """The steps of a list of strings or objects, or of an object with such a list or with numbered steps."""
     if depth > _MOST_DEPTH:
         return []
     if isinstance(value, Mapping):
@@ -143,7 +143,7 @@ def _values(text: str) -> Iterator[Any]:
     decoder = json.JSONDecoder(strict=False)
     stripped = text.strip()
     if stripped[:1] == '"':
-        # A text that was encoded once more.
+        # A string that was encoded twice.
         try:
             inner = decoder.decode(stripped)
         except ValueError:
@@ -161,7 +161,7 @@ def _values(text: str) -> Iterator[Any]:
 
 
 def _python_literal(text: str) -> Any:
-    """What Python reads up to the last bracket: single quotes and a comma behind the last member are fine there."""
+    """What Python reads up to the last bracket: single quotes and a comma after the last member are fine there."""
     end = text.rfind("]" if text[0] == "[" else "}") + 1
     try:
         return ast.literal_eval(text[:end])

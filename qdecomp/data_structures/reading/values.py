@@ -19,11 +19,11 @@ class WrittenStep:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A decomposition as Break's text, with what was found in the place of it.
+    """A decomposition as Break's text, and how it was originally written.
 
-    ``form`` says how the steps were told apart (``"Break's text"`` where nothing had to be done), ``wrapped_in`` what
-    stood around them, and ``references`` how the steps named each other. ``doubt`` says why the text may have been
-    read wrongly; there is always a text, also where it is no decomposition.
+    ``form`` says how the steps were separated (``"Break's text"`` if nothing had to be done), ``wrapped_in`` what was
+    around them, and ``references`` how the steps named each other. ``doubt`` says why the text may have been misread;
+    there is always a text, even if it is not a decomposition.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Reading:
 
     @property
     def qdmr(self) -> Qdmr:
-        """The decomposition; a text that is none raises :class:`~qdecomp.data_structures.errors.QdmrSyntaxError`."""
+        """The decomposition; a text that is not one raises :class:`~qdecomp.data_structures.errors.QdmrSyntaxError`."""
         return parse_qdmr(self.text)
 
     @property
@@ -47,5 +47,5 @@ class Reading:
 
 
 def consecutive(labels: list[int]) -> bool:
-    """Whether labels count steps: from 1, or as programmers do from 0."""
+    """Whether labels count steps: from 1 or, as programmers do, from 0."""
     return bool(labels) and labels[0] in (0, 1) and labels == list(range(labels[0], labels[0] + len(labels)))
