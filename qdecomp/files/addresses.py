@@ -1,4 +1,4 @@
-"""Files elsewhere: addresses such as ``s3://bucket/questions.csv``, which fsspec opens."""
+"""Remote files: addresses such as ``s3://bucket/questions.csv``, which fsspec opens."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .extras import missing_extra
 
 __all__ = ["address_of", "exists_at", "read_address", "require_readable_address", "write_address"]
 
-# pathlib makes "s3:/bucket" of "s3://bucket". A drive of Windows has one letter.
+# pathlib turns "s3://bucket" into "s3:/bucket". A Windows drive has one letter.
 _ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+):/+(?P<rest>.*)", re.DOTALL)
 
 
 def address_of(path: str | Path) -> str | None:
-    """The address that a path stands for; None for a file of this machine.
+    """The address that a path stands for; None for a local file.
 
     >>> address_of(Path("s3://bucket/dev.csv")), address_of("data/dev.csv")
     ('s3://bucket/dev.csv', None)
@@ -40,7 +40,7 @@ def exists_at(address: str) -> bool:
 
 
 def require_readable_address(address: str) -> None:
-    """Raise unless an address is of a kind that can be opened here."""
+    """Raise unless an address is of a kind that can be opened."""
     with _told(address, "read"):
         _system(address)
 
@@ -61,7 +61,7 @@ def read_address(address: str) -> Iterator[BufferedReader]:
 
 @contextmanager
 def write_address(address: str) -> Iterator[BinaryIO]:
-    """Write a file at an address; it takes its place when it is complete, where the system there can do that."""
+    """Write a file at an address; it appears only when it is complete, if the remote system supports that."""
     with _told(address, "written"):
         system, place = _system(address)
         system.makedirs(system._parent(place), exist_ok=True)
@@ -84,7 +84,7 @@ def _system(address: str) -> tuple[Any, str]:
 
 @contextmanager
 def _told(address: str, done: str) -> Iterator[None]:
-    """Turn what stands in the way into an error of ours."""
+    """Turn whatever goes wrong into one of our errors."""
     try:
         yield
     except (OSError, ImportError, ValueError) as error:

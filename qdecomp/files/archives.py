@@ -1,7 +1,7 @@
-"""The files of an archive (``.tar.gz``) from anywhere, in a folder of their own.
+"""The files of an untrusted archive (``.tar.gz``), in a separate folder.
 
-Nothing is written outside of that folder, links and devices are refused, and an archive that unpacks to far more than
-its size, or to too many files, is given up in the middle. Whatever goes wrong is one line, and the folder is gone.
+Nothing is written outside that folder, links and devices are refused, and unpacking stops if an archive unpacks to far
+more than its size or to too many files. Whatever goes wrong is reported in one line, and the folder is removed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from qdecomp.data_structures.limits import LARGEST_ARCHIVE, MOST_ARCHIVE_EXPANSI
 
 __all__ = ["unpacked"]
 
-# A small archive may hold a vocabulary, which is text and packs well.
+# A small archive may hold a vocabulary, which is text and compresses well.
 _ALWAYS_ALLOWED = 200_000_000
 
 
 class _BoundedStream:
-    """Reads a compressed file, up to so many bytes."""
+    """Reads a compressed file, up to a number of bytes."""
 
     def __init__(self, stream: gzip.GzipFile, path: Path, limit: int) -> None:
         self._stream = stream
@@ -73,5 +73,5 @@ def _unpack(path: Path, folder: Path) -> None:
 
 
 def _is_inside(name: str) -> bool:
-    """Whether a name stays inside on every system; on some, a backslash or a colon leads out."""
+    """Whether a name stays inside the folder on every system; on some, a backslash or a colon leads out."""
     return not name.startswith("/") and "\\" not in name and ":" not in name and ".." not in name.split("/")

@@ -20,7 +20,7 @@ __all__ = ["require_replaceable_folder", "write_folder_atomically", "write_text_
 
 @contextmanager
 def write_text_atomically(path: str | Path) -> Iterator[TextIO]:
-    """Write a file that appears under its name only when it is complete; folders are made as needed."""
+    """Write a file that appears under its name only when it is complete; folders are created as needed."""
     path = Path(path)
     temporary: str | None = None
     try:
@@ -41,9 +41,9 @@ def write_text_atomically(path: str | Path) -> Iterator[TextIO]:
 def write_folder_atomically(path: str | Path, contents: Mapping[str, str]) -> None:
     """Write text files as a folder that appears only when it is complete.
 
-    It takes the place of an older folder with files of the same names; one that holds anything else is left alone. At
-    every moment, a kill included, there is a folder under that name. Where the system cannot exchange two folders, the
-    files are replaced one by one, the first one of ``contents`` last.
+    It replaces an older folder with files of the same names; a folder that holds anything else is left alone. At every
+    moment, even after a kill, there is a folder under that name. If the system cannot exchange two folders, the files
+    are replaced one by one, the first one of ``contents`` last.
     """
     path = Path(path).resolve()
     require_replaceable_folder(path, contents)
@@ -72,7 +72,7 @@ def _replace_files(new: Path, path: Path, names: Iterable[str]) -> None:
 
 
 def require_replaceable_folder(path: str | Path, names: Collection[str]) -> None:
-    """Raise unless a folder is new, empty, or holds only files of these names, so that it may be written anew."""
+    """Raise unless a folder is new, empty, or holds only files of these names, so that it may be overwritten."""
     path = Path(path)
     if path.exists() and not path.is_dir():
         raise DataError(f"{path}: this is a file; give a folder")

@@ -15,7 +15,7 @@ __all__ = ["BreakExample", "iterate_break_csv", "read_break_csv", "source_of"]
 
 @dataclass(frozen=True, slots=True)
 class BreakExample:
-    """A row of Break's CSV; ``row`` is its line of data, counted from 1."""
+    """A row of Break's CSV; ``row`` is its number, counted from 1."""
 
     row: int
     question_id: str
@@ -45,13 +45,13 @@ def read_break_csv(path: str | Path) -> list[BreakExample]:
     """Read Break's columns ``question_id, question_text, decomposition, operators, split``.
 
     Only ``question_id`` and ``question_text`` are needed; a row without a decomposition has None there. A row that
-    cannot be read as a whole, such as one whose quotes are not closed, has no decomposition and an ``error``.
+    cannot be read as a whole, such as one whose quotes are not closed, has an ``error`` and no decomposition.
     """
     return list(iterate_break_csv(path))
 
 
 def iterate_break_csv(path: str | Path) -> Iterator[BreakExample]:
-    """As :func:`read_break_csv`, but one row at a time, for files of any size."""
+    """Like :func:`read_break_csv`, but one row at a time, for files of any size."""
     columns, rows = read_table(path)
     missing = {"question_id", "question_text"} - set(columns)
     if missing:

@@ -47,9 +47,9 @@ class SourceCounts:
 class ConversionSummary:
     """What became of the rows of a file.
 
-    ``failures`` counts rows without a graph by reason; ``losses`` counts rows whose graph does not give the logical
-    form back, by reason. ``resumed`` rows were there already when the run began. ``mistakes`` of the rows without a
-    graph have none because of a mistake in the code. ``broken`` says which rows of the file cannot be read, and why.
+    ``failures`` counts rows without a graph by reason; ``losses`` counts rows whose graph does not convert back to the
+    logical form, by reason. ``resumed`` rows were already there when the run began. ``mistakes`` counts the rows that
+    have no graph because of a mistake in the code. ``broken`` says which rows of the file cannot be read, and why.
     """
 
     sources: dict[str, SourceCounts] = field(default_factory=dict)
@@ -122,8 +122,8 @@ def convert_file(
 ) -> ConversionSummary:
     """Convert Break's CSV to JSON lines, one for each row, in its order.
 
-    A run that was stopped goes on where it ended when it is started again. ``processes`` is the number of cores to
-    use, all by default; with ``spread``, workers elsewhere convert. With a ``cache``, what training or another run has
+    A run that was stopped resumes when it is started again. ``processes`` is the number of cores to use, all by
+    default; with ``spread``, workers on other machines convert. With a ``cache``, what training or another run has
     converted is not converted again, and what is new is kept there, unless the file is very long.
     """
     started = time.monotonic()

@@ -1,7 +1,7 @@
 """Conversions of annotated questions, made once, on several cores, and kept on disk.
 
 A conversion is kept under a key of its content (question, decomposition, special tokens) and the version of the rules,
-so a graph that other rules made is never used. The cache is an SQLite file, which several processes may share.
+so a graph made by other rules is never used. The cache is an SQLite file, which several processes may share.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def default_cache_folder() -> Path:
 
 
 class ConversionCache:
-    """Converts annotated questions, or finds what was converted before in ``folder``.
+    """Converts annotated questions, or finds earlier conversions in ``folder``.
 
     If the folder cannot be written or the file is damaged, that costs time and a warning, never a result.
     """
@@ -65,7 +65,7 @@ class ConversionCache:
             with self._connect() as connection:
                 found.update(_lookup(connection, keys))
                 results = _convert(_missing(keys, pairs, found), special, processes)
-                # Written in pieces: a kill loses little, and other processes need not wait for the whole file.
+                # Written in chunks: a kill loses little, and other processes need not wait for the whole file.
                 while chunk := list(islice(results, _ROWS_A_TRANSACTION)):
                     found.update(chunk)
                     _store(connection, chunk)
@@ -84,7 +84,7 @@ class ConversionCache:
 
 @lru_cache(maxsize=100)
 def _warn(path: Path, reason: str) -> None:
-    """Say once, not for every piece of a file, that there is no cache."""
+    """Say once, not for every chunk of a file, that there is no cache."""
     logger.warning("%s: the cache of conversions cannot be used (%s); converting without it", path, reason)
 
 
@@ -101,7 +101,7 @@ def _lookup(connection: sqlite3.Connection, keys: Iterable[str]) -> Iterator[tup
 
 
 def _store(connection: sqlite3.Connection, records: Iterable[tuple[str, dict[str, Any]]]) -> None:
-    # A mistake of ours may be mended without a new version of the rules.
+    # A bug of ours may be fixed without a new version of the rules.
     rows = [(key, json.dumps(record)) for key, record in records if not is_mistake(record["error"])]
     with connection:
         connection.executemany("INSERT OR REPLACE INTO conversions VALUES (?, ?)", rows)

@@ -25,17 +25,17 @@ AnnotatedPair = tuple[str, str]
 def conversion_key(
     question: str, decomposition: str | None, special: SpecialTokens, version: str = CONVERSION_VERSION
 ) -> str:
-    """What a conversion depends on, as one short text: if any of it changes, the key does."""
+    """What a conversion depends on, as one short text: if any of it changes, so does the key."""
     content = json.dumps([version, question, decomposition, special.appended])
     return hashlib.sha256(content.encode()).hexdigest()
 
 
 def make_conversion_record(question: str, decomposition: str, special: SpecialTokens) -> dict[str, Any]:
-    """Convert a decomposition, and check that its graph gives the logical form back.
+    """Convert a decomposition, and check that its graph converts back to the logical form.
 
     The record has the ``logical_form`` and the ``graph``, both None if there is none; ``round_trip``, the verdict of
     the check; ``missing``, the words of the decomposition that the question does not have; and what went wrong, as a
-    ``reason`` to count by and an ``error`` to read.
+    ``reason`` for counting and an ``error`` for people.
     """
     try:
         with as_row_errors():
@@ -65,7 +65,7 @@ def failed_conversion(failure: QDecompError) -> dict[str, Any]:
 
 
 def _loss(conversion: Conversion) -> tuple[str | None, str | None]:
-    """Why the graph does not give the logical form back: a class of reasons and the reason; None if it does."""
+    """Why the graph does not convert back to the logical form: a class of reasons and the reason; None if it does."""
     result = check_round_trip(conversion)
     if result.verdict:
         return None, None

@@ -13,7 +13,7 @@ from .text_files import json_object, open_text
 __all__ = ["NOT_CLOSED", "CsvRow", "CsvRows", "header_of", "read_table"]
 
 NOT_CLOSED = "a quotation mark in this row of the CSV is not closed"
-# A quoted field that goes on for so many lines was never closed.
+# A quoted field that spans this many lines was never closed.
 _MAX_LINES_OF_A_ROW = 20
 _LARGEST_FIELD = 10_000_000
 
@@ -30,8 +30,8 @@ class CsvRow(NamedTuple):
 class CsvRows:
     """Takes the lines of a CSV and gives the rows that they complete.
 
-    A row has several lines where a field in quotes has. A row whose quotes are not closed, or only by those of a later
-    row, is one of a single line with an error.
+    A row has several lines if a quoted field does. A row whose quotes are not closed, or only by those of a later row,
+    counts as a single line with an error.
 
     >>> rows = CsvRows()
     >>> [row.cells for row in rows.add('a,"b\\n')]
@@ -52,7 +52,7 @@ class CsvRows:
         return self._rows(at_end=False)
 
     def end(self) -> Iterator[CsvRow]:
-        """The rows that are still open when no other line comes."""
+        """The rows that are still open at the end."""
         return self._rows(at_end=True)
 
     def _rows(self, at_end: bool) -> Iterator[CsvRow]:
@@ -69,7 +69,7 @@ class CsvRows:
 def read_table(path: str | Path) -> tuple[list[str], Iterator[CsvRow]]:
     """The columns and the rows of a CSV file, blank lines among them; the first line with words is the header.
 
-    JSON lines are a table, too; the first object names the columns. The rows are read as they are asked for.
+    JSON lines are a table, too; the first object names the columns. The rows are read lazily.
     """
     rows = _header_and_rows(path)
     return next(rows).cells, rows
@@ -115,7 +115,7 @@ def header_of(line: str) -> list[str]:
 def _first_row(lines: Sequence[str]) -> tuple[list[str], int, str | None, bool]:
     """The first row, how many lines it has, what is wrong with it, and whether further lines may complete it.
 
-    It is wrong where its quotes end nowhere, or inside of a field of a later line.
+    It is wrong if its quotes end nowhere, or inside a field of a later line.
     """
     all_read = False
 
@@ -128,7 +128,7 @@ def _first_row(lines: Sequence[str]) -> tuple[list[str], int, str | None, bool]:
     try:
         return next(reader), reader.line_num, None, False
     except csv.Error:
-        # A row that is a single line may be careless with quotes.
+        # A row on a single line may be careless with quotes.
         cells, error = _row_of_line(lines[0])
         if reader.line_num == 1 and not all_read:
             return cells, 1, error, False

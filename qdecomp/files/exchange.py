@@ -16,7 +16,7 @@ _CANNOT = frozenset((errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM))
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Exchange two paths of one file system, at no moment without either; False where the system cannot do that."""
+    """Exchange two paths of one file system, so that neither is ever missing; False if the system cannot do that."""
     names = os.fsencode(one), os.fsencode(other)
     library = ctypes.CDLL(None, use_errno=True)
     try:

@@ -10,7 +10,7 @@ from qdecomp.data_structures.errors import DataError
 
 __all__ = ["fingerprint"]
 
-# What a folder of AllenNLP's is read for; its logs and checkpoints change while the parser does not.
+# The files that matter in a folder of AllenNLP's; its logs and checkpoints change while the parser does not.
 _OF_A_TRAINING = ("config.json", "weights.th", "best.th", "model.tar.gz", "vocabulary/*")
 
 

@@ -32,10 +32,10 @@ class JoinedQuestion:
 
 
 def join_predictions(paths: Sequence[Path], questions: Mapping[str, str]) -> list[JoinedQuestion]:
-    """The questions in the order of the first file; a question that only other files have comes behind.
+    """The questions in the order of the first file, followed by those that only other files have.
 
-    ``questions`` are texts by id, for files that have none. A row that cannot be read, and a question whose text no
-    file has, are a :class:`DataError`.
+    ``questions`` are the texts of questions by id, for files that have none. A row that cannot be read, and a question
+    whose text no file has, are a :class:`DataError`.
     """
     files = [dict(_records(path)) for path in paths]
     ids = dict.fromkeys(question_id for records in files for question_id in records)

@@ -12,9 +12,10 @@ __all__ = ["require_other_files"]
 
 
 def require_other_files(outputs: Mapping[str, Path | None], inputs: Iterable[Path | None]) -> None:
-    """Raise if an output, given with the name of its option, is one of the inputs, in one, or another output.
+    """Raise if an output, given with the name of its option, is one of the inputs, inside one, or another output.
 
-    Links are followed, and two names of one file are one file. An output that is a folder holds all files below it.
+    Links are followed, and two names of one file count as one file. An output that is a folder holds all files below
+    it.
     """
     read = [path for path in inputs if path is not None]
     written: dict[str, Path] = {}

@@ -1,7 +1,7 @@
-"""An output file: a problem with it is a clear error, and every text can be written.
+"""An output file: a problem with it is a clear error, and any text can be written to it.
 
-The body of a ``with`` that writes also reads files, starts processes and so on. Only an error of the file that is being
-written says that this file cannot be written; all others are what they are.
+The body of a ``with`` that writes also reads files, starts processes and so on. Only an error of the file that is
+being written becomes "this file cannot be written"; all others stay as they are.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def binary_output(path: Path) -> BinaryIO:
 
 
 def sync(stream: BinaryIO, path: Path) -> None:
-    """Bring everything to the disk."""
+    """Write everything to disk."""
     stream.flush()
     with writing(path):
         os.fsync(stream.fileno())

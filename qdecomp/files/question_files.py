@@ -1,4 +1,4 @@
-"""All questions of a file, or of what another program pipes in."""
+"""All questions in a file, or in what another program pipes in."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _TABLES = frozenset({".csv", ".tsv"})
 
 
 def read_questions(path: Path, column: str | None = None) -> Sequence[QuestionRow]:
-    """All questions of a file, or of standard input where the path is ``-``; a file without any is an error.
+    """All questions in a file, or in standard input if the path is ``-``; a file without any is an error.
 
-    There may be any number of them: all but the first are kept on the disk.
+    There may be any number of them: all but the first are kept on disk.
     """
     rows = SpilledRows(_iterate_questions(path, column))
     if not rows:

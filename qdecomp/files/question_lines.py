@@ -1,4 +1,4 @@
-"""The questions of a file that is read line by line: plain text, JSON lines or a CSV."""
+"""The questions in a file that is read line by line: plain text, JSON lines or a CSV."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _QUESTION_NAMES = ("question_text", "question")
 _ID_NAMES = ("question_id", "id")
 _NAME = re.compile(r"[^\W\d][\w-]*\Z")
 _JSON_ARRAY = re.compile(r"\s*\[\s*(?:\Z|[\[{\"])")
-# A line that is longer is no header, and reading it as one would cost time.
+# A longer line is not a header, and reading it as one would cost time.
 _LONGEST_HEADER = 10_000
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
 class QuestionRow(NamedTuple):
-    """A question of a file; ``error`` says why it cannot be read."""
+    """A question in a file; ``error`` says why it cannot be read."""
 
     question_id: str
     question: str
@@ -41,10 +41,10 @@ class QuestionLines:
     """Takes lines and gives the questions that they complete; none of them is lost.
 
     The first line that is not blank shows the format: one that names the column ``question_text`` or ``question`` is
-    the header of a CSV, a JSON object begins JSON lines, and everything else is a text with a question in every line.
+    the header of a CSV, a JSON object begins JSON lines, and everything else is text with one question per line.
     What looks like a table or like JSON but has no question, or none called ``column``, is a :class:`DataError` that
-    says what it has; a file that is known to be a ``table`` is never a text. A blank line is an empty question in a
-    text and nothing in the other two. A question without an id has the number of its line.
+    says what it has; a file that is known to be a ``table`` is never read as text. A blank line is an empty question in
+    text and is skipped in the other two. The id of a question without one is the number of its line.
 
     >>> lines = QuestionLines()
     >>> lines.add("how many cubes are red ?\\n")
@@ -72,7 +72,7 @@ class QuestionLines:
         return [] if self._format is None else self._rows(self._format)
 
     def end(self) -> list[QuestionRow]:
-        """The questions that are still open when no other line comes."""
+        """The questions that are still open at the end."""
         last = self._format or _Text(None)
         return [*self._rows(last), *last.end()]
 
@@ -134,7 +134,7 @@ def _found(names: Sequence[str], kind: str) -> str:
 
 
 def _looks_like_a_header(cells: Sequence[str]) -> bool:
-    """Whether a line is two or more names and nothing else, as no question is."""
+    """Whether a line consists of two or more names and nothing else, unlike any question."""
     return len(cells) > 1 and all(_NAME.match(cell) for cell in cells)
 
 
@@ -149,7 +149,7 @@ def _other_delimiter(line: str) -> str:
 
 
 class _Text:
-    """A question in every line; a line that is a JSON object is read as one all the same."""
+    """One question per line; a line that is a JSON object is still read as one."""
 
     def __init__(self, column: str | None) -> None:
         self._column = column

@@ -1,7 +1,7 @@
-"""Records to any kind of file, so that a run that was stopped goes on where it ended.
+"""Writes records to any kind of file, so that a run that was stopped can be resumed.
 
-JSON lines grow at their end. Parquet, compressed files and files elsewhere cannot: their records are JSON lines beside
-them, or in the user's cache, until all are there.
+JSON lines can be appended to. Parquet, compressed and remote files cannot: until all of their records are there, these
+are JSON lines next to the file or in the user's cache.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["resume_records"]
 _PARQUET = frozenset({".parquet", ".pq"})
 
 
-# Without a name and a time in it, equal records are equal bytes.
+# Without a name and a time in it, equal records give equal bytes.
 _PACKERS: dict[str, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
     ".gz": lambda stream: gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0),
     ".bz2": partial(bz2.BZ2File, mode="wb"),
@@ -51,7 +51,7 @@ def resume_records(
     overwrite: bool = False,
     on_record: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Iterator[JsonLinesWriter]:
-    """As :func:`~qdecomp.files.resumable.resume_json_lines`, to the kind of file and the place that the name says."""
+    """Like :func:`~qdecomp.files.resumable.resume_json_lines`, for whatever kind of file and place the name says."""
     path = Path(path)
     address = address_of(path)
     suffix = path.suffix.lower()
@@ -80,7 +80,7 @@ def _cached(address: str) -> Path:
 
 
 def _count_finished(path: Path, keys: Iterable[str], on_record: Callable[[Mapping[str, Any]], None] | None) -> int:
-    """How many records a file has; raises unless they are those of the keys, all of them."""
+    """How many records a file has; raises unless they are exactly those of the keys."""
     done = 0
     for (_, record), key in zip_longest(read_json_lines(path), keys, fillvalue=(0, None)):
         if not isinstance(record, dict) or record.get("key") != key:
@@ -107,7 +107,7 @@ def _write(source: Path, stream: BinaryIO, suffix: str) -> None:
 
 
 def _fields(source: Path) -> dict[str, bool]:
-    """The fields of all records in the order in which they come first, and whether every record has them."""
+    """The fields of all records in the order of their first occurrence, and whether every record has them."""
     counts: dict[str, int] = {}
     total = 0
     with source.open("rb") as lines:
@@ -120,7 +120,7 @@ def _fields(source: Path) -> dict[str, bool]:
 
 @contextmanager
 def _replaced(path: Path) -> Iterator[BinaryIO]:
-    """A file of this machine that appears under its name only when it is complete."""
+    """A local file that appears under its name only when it is complete."""
     with writing(path):
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:

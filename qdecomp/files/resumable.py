@@ -1,7 +1,7 @@
-"""JSON lines that a long run writes one by one, so that a run that was stopped continues where it ended.
+"""JSON lines that a long run writes one by one, so that a run that was stopped can be resumed.
 
-Every record has a ``key`` that says what it was made from. The keys of all records are known before; a file whose
-lines do not have these keys in this order belongs to other input or other settings and is not touched.
+Every record has a ``key`` that says what it was made from. The keys of all records are known in advance; a file
+whose lines do not have these keys in this order belongs to other input or other settings and is not touched.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SECONDS_BETWEEN_SYNCS = 1.0
 
 
 class JsonLinesWriter:
-    """Appends records to a file; what is written is on the disk a second later at the latest."""
+    """Appends records to a file; what is written is on disk within a second."""
 
     def __init__(self, stream: BinaryIO, path: Path, done: int) -> None:
         self._stream = stream
@@ -41,7 +41,7 @@ class JsonLinesWriter:
             self.sync()
 
     def sync(self) -> None:
-        """Bring everything to the disk."""
+        """Write everything to disk."""
         sync(self._stream, self._path)
         self._synced = time.monotonic()
 
@@ -54,9 +54,9 @@ def resume_json_lines(
     overwrite: bool = False,
     on_record: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Iterator[JsonLinesWriter]:
-    """Open a file of records for writing; whole records that are there already are kept and given to ``on_record``.
+    """Open a file of records for writing; complete records that are already there are kept and given to ``on_record``.
 
-    A last line that was cut off is removed. With ``overwrite``, the file starts anew.
+    A last line that was cut off is removed. With ``overwrite``, the file starts over.
     """
     path = Path(path)
     with writing(path):
@@ -78,7 +78,7 @@ def resume_json_lines(
 def _check(
     stream: BinaryIO, path: Path, keys: Iterable[str], on_record: Callable[[Mapping[str, Any]], None] | None
 ) -> tuple[int, int]:
-    """How many whole records there are, and where they end."""
+    """How many complete records there are, and where they end."""
     stream.seek(0)
     done = end = 0
     expected = iter(keys)

@@ -1,4 +1,4 @@
-"""Where the row of an id is, at sixteen bytes for each row."""
+"""Finds the row of an id, with sixteen bytes of memory for each row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["RowIndex"]
 class RowIndex:
     """The places of rows by their ids, without the ids: the index has a short digest of each.
 
-    ``id_at`` gives the id of the row at a place, which decides whether a digest was that of the id.
+    ``id_at`` gives the id of the row at a place, to check that a digest really was that of the id.
 
     >>> ids = ["ATIS_1", "DROP_7", "ATIS_1"]
     >>> index = RowIndex(ids, ids.__getitem__)
@@ -41,7 +41,7 @@ class RowIndex:
             at += 1
 
     def first_repetition(self) -> tuple[int, int] | None:
-        """The first place with an id that was there before, after that earlier place."""
+        """The first place whose id occurred earlier, preceded by that earlier place."""
         for place in sorted(self._repeated_digests()):
             first = self.find(self._id_at(place))
             if first is not None and first < place:
@@ -56,5 +56,5 @@ class RowIndex:
 
 
 def _digest(text: str) -> int:
-    # Ids of predictions may have halves of characters, which are no UTF-8.
+    # Ids of predictions may contain lone surrogates, which UTF-8 cannot encode.
     return int.from_bytes(hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "little")

@@ -18,14 +18,14 @@ __all__ = ["ROWS_IN_MEMORY", "SpilledRows"]
 RowType = TypeVar("RowType")
 
 ROWS_IN_MEMORY = 20_000
-"""How many rows are kept before the rest goes to the disk."""
+"""How many rows are kept before the rest goes to disk."""
 _ROWS_AT_A_TIME = 512
 
 
 class SpilledRows(Sequence[RowType], Generic[RowType]):
     """A list that grows at its end and holds all but its first rows in a temporary file.
 
-    A row that comes from the file is a new value each time. The file has no name and ends with the list. Threads
+    A row that comes from the file is a new value each time. The file has no name and is gone when the list is. Threads
     may share it.
 
     >>> rows = SpilledRows("abcde", in_memory=2)
@@ -37,7 +37,7 @@ class SpilledRows(Sequence[RowType], Generic[RowType]):
         self._in_memory = in_memory
         self._first: list[RowType] = []
         self._ends = array("Q", [0])
-        # The file has one place where it is read.
+        # The file has only one read position.
         self._turn = threading.Lock()
         for row in rows:
             self.append(row)
@@ -55,11 +55,11 @@ class SpilledRows(Sequence[RowType], Generic[RowType]):
         self._ends.append(self._ends[-1] + written)
 
     def frozen(self) -> Sequence[RowType]:
-        """The rows as a tuple where all of them are in memory, and otherwise this list."""
+        """The rows as a tuple if all of them are in memory, otherwise this list."""
         return tuple(self._first) if len(self._ends) == 1 else self
 
     def chosen(self, places: Sequence[int], default: RowType) -> Sequence[RowType]:
-        """The rows at these places, in this order; ``default`` where a place is negative."""
+        """The rows at these places, in this order; ``default`` for a negative place."""
         if len(self._ends) == 1 and len(places) <= self._in_memory:
             return tuple(self._first[place] if place >= 0 else default for place in places)
         return _Chosen(self, places, default)

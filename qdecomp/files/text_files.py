@@ -33,9 +33,9 @@ _PACKED_SUFFIXES = frozenset((".gz", ".gzip", ".bz2", ".xz"))
 
 @contextmanager
 def open_text(path: str | Path) -> Iterator[TextIO]:
-    """Open a UTF-8 file, also a compressed one, for reading; a :class:`DataError` says what stands in the way.
+    """Open a UTF-8 file, which may be compressed, for reading; a :class:`DataError` says why it cannot be opened.
 
-    It may be anywhere that an address such as ``s3://…`` names. A Parquet file is read as JSON lines.
+    It may also be a remote file at an address such as ``s3://…``. A Parquet file is read as JSON lines.
     """
     address = address_of(path)
     path = Path(path)
@@ -53,7 +53,7 @@ def open_text(path: str | Path) -> Iterator[TextIO]:
 
 
 def text_suffix(path: str | Path) -> str:
-    """The end of a file's name that says what text it holds, without that of its compression.
+    """The suffix of a file's name that says what text it holds, without that of its compression.
 
     >>> text_suffix("dev.csv.gz"), text_suffix("dev.CSV")
     ('.csv', '.csv')
@@ -65,12 +65,12 @@ def text_suffix(path: str | Path) -> str:
 
 
 def has_json_suffix(path: str | Path) -> bool:
-    """Whether a file is one of JSON lines by its name, whatever its compression."""
+    """Whether a file's name says that it holds JSON lines, whatever its compression."""
     return text_suffix(path) in _JSON_SUFFIXES
 
 
 def _unpacked(raw: BufferedReader, path: Path) -> AbstractContextManager[Any]:
-    """The stream itself, or one that unpacks it, by its first bytes; the name may say anything."""
+    """The stream itself, or one that unpacks it, depending on its first bytes; the name does not matter."""
     start = raw.peek(16)
     for magic, opener in _PACKERS.items():
         if start.startswith(magic):
@@ -94,7 +94,7 @@ def read_json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
 
 
 def try_json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
-    """As :func:`read_json_lines`, but with the error in the place of the value, so that a reader can go on."""
+    """Like :func:`read_json_lines`, but with the error in place of the value, so that a reader can continue."""
     with open_text(path) as stream:
         for number, line in enumerate(stream, start=1):
             if not line.strip():

@@ -1,1 +1,1 @@
-"""What the terminal shows: tables, progress, and commands that are imported when they run."""
+"""What the terminal shows: tables, progress, and commands that are imported only when they run."""

@@ -1,4 +1,4 @@
-"""A click group whose subcommands are modules that are imported when they are asked for."""
+"""A click group whose subcommands are modules that are imported only when they are used."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["LazyGroup"]
 
 
 class LazyGroup(click.Group):
-    """Imports a subcommand's module only when it runs, so that the others cost nothing.
+    """Imports a subcommand's module only when it runs, so that the others take no time.
 
     ``commands_help`` gives the names and what each does, in the order of ``--help``. The module of the same name
-    below ``package`` holds a click command called ``command``.
+    in ``package`` holds a click command called ``command``.
     """
 
     def __init__(self, *args: Any, package: str, commands_help: Mapping[str, str], **kwargs: Any) -> None:
@@ -36,6 +36,6 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the subcommands without importing one."""
+        """List the subcommands without importing any of them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self._commands_help.items()))

@@ -1,4 +1,4 @@
-"""Work in several processes that end when the one that started them ends, whatever the reason."""
+"""Work in several processes, which end when the process that started them ends, whatever the reason."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ROWS_FOR_PROCESSES = 400
 
 
 def in_chunks(rows: Iterable[Task], size: int) -> Iterator[list[Task]]:
-    """The rows in lists of a size, the last one of the rest.
+    """The rows in lists of one size; the last one has the rest.
 
     >>> list(in_chunks("abcde", 2))
     [['a', 'b'], ['c', 'd'], ['e']]
@@ -39,7 +39,7 @@ def in_chunks(rows: Iterable[Task], size: int) -> Iterator[list[Task]]:
 
 
 class Spread(Protocol):
-    """Spreads partitions of rows over workers elsewhere."""
+    """Distributes partitions of rows to workers on other machines."""
 
     def __call__(
         self,
@@ -53,10 +53,10 @@ class Spread(Protocol):
 def in_processes(
     function: Callable[[Task], Result], tasks: Iterable[Task], processes: int, ahead: int = 2
 ) -> Iterator[Result]:
-    """The results in the order of the tasks, of which so many for each process are taken ahead.
+    """The results in the order of the tasks, of which a number for each process are taken in advance.
 
-    An interrupt from the keyboard goes to all processes of a terminal; only the first one is to hear it, and to end the
-    others.
+    An interrupt from the keyboard goes to all processes of a terminal; only the first one should receive it, and end
+    the others.
     """
     from joblib import Parallel, delayed
 
@@ -69,7 +69,7 @@ def in_processes(
         initializer=_end_with,
         initargs=(os.getpid(),),
     )
-    # The processes are started here, and inherit what is blocked.
+    # The processes are started here, and inherit the blocked signals.
     with _without_interrupts():
         results: Iterator[Result] = parallel(delayed(function)(task) for task in tasks)
     return results
@@ -78,9 +78,9 @@ def in_processes(
 def rows_in_processes(
     work: Callable[[Sequence[Task]], Iterable[Result]], rows: Iterable[Task], count: int, processes: int | None = None
 ) -> Iterator[Result]:
-    """The results of all rows in their order; ``work`` is given some rows at a time.
+    """The results of all rows in order; ``work`` is given some rows at a time.
 
-    ``processes`` is how many cores to use, all by default. A few rows are done in this process, and so are all of them
+    ``processes`` is how many cores to use, all by default. A few rows are done in this process, and so is everything
     in a process that may not start others.
     """
     from joblib import cpu_count
@@ -106,7 +106,7 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _end_with(parent: int) -> None:
-    """In a process of the pool: end as soon as the one that started it is gone, were it killed."""
+    """In a process of the pool: end as soon as the process that started it is gone, even if it was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_watch, args=(parent,), name="qdecomp-parent-watch", daemon=True).start()
 
@@ -118,7 +118,7 @@ def _watch(parent: int) -> None:
         while os.getppid() == parent:
             time.sleep(_SECONDS_BETWEEN_LOOKS)
     else:
-        # The number may be another process's by now.
+        # By now, the number may belong to another process.
         if os.getppid() == parent:
             select.select([gone], [], [])
     os._exit(1)

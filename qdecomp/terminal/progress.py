@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of long work: a bar on a terminal, otherwise a line now and then."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 def progress(items: Iterable[T], description: str, total: int) -> Iterator[T]:
-    """Pass the items on, with a bar on a terminal and a line every few seconds elsewhere (on standard error)."""
+    """Pass the items on, with a bar on a terminal and otherwise a line every few seconds (on standard error)."""
     description = printable(description)
     if sys.stderr.isatty():
         from rich.console import Console

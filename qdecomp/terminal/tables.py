@@ -1,4 +1,4 @@
-"""Tables as values, and how they look: drawn on a terminal, plain and aligned elsewhere."""
+"""Tables as values, and how they look: drawn on a terminal, otherwise plain and aligned."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .escapes import printable
 __all__ = ["Table", "format_csv", "format_plain", "format_stacked", "show_tables"]
 
 
-# Full-width signs, too: some spreadsheets take them for the plain ones.
+# Full-width signs, too: some spreadsheets treat them like the plain ones.
 _FORMULA_STARTS = ("=", "+", "-", "@", "|", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A title, the heads of the columns, and rows of text; ``text_columns`` of them, the first, are words."""
+    """A title, the heads of the columns, and rows of text; the first ``text_columns`` columns are words."""
 
     title: str
     columns: tuple[str, ...]
@@ -40,8 +40,8 @@ class Table:
 def show_tables(tables: Iterable[Table], stream: TextIO | None = None) -> None:
     """Print tables, with an empty line between them.
 
-    A table that is wider than the terminal, or than ``COLUMNS`` says, has a line for each cell instead, so that no
-    figure is cut off.
+    A table that is wider than the terminal, or than ``COLUMNS``, has a line for each cell instead, so that no figure is
+    cut off.
     """
     stream = sys.stdout if stream is None else stream
     width = _width(stream)
@@ -59,14 +59,14 @@ def show_tables(tables: Iterable[Table], stream: TextIO | None = None) -> None:
 
 
 def _printable(table: Table) -> Table:
-    """The table with names and reasons from outside as they may be printed."""
+    """The table with names and reasons from outside made safe to print."""
     columns = tuple(map(printable, table.columns))
     rows = tuple(tuple(map(printable, row)) for row in table.rows)
     return replace(table, columns=columns, rows=rows, note=printable(table.note))
 
 
 def _width(stream: TextIO) -> int | None:
-    """How many cells a line may have: what ``COLUMNS`` says, else those of the terminal, else any number."""
+    """How many characters a line may have: what ``COLUMNS`` says, else those of the terminal, else any number."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns[:9]) > 0:
         return int(columns[:9])
@@ -74,7 +74,7 @@ def _width(stream: TextIO) -> int | None:
 
 
 def _natural_width(table: Table, drawn: bool) -> int:
-    # A drawn column has a space on both sides, and so has the table.
+    # A drawn column has a space on both sides, and so does the table.
     return sum(_widths(table)) + 2 * (len(table.columns) + (1 if drawn else -1))
 
 
@@ -130,7 +130,7 @@ def _draw(table: Table, stream: TextIO, width: int | None) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    # Text() takes what it is given as it is; a plain string in square brackets would be read as markup.
+    # Text() takes its argument as it is; a plain string in square brackets would be read as markup.
     drawn = RichTable(title=Text(table.title), title_justify="left", box=box.SIMPLE_HEAD)
     for column, head in enumerate(table.columns):
         drawn.add_column(Text(head), justify="left" if column < table.text_columns else "right")
@@ -157,5 +157,5 @@ def format_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _without_formula(cell: object) -> object:
-    """A text that a spreadsheet would run, also behind spaces, gets a quote before it; numbers stay what they are."""
+    """A text that a spreadsheet would run, even after spaces, gets a quote before it; numbers stay as they are."""
     return f"'{cell}" if isinstance(cell, str) and str(cell).lstrip().startswith(_FORMULA_STARTS) else cell
