@@ -1,7 +1,7 @@
 """Confidence that means something: of the plans with confidence .8, about eight in ten are right.
 
-A calibration is a logistic function of what is known of a prediction before anybody looks at it. It is fitted on
-questions that the parser was not trained on, and stored with the parser.
+A calibration is a logistic function of what is known about a prediction before its gold answer is. It is fitted on
+held-out questions, and stored with the parser.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ FEATURES: Mapping[str, Callable[[Prediction], float]] = MappingProxyType(
         "margin": _margin,
     }
 )
-"""What a calibration looks at; the margin is how much more probable the answer is than the next best, in nats."""
+"""The features of a calibration; the margin is how much more probable the answer is than the next best, in nats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Calibration:
     bias: float
 
     def __call__(self, prediction: Prediction) -> float | None:
-        """How probably a prediction is right; None where there is nothing to go by."""
+        """The probability that a prediction is right; None if there is nothing to go by."""
         if prediction.decomposition is None or prediction.score is None:
             return None
         total = self.bias + sum(weight * FEATURES[name](prediction) for name, weight in self.weights.items())
@@ -98,7 +98,7 @@ class CalibratedParser:
 
 
 def calibration_from_json(value: Any) -> Calibration | None:
-    """Read what :meth:`Calibration.to_json` gave; None stands for none."""
+    """Read what :meth:`Calibration.to_json` gave; None stands for no calibration."""
     if value is None:
         return None
     weights = value.get("weights") if isinstance(value, Mapping) else None
@@ -159,7 +159,7 @@ def _logistic(
 
 
 def expected_calibration_error(confidences: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
-    """The mean distance between confidence and share of right plans, over bins of equal width.
+    """The mean distance between the confidence and the share of right plans, over bins of equal width.
 
     >>> round(expected_calibration_error([0.75, 0.75, 0.75, 0.75], [True, True, True, False]), 3)
     0.0
@@ -177,7 +177,7 @@ def expected_calibration_error(confidences: Sequence[float], right: Sequence[boo
 
 @dataclass(frozen=True, slots=True)
 class KeptShare:
-    """What a threshold of confidence leaves: the share of plans that are kept, and of right ones among these."""
+    """What a threshold of confidence leaves: the share of plans that are kept, and how many of them are right."""
 
     threshold: float
     kept: float

@@ -37,7 +37,7 @@ class EdgeChoice:
 
 
 def token_kinds(tokens: Sequence[str]) -> tuple[TokenKind, ...]:
-    """The kind of each token; behind the question, it is the special token's own."""
+    """The kind of each token; after the question, it is the special token's own."""
     length, end = question_length(tokens), words_end(tokens)
     special = range(length, len(tokens))
     return tuple(
@@ -48,7 +48,7 @@ def token_kinds(tokens: Sequence[str]) -> tuple[TokenKind, ...]:
 
 @lru_cache(maxsize=4096)
 def read_label(label: str) -> tuple[EdgeTag | str, ...] | None:
-    """The tags that a label stands for (the structural ones as text), or None where it is not a label of edges.
+    """The tags that a label stands for (the structural ones as text), or None if it is not a label of edges.
 
     >>> read_label("duplicate&filter-sub")
     ('duplicate', EdgeTag(operator=<Operator.FILTER: 'filter'>, argument='sub', properties=()))

@@ -1,9 +1,9 @@
-"""The consensus of several parsers: what most of them, or the surest of them, say, in whatever words.
+"""The consensus of several parsers: what most of them, or the surest of them, say, however it is worded.
 
-Candidates are put into classes of the same normalised logical form, which LF-EM takes for equal. A class has the
-weighted sum of its members' probabilities, and the best member of the best class is the answer.
-Probabilities of different parsers can be compared where they are calibrated, so calibrated confidence counts where
-there is one.
+Candidates are grouped into classes with the same normalised logical form, which LF-EM calls equal. The weight of a
+class is the weighted sum of its members' probabilities, and the best member of the best class is the answer.
+Probabilities of different parsers can be compared if they are calibrated, so the calibrated confidence is used if there
+is one.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from qdecomp.data_structures.prediction import Candidate, Prediction, failed_pre
 
 __all__ = ["AnswerClass", "answer_classes", "check_weights", "consensus", "learn_weights"]
 
-# What a weight is tried to be, relative to the others. None is 0: the worst system may be the only one with an answer.
+# The weights to try, relative to the others. None of them is 0: the worst system may be the only one with an answer.
 _TRIED_WEIGHTS = tuple(2.0**power for power in (-10, *range(-5, 6)))
 _ROUNDS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerClass:
-    """Decompositions that mean the same, as (system, text, probability), and what LF-EM compares of them."""
+    """Decompositions that mean the same, as (system, text, probability), and the form that LF-EM compares."""
 
     key: str
     has_form: bool
@@ -44,7 +44,7 @@ class AnswerClass:
 
 
 def check_weights(weights: Sequence[float], systems: int) -> None:
-    """Raise unless there is a weight for each system, from 0 up and not all 0."""
+    """Raise unless there is a weight for each system, 0 or more, and not all are 0."""
     if len(weights) != systems:
         raise DataError(f"there are {systems} systems and {len(weights)} weights; give one for each")
     if any(not math.isfinite(weight) or weight < 0 for weight in weights) or not any(weights):
@@ -59,7 +59,7 @@ def answer_classes(question: str, predictions: Sequence[Prediction]) -> list[Ans
             try:
                 key = (True, normalized_text(question, text))
             except QDecompError:
-                # What has no logical form is equal to nothing but itself.
+                # What has no logical form is equal only to itself.
                 key = (False, text)
             members.setdefault(key, []).append((system, text, probability))
     return [AnswerClass(key, has_form, tuple(found)) for (has_form, key), found in members.items()]
@@ -87,7 +87,7 @@ def consensus(question: str, predictions: Sequence[Prediction], weights: Sequenc
     """
     check_weights(weights, len(predictions))
     supported = [(each.support(weights), each) for each in answer_classes(question, predictions)]
-    # A class without a logical form is the last resort; otherwise classes are in the order of the systems.
+    # Classes without a logical form are the last resort; otherwise classes are in the order of the systems.
     ranked = sorted((pair for pair in supported if pair[0] > 0), key=lambda pair: (not pair[1].has_form, -pair[0]))
     if not ranked:
         reasons = dict.fromkeys(prediction.error or "no decomposition" for prediction in predictions)
@@ -106,8 +106,8 @@ def consensus(question: str, predictions: Sequence[Prediction], weights: Sequenc
 def learn_weights(rows: Sequence[tuple[str, str, Sequence[Prediction]]]) -> tuple[float, ...]:
     """The weights with which most answers are right, for rows of a question, its gold and the systems' predictions.
 
-    The rows must be such that no system was trained on. Weights are tried one after the other; of equals, those are
-    kept that give the right class the larger share.
+    No system may have been trained on the rows. Weights are tried one after another; of equally good ones, those that
+    give the right class the larger share are kept.
     """
     if not rows:
         raise DataError("learning weights needs questions that have gold decompositions and that all systems answered")
@@ -130,7 +130,7 @@ def learn_weights(rows: Sequence[tuple[str, str, Sequence[Prediction]]]) -> tupl
 
 
 _Table = tuple[npt.NDArray[np.float64], int]
-"""The probabilities (classes, systems) of the classes of a question, and the row of the right one, below 0 for none."""
+"""The probabilities (classes, systems) of the classes of a question, and the row of the right one, negative if there is none."""
 
 
 def _table(question: str, gold: str, predictions: Sequence[Prediction]) -> _Table:

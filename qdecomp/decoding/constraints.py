@@ -1,8 +1,8 @@
 """What makes a graph valid, as a table: :data:`CONSTRAINTS`.
 
-A row states its constraint in terms of a small :class:`Logic`. There are two of them: one looks at a graph that is
-there and finds what is wrong with it (:mod:`~qdecomp.decoding.validity`), the other writes a program whose solutions
-are the valid graphs (:mod:`~qdecomp.decoding.graph_program`). So both always mean the same.
+A row states its constraint in terms of a small :class:`Logic`. There are two of these: one looks at an existing graph
+and finds what is wrong with it (:mod:`~qdecomp.decoding.validity`), the other writes a program whose solutions are the
+valid graphs (:mod:`~qdecomp.decoding.graph_program`). So both always agree.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Logic(Protocol):
         """At most one of the groups has true members."""
 
     def no_circle(self, arcs: Sequence[Arc]) -> None:
-        """Those of the arcs that are true make no circle."""
+        """The arcs that are true form no cycle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class ArgumentArc(Arc):
 
 
 class Arcs:
-    """All arcs that there may be, by their tags and ends."""
+    """All possible arcs, by their tags and ends."""
 
     def __init__(self, tokens: Sequence[str], choices: Iterable[tuple[EdgeChoice, Literal]]) -> None:
         self.tokens = tuple(tokens)
@@ -242,7 +242,7 @@ def _some_edge(arcs: Arcs, logic: Logic) -> None:
 class _Words:
     """Whether a step has words that can be an argument, looked for from its last token to the left.
 
-    Words that only show the operator are no argument, except in a selection (``tag`` is None).
+    Words that only show the operator are not an argument, except in a selection (``tag`` is None).
     """
 
     def __init__(self, arcs: Arcs, logic: Logic) -> None:
@@ -271,7 +271,7 @@ class _Words:
         return logic.any_of([*copied, *before])
 
     def _says(self, position: int, silent: frozenset[str]) -> bool:
-        # Semicolons are left out of steps, since they end them.
+        # Semicolons are left out of steps, because they end them.
         return self._arcs.tokens[position].lower() not in silent and bool(self._arcs.tokens[position].strip(";"))
 
 

@@ -1,8 +1,8 @@
-"""Plans that say what the question says.
+"""Plans that cover the words of the question.
 
-A network that writes may skip a word of the question, such as one of two names, and be sure of itself. A penalty for
-each word that is not said prefers the next best plan where that one says it. The words that plans often leave out,
-such as "show me", are free.
+A network that writes may skip a word of the question, such as one of two names, and still be confident. With a penalty
+for each word that is left out, the next best plan wins if it has that word. Words that plans often leave out, such as
+"show me", cost nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def check_penalty(penalty: float) -> None:
-    """Raise unless it is a number from 0 up that a sum can bear."""
+    """Raise unless it is a number, 0 or more, that a sum can hold."""
     if isinstance(penalty, bool) or not isinstance(penalty, int | float) or not 0 <= penalty <= _HIGHEST_PENALTY:
         raise DataError(f"coverage_penalty is {str(penalty)[:20]!r}; give a number from 0 to {_HIGHEST_PENALTY:,}")
 

@@ -1,4 +1,4 @@
-"""Decoders by name, so that a config can say ``greedy`` or ``ilp``, and what all of them return."""
+"""Decoders by name, so that a config can say ``greedy`` or ``ilp``, and what they all return."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Decoded:
     """A graph whose edges carry their probabilities.
 
     ``score`` is the logarithm of the graph's probability. ``method`` says how it was found: ``greedy``, ``ilp``, or
-    ``repair`` where the time did not suffice. ``optimal`` says that no valid graph is more probable (for ``greedy``,
-    that it is the graph asked for), and ``broken`` names the constraints that the greedy graph breaks, if looked for.
+    ``repair`` if the time did not suffice. ``optimal`` says that no valid graph is more probable (for ``greedy``, that
+    it is the graph asked for), and ``broken`` names the constraints that the greedy graph breaks, if they were checked.
     """
 
     graph: DependencyGraph
@@ -67,10 +67,10 @@ class Decoder(Protocol):
 
 
 DECODERS: Mapping[str, str] = MappingProxyType({"greedy": "greedy.GreedyDecoder", "ilp": "ilp.IlpDecoder"})
-"""Where the class of each decoder is, below this package."""
+"""The module and class of each decoder, in this package."""
 
 DecoderSettings = str | Mapping[str, Any]
-"""What a config says about a decoder: its name, or an object with the name as ``type`` and with its options."""
+"""What a config says about a decoder: its name, or an object with the name as ``type`` and its options."""
 
 
 def make_decoder(settings: DecoderSettings, **options: Any) -> Decoder:
@@ -98,7 +98,7 @@ def make_decoder(settings: DecoderSettings, **options: Any) -> Decoder:
 
 
 def with_candidates(decoder: Decoder, count: int) -> Decoder:
-    """The same decoder, which gives so many graphs; one that has only one to give is a :class:`DataError`."""
+    """The same decoder, giving this many graphs; a decoder that can give only one is a :class:`DataError`."""
     if not is_dataclass(decoder) or "candidates" not in {each.name for each in fields(decoder)}:
         raise DataError("greedy decoding gives only one graph; candidates need the decoder 'ilp'")
     changed: Decoder = replace(decoder, candidates=count)
@@ -106,7 +106,7 @@ def with_candidates(decoder: Decoder, count: int) -> Decoder:
 
 
 def prediction_from_decoded(decoded: Decoded) -> Prediction:
-    """What the graph says; where other graphs were asked for, too, with a candidate for each text that they say."""
+    """What the graph says; if other graphs were asked for, too, with a candidate for each text that they give."""
     prediction = prediction_from_graph(decoded.graph, decoded.score)
     if not decoded.others or prediction.decomposition is None:
         return prediction

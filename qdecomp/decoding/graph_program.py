@@ -16,7 +16,7 @@ __all__ = ["Solution", "solve_graph"]
 
 # Costs are integers to the solver: thousandths of a nat.
 _PRECISION = 1000
-# Time is counted by the solver's own clock, so that results do not depend on how busy the machine is. One of its
+# Time is measured by the solver's own clock, so that results do not depend on how busy the machine is. One of its
 # seconds takes about five; the wall clock is only a guard for a machine that is much slower.
 _SOLVER_SECONDS = 0.2
 _WALL_SECONDS = 5.0
@@ -24,9 +24,9 @@ _WALL_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The choices of the best graph that was found and its cost in nats: infinite where there is no graph.
+    """The choices of the best graph that was found and its cost in nats: infinite if there is no graph.
 
-    ``proven`` says that there is no cheaper one among the candidates, and ``seconds`` how long it took.
+    ``proven`` says that the candidates allow no cheaper one, and ``seconds`` how long it took.
     """
 
     choices: tuple[EdgeChoice, ...]
@@ -44,7 +44,7 @@ def solve_graph(
 ) -> Solution:
     """Look for the cheapest valid graph of the candidates, starting from the choices ``hint``.
 
-    Graphs with exactly the choices of one of the ``excluded`` are not looked for.
+    Graphs with exactly the choices of one of the ``excluded`` are ruled out.
     """
     logic = _Program()
     variables = [logic.model.new_bool_var("") for _ in candidates.choices]
@@ -86,7 +86,7 @@ def _solver(time_limit: float) -> cp_model.CpSolver:
 
 
 class _Program:
-    """The logic of graphs that are looked for: literals are variables of the model, or constants."""
+    """The logic of graphs to be found: literals are variables of the model, or constants."""
 
     def __init__(self) -> None:
         self.model = cp_model.CpModel()
@@ -131,7 +131,7 @@ class _Program:
             self.model.add_at_most_one([self._some(group) for group in members])
 
     def _some(self, literals: Sequence[Literal]) -> Literal:
-        """A literal that is true at least where one of them is."""
+        """A literal that is true at least if one of them is."""
         if len(literals) == 1:
             return literals[0]
         found = self.model.new_bool_var("")
@@ -150,14 +150,14 @@ class _Program:
 
 
 def _open(literals: Sequence[Literal]) -> list[Literal] | None:
-    """The literals without those that are false; None where one is true."""
+    """The literals without those that are false; None if one is true."""
     if any(literal is True for literal in literals):
         return None
     return [literal for literal in literals if literal is not False]
 
 
 def _between_circles(arcs: Sequence[Arc]) -> list[Arc]:
-    """Leave out arcs that can be in no circle: again and again those from tokens not entered or to tokens not left."""
+    """Leave out arcs that cannot be in a cycle: repeatedly, those from tokens not entered or to tokens not left."""
     kept = list(arcs)
     while True:
         heads, dependents = {arc.head for arc in kept}, {arc.dependent for arc in kept}

@@ -19,9 +19,9 @@ class Hypothesis:
 
 
 def make_hypotheses(rows: Iterable[Sequence[int]], scores: Iterable[float], end: int) -> tuple[Hypothesis, ...]:
-    """The hypotheses of a question, the best first: ``rows`` are their tokens, up to and behind the end token.
+    """The hypotheses of a question, the best first: ``rows`` are their tokens, up to and beyond the end token.
 
-    Sequences that no rule allows have no probability and are left out. The first is always given, whatever it is.
+    Sequences that no rule allows have no probability and are left out. The first is always included, whatever it is.
 
     >>> make_hypotheses([[7, 8, 0, 0], [7, 9, 6, 5]], [-0.5, -inf], end=0)
     (Hypothesis(tokens=(7, 8), score=-0.5, finished=True),)

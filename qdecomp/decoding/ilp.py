@@ -1,7 +1,7 @@
 """Decoding to the most probable *valid* graph, by an integer program if the greedy graph is not valid.
 
-The program has only the choices that cost less than some bound. If the graph that it finds costs less than that, none
-of the others can be in a better one; if not, the bound is raised.
+The program has only the choices that cost less than some bound. If the graph that it finds costs less than the bound,
+no other choice can be in a better graph; if not, the bound is raised.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_TIME_LIMIT = 1.0
 
-# Nats. Most graphs are mended by choices much more probable than this.
+# Nats. Most graphs are repaired by choices much more probable than this.
 _FIRST_BOUND = 3.0
 _HIGHEST_COST = 50.0
 _LARGEST_PROGRAM = 2000
-# So many of the cheapest choices are tried alone; where none of them is a graph, none of the others is likely to be.
+# How many of the cheapest choices are tried alone; if none of these is a graph, others are unlikely to be.
 _MOST_ALONE = 20_000
 # Choices of equal cost may differ by rounding.
 _ROUNDING = 1e-6
@@ -39,14 +39,14 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class IlpDecoder:
-    """Greedy where that gives a valid graph; otherwise a program that may run for about ``time_limit`` seconds.
+    """Greedy if that gives a valid graph; otherwise a program that may run for about ``time_limit`` seconds.
 
-    They are counted by the solver's own clock, so that two runs give the same graphs. Where they do not suffice for
-    any graph, the answer is the greedy one without the edges that break constraints. A trained parser's questions
-    take milliseconds, those of one that knows nothing yet take all the time there is: validate it greedily.
+    They are measured by the solver's own clock, so that two runs give the same graphs. If they do not suffice for any
+    graph, the answer is the greedy one without the edges that break constraints. With a trained parser, a question
+    takes milliseconds; with one that knows nothing yet, it takes the whole time limit, so validate it greedily.
 
-    With ``candidates`` above 1, so many graphs are looked for, each the best of those that are left, and each for as
-    long.
+    With ``candidates`` above 1, this many graphs are searched for, each the best of those that remain, and each within
+    the time limit.
     """
 
     time_limit: float = DEFAULT_TIME_LIMIT
@@ -65,7 +65,7 @@ class IlpDecoder:
         label_probabilities: LabelProbabilities,
         labels: Sequence[str],
     ) -> Decoded:
-        """See :class:`~qdecomp.decoding.decoder.Decoder`; where no graph at all is valid, a :class:`GraphError`."""
+        """See :class:`~qdecomp.decoding.decoder.Decoder`; if no graph at all is valid, a :class:`GraphError`."""
         scores = Scores(tokens, edge_probabilities, label_probabilities, labels)
         greedy = scores.graph_of(scores.greedy())
         broken = broken_constraints(greedy)
@@ -77,7 +77,7 @@ class IlpDecoder:
         return Decoded(graph, scores.log_score(graph), method, optimal, broken, others)
 
     def _others(self, scores: Scores, best: DependencyGraph) -> Iterator[DependencyGraph]:
-        """The best graphs but this one, as far as they are found in time."""
+        """The best graphs other than this one, as far as they are found in time."""
         found = [frozenset(EdgeChoice(*pair, label) for pair, label in best.labels().items())]
         for _ in range(self.candidates - 1):
             choices, _ = _cheapest(scores, found[0], self.time_limit, excluded=found)
@@ -126,7 +126,7 @@ def _cheapest(
 
 
 def _repaired(scores: Scores) -> tuple[EdgeChoice, ...]:
-    """The best choice of each pair, as far as they go together; or else the cheapest one that stands alone."""
+    """The best choice of each pair, as far as they are compatible; or else the cheapest one that is valid alone."""
     best = scores.candidates(_ROUNDING, limit=4 * len(scores.tokens))
     kept = drop_broken_choices(scores.tokens, best.choices)
     for limit in (200, _MOST_ALONE):

@@ -1,6 +1,6 @@
-"""What a plan that is written token by token may not do: rules for every search, in torch and in NumPy.
+"""What a plan that is written token by token must not do: rules for every search, in torch and in NumPy.
 
-A rule looks at the tokens that are written so far and forbids some of those that could come next: references, the
+A rule looks at the tokens written so far and forbids some of those that could come next: references, the
 separator of steps, and the end.
 """
 
@@ -19,7 +19,7 @@ from qdecomp.data_structures.qdmr import reference_number
 __all__ = ["PLAN_RULES", "PlanRules", "RuleNames", "TokenIds"]
 
 TokenIds = npt.NDArray[np.int64]
-"""Numbers of tokens in the vocabulary."""
+"""Token ids of the vocabulary."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -29,12 +29,12 @@ RuleNames = bool | Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What rules need to know of each row of tokens; the last axis of ``forbidden`` are the tokens they may forbid."""
+    """What rules need to know about each row of tokens; the last axis of ``forbidden`` is the tokens they may forbid."""
 
     step: TokenIds
     """The number of the step that is being written."""
     begins: Flags
-    """Whether nothing of that step is written yet."""
+    """Whether nothing of that step has been written yet."""
     used: Flags
     """(rows, steps), whether each step has been referred to."""
     references: TokenIds
@@ -78,9 +78,9 @@ class PlanRules:
                 raise DataError(f"there is no plan rule {name!r}; choose from {', '.join(PLAN_RULES)}")
         self._rules = [rule for name, rule in PLAN_RULES.items() if name in chosen]
         ids = {token: number for number, token in enumerate(tokens)}
-        # A small vocabulary may lack the separator: there is one step, and the end stands for both.
+        # A small vocabulary may lack the separator: then there is one step, and the end token stands for both.
         self._separator = ids.get(separator, -1)
-        # Words of the question are no references: all of their ids are looked up behind the vocabulary.
+        # Words of the question are not references: all of their ids come after the vocabulary's.
         numbers = [reference_number(token) or 0 for token in tokens]
         self._numbers = np.array([*numbers, 0], dtype=np.int64)
         places = [place for place, number in enumerate(numbers) if number]
@@ -89,7 +89,7 @@ class PlanRules:
         """The ids of the tokens that a rule may forbid."""
 
     def __bool__(self) -> bool:
-        """Whether there is any rule to ask."""
+        """Whether there is any rule."""
         return bool(self._rules)
 
     def forbidden(self, rows: TokenIds) -> Flags:

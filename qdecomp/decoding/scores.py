@@ -2,7 +2,7 @@
 
 The score of a graph is the logarithm of its probability: of the label for every pair with an edge, and of no edge for
 every other pair. The *cost* of a choice is how much worse it is than the best that is possible for its pair, so the
-cost of a graph is never below zero, and a choice that costs more than some valid graph is in no better one.
+cost of a graph is never below zero, and a choice that costs more than some valid graph cannot be in a better one.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ Places = Sequence[int] | npt.NDArray[np.intp]
 """Positions of tokens."""
 
 LabelProbabilities = npt.ArrayLike | Callable[[Places, Places], npt.NDArray[np.floating]]
-"""The labels' probabilities of all pairs [n, n, labels], or a function that gives those of some pairs [pairs, labels].
+"""The label probabilities of all pairs [n, n, labels], or a function that gives those of some pairs [pairs, labels].
 
-Few pairs are ever looked at, so a function saves a parser most of the work. It is given heads and dependents.
+Few pairs are ever needed, so a function saves a parser most of the work. It is given heads and dependents.
 """
 
-# Probabilities of exactly 0 and 1 are rounding, and would leave no way to compare invalid graphs.
+# Probabilities of exactly 0 and 1 come from rounding, and would make it impossible to compare invalid graphs.
 _SMALLEST = 1e-9
 _TOLERANCE = 1e-3
-# Of the probabilities that edges are shown with; further ones differ between batches and machines.
+# Digits of the probabilities that edges are shown with; further digits differ between batches and machines.
 _DIGITS = 4
 
 
@@ -90,7 +90,7 @@ class Scores:
         return DependencyGraph(self.tokens, tuple(edges))
 
     def log_score(self, graph: DependencyGraph) -> float:
-        """The logarithm of a graph's probability, where probabilities of 0 and 1 count as almost that."""
+        """The logarithm of a graph's probability, with probabilities of 0 and 1 slightly moved."""
         pairs = graph.labels()
         heads, dependents = _columns(list(pairs))
         columns = [self._index[label] for label in pairs.values()]
@@ -113,9 +113,9 @@ class Scores:
     def candidates(self, below: float, limit: int, also: Collection[EdgeChoice] = ()) -> EdgeCandidates:
         """The possible choices that cost less than ``below`` nats: the cheapest ones if there are too many.
 
-        The choices ``also`` are among them in any case.
+        The choices ``also`` are always among them.
         """
-        # An edge costs at least log((1 - p) / p) where none is better, so that improbable pairs need no closer look.
+        # An edge costs at least log((1 - p) / p) if no edge is better, so improbable pairs need no closer look.
         near = self._edges > (1.0 - 1e-6) / (1.0 + np.exp(min(below, 700.0)))
         near[_columns([(choice.head, choice.dependent) for choice in also])] = True
         heads, dependents = np.nonzero(near)
@@ -168,7 +168,7 @@ def _possible_labels(names: tuple[str, ...]) -> npt.NDArray[np.bool_]:
 
 
 def _lowest(ranks: _Array, below: float, limit: int) -> tuple[list[int], list[int], float]:
-    """Where the ranks are lower than a bound, row by row; the bound is lowered if there are too many."""
+    """Where the ranks are below a bound, row by row; the bound is lowered if there are too many."""
     rows, columns = np.nonzero(ranks < below)
     if len(rows) > limit:
         found = ranks[rows, columns]
@@ -197,6 +197,6 @@ def _check(what: str, values: npt.NDArray[np.floating], shape: tuple[int, ...]) 
         raise DataError(f"decoding: the {what} have the shape {values.shape}; the tokens and labels need {shape}")
     if not values.size:
         return
-    # A sum is not a number if any term is not, and a maximum says nothing about that.
+    # A sum is NaN if any term is, while a maximum says nothing about that.
     if not np.isfinite(values.sum()) or values.min() < -_TOLERANCE or values.max() > 1 + _TOLERANCE:
         raise DataError(f"decoding: the {what} are not all numbers from 0 to 1; was the model trained to the end?")

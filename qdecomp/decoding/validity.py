@@ -13,11 +13,11 @@ from .constraints import CONSTRAINTS, Arc, Arcs
 __all__ = ["broken_constraints", "drop_broken_choices", "is_valid"]
 
 _Fact = bool | tuple[EdgeChoice, ...]
-"""True, false (also the empty tuple), or true because of some choices."""
+"""True, false (the empty tuple, too), or true because of some choices."""
 
 
 class _Facts:
-    """The logic of a graph that is there. Every statement that does not hold blames choices."""
+    """The logic of an existing graph. Every statement that does not hold blames choices."""
 
     def __init__(self) -> None:
         self.holds = True
@@ -89,7 +89,7 @@ def is_valid(graph: DependencyGraph) -> bool:
 
 
 def drop_broken_choices(tokens: Sequence[str], choices: Iterable[EdgeChoice]) -> tuple[EdgeChoice, ...]:
-    """Leave out what breaks constraints, the weakest first, until all hold; in the end, that may be everything."""
+    """Remove what breaks constraints, the weakest first, until all hold; in the worst case, that is everything."""
     kept = tuple(choices)
     while kept:
         logic = _Facts()

@@ -18,7 +18,7 @@ from qdecomp.data_structures.errors import DataError
 __all__ = ["UNENCODABLE", "binary_output", "sync", "text_output", "writing"]
 
 UNENCODABLE = "backslashreplace"
-"""What becomes of half of a character (a lone surrogate), which UTF-8 does not have: ``\\ud800``, as JSON writes it."""
+"""How half of a character (a lone surrogate), which UTF-8 cannot encode, is written: ``\\ud800``, as JSON writes it."""
 
 
 @contextmanager

@@ -11,14 +11,14 @@ from typing import Any
 
 __all__ = ["as_key", "as_list", "as_number", "as_text", "single", "tidy", "unique"]
 
-# Thousands are grouped in threes or not at all, so that "1,2" is a list of words and no number.
+# Thousands are grouped in threes or not at all, so that "1,2" is a list of words, not a number.
 _NUMBER = re.compile(r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-+−]?\.\d+")
 _WORDS = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
 _WORDS |= {"ten": 10, "eleven": 11, "twelve": 12}
 
 
 def as_text(answer: Any) -> str:
-    """An answer as it stands in a question: lists with commas and "and", whole numbers without decimals.
+    """An answer as it appears in a question: lists with commas and "and", whole numbers without decimals.
 
     >>> as_text(["Peru", "Chile", "Cuba"]), as_text(3.0), as_text({"Peru": 2, "Chile": 1}), as_text([])
     ('Peru, Chile and Cuba', '3', 'Peru: 2 and Chile: 1', 'none')
@@ -40,23 +40,23 @@ def _joined(texts: list[str]) -> str:
 
 
 def as_list(answer: Any) -> list[Any] | None:
-    """The members of a list, tuple or set; None for anything else, a text and a mapping among them."""
+    """The members of a list, tuple or set; None for anything else, including a string or a mapping."""
     if isinstance(answer, (str, bytes, Mapping)):
         return None
     if isinstance(answer, (list, tuple)):
         return list(answer)
-    # Sets have no order; a run is to give the same result every time.
+    # Sets have no order, but a run should give the same result every time.
     return sorted(answer, key=as_text) if isinstance(answer, Set) else None
 
 
 def single(answer: Any) -> Any:
-    """The only member of a list of one; other answers as they are."""
+    """The only member of a list of length one; other answers as they are."""
     members = as_list(answer)
     return members[0] if members is not None and len(members) == 1 else answer
 
 
 def as_number(answer: Any) -> int | float | None:
-    """The number that an answer is or that its text says; None where it is none, as for a truth value.
+    """The number that an answer is or that its text says; None if it is not a number, such as a truth value.
 
     >>> as_number("1,250"), as_number("2.5"), as_number("two"), as_number(["7"]), as_number("Peru"), as_number(True)
     (1250, 2.5, 2, 7, None, None)
@@ -65,7 +65,7 @@ def as_number(answer: Any) -> int | float | None:
     if isinstance(answer, bool):
         return None
     if isinstance(answer, (Decimal, Fraction)):
-        # They do not mix with floats.
+        # These types do not mix with floats.
         answer = float(answer)
     if isinstance(answer, (int, float)):
         return answer if isinstance(answer, int) or math.isfinite(answer) else None
@@ -79,12 +79,12 @@ def as_number(answer: Any) -> int | float | None:
 
 
 def tidy(answer: Any) -> Any:
-    """A float that is a whole number becomes one; everything else stays."""
+    """A float that is a whole number becomes an int; everything else stays."""
     return int(answer) if isinstance(answer, float) and answer.is_integer() else answer
 
 
 def as_key(answer: Any) -> Hashable:
-    """What two answers have in common that are the same: numbers by value, texts without case and outer spaces."""
+    """A key that equal answers share: numbers by value, strings without case and outer spaces."""
     number = as_number(answer)
     if number is not None:
         return number
@@ -95,7 +95,7 @@ def as_key(answer: Any) -> Hashable:
 
 
 def unique(answers: Iterable[Any]) -> list[Any]:
-    """The answers, each thing once; numbers stay, as two equal measurements are still two."""
+    """The answers, each thing once; numbers stay, because two equal measurements are still two."""
     seen: set[Hashable] = set()
     kept = []
     for answer in answers:

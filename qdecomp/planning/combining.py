@@ -1,7 +1,7 @@
-"""Steps that can be computed: counts, unions, comparisons, arithmetic and the like over answers that are known.
+"""Steps that can be computed: counts, unions, comparisons, arithmetic and the like over known answers.
 
-Every operator that can be computed is a row of :data:`COMBINERS`. A combiner gets the step and the answers, and says
-:data:`ASK` where their types do not allow it: a highest of names, an attribute that does not belong to the members of
+Every operator that can be computed is a row of :data:`COMBINERS`. A combiner gets the step and the answers, and returns
+:data:`ASK` if their types do not allow it: the highest of names, or an attribute that does not belong to the members of
 its list one by one. The step is then asked like any other.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ASK", "COMBINERS", "Known", "combine", "is_combined"]
 
 ASK: Final = object()
-"""What a combiner gives where the step has to be asked."""
+"""What a combiner returns if the step has to be asked."""
 
 _DESCENDING = re.compile(r"\b(?:desc|descending|decreasing)\b", re.IGNORECASE)
 _ORDER_WORDS = re.compile(
@@ -100,7 +100,7 @@ def combine(step: PlanStep, known: Known) -> Any:
 
 
 def _is_about_nothing(logical: LogicalStep, known: Known) -> bool:
-    """Whether a step picks from or asks about the members of an empty list."""
+    """Whether a step selects from, or asks about, the members of an empty list."""
     if logical.operator not in (Operator.FILTER, Operator.PROJECT):
         return False
     answers = [known.answers[number] for argument in logical.argument("sub") for number in argument.references]
@@ -129,7 +129,7 @@ def _aggregated(properties: Sequence[str], answer: Any) -> Any:
     if properties[0] == "sum":
         return tidy(sum(numbers))
     if not numbers:
-        # Nothing has no highest, lowest or average.
+        # An empty list has no highest, lowest or average.
         return []
     return tidy(_OF_NUMBERS[properties[0]](numbers))
 

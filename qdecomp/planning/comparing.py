@@ -21,7 +21,7 @@ RELATIONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "(?:less|lower|smaller|fewer|shorter|younger|earlier) than|below|under": operator.lt,
     "(?:the )?same as|equal to|equals(?: to)?|equal": operator.eq,
 }
-"""The phrases of each relation; the first that is found counts, so "no more than" stands before "more than"."""
+"""The phrases of each relation; the first that is found counts, so "no more than" comes before "more than"."""
 
 _TERM = r"#\d+|\S+(?: \S+)*?"
 _COMPARISONS = tuple(
@@ -34,7 +34,7 @@ _COMPARISONS = tuple(
 
 
 def comparison_in(text: str) -> tuple[Callable[[Any, Any], bool], str] | None:
-    """The relation that a step names, and what it compares with; None where it says something else.
+    """The relation that a step names, and what it compares with; None if it says something else.
 
     >>> comparison_in("#1 where #2 is at least 100")
     (<built-in function ge>, '100')
@@ -49,7 +49,7 @@ def comparison_in(text: str) -> tuple[Callable[[Any, Any], bool], str] | None:
 
 
 def compare(relation: Callable[[Any, Any], bool], left: Any, right: Any) -> bool | None:
-    """Whether two answers stand in the relation; None where they are not of a type that can."""
+    """Whether the relation holds between two answers; None if their types do not allow it."""
     first, second = as_number(left), as_number(right)
     if first is not None and second is not None:
         return bool(relation(first, second))

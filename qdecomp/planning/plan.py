@@ -1,4 +1,4 @@
-"""The steps of a decomposition as sub-questions, in levels that can be answered side by side."""
+"""The steps of a decomposition as sub-questions, in levels that can be answered in parallel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .sub_questions import SubQuestion, in_words
 
 __all__ = ["Calls", "Plan", "PlanStep", "plan_of_steps"]
 
-# A step that refers to another twice, which does the same, and so on, would double at every step.
+# If a step refers to another twice, and that one does the same, and so on, the text doubles with every step.
 _LONGEST_RESOLVED = 2000
 
 
@@ -30,14 +30,14 @@ class PlanStep:
     text: str
     """As in the decomposition, with references: ``#1 from denver``."""
     resolved: str
-    """With what the references stand for, all the way down: ``flights from denver``."""
+    """With the references replaced by what they stand for, all the way down: ``flights from denver``."""
     operator: Operator | None
     needs: tuple[int, ...]
     logical: LogicalStep | None = field(default=None, repr=False)
-    """The operator with its arguments, where the decomposition has a logical form."""
+    """The operator with its arguments, if the decomposition has a logical form."""
 
     def fill(self, answers: Mapping[int, Any]) -> str:
-        """The text with the answers of earlier steps in place of the references: texts, numbers or lists of them.
+        """The text with the answers of earlier steps in place of the references: strings, numbers or lists of them.
 
         >>> PlanStep(2, "#1 from denver", "flights from denver", None, (1,)).fill({1: ["UA 7", "UA 9"]})
         'UA 7 and UA 9 from denver'
@@ -46,7 +46,7 @@ class PlanStep:
         return _replace_references(self.text.split(" "), {number: as_text(answers[number]) for number in self.needs})
 
     def question(self, answers: Mapping[int, Any] | None = None) -> SubQuestion:
-        """The step as a question of its own; what is not answered yet stays a reference.
+        """The step as a separate question; what is not yet answered stays a reference.
 
         >>> step = PlanStep(2, "capital of #1", "capital of the largest country", Operator.PROJECT, (1,))
         >>> step.question(), step.question({1: "Peru"})
@@ -63,9 +63,9 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """How many questions a run asks: ``expected`` where what can be combined is combined, and never more than ``most``.
+    """How many questions a run asks: ``expected`` if all steps that can be computed are, and never more than ``most``.
 
-    It is fewer only where an earlier answer is an empty list, about which there is nothing to ask.
+    There are fewer only if an earlier answer is an empty list, about which there is nothing to ask.
     """
 
     expected: int
@@ -74,7 +74,7 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Steps in levels: those of one level need only answers of earlier ones, so they can be answered side by side."""
+    """Steps in levels: those of one level need only answers of earlier levels, so they can be answered in parallel."""
 
     levels: tuple[tuple[PlanStep, ...], ...]
 
@@ -115,17 +115,17 @@ class Plan:
         """Answer all steps with a function from a question to its answer, and keep a trace.
 
         A step is asked as soon as the answers that it needs are known, at most ``concurrency`` at a time, in threads;
-        give 1 for a function that must not be called by several. What needs no asking (counts, unions, comparisons,
-        arithmetic …) is combined, unless ``combine`` is false or the types of the answers do not allow it. An answer
-        is a text, a number, a truth value, a list of these or a mapping. Where the function raises an error, the step
-        and those that need it have no answer, and the run says why.
+        give 1 for a function that must not be called from several threads. What need not be asked (counts, unions,
+        comparisons, arithmetic …) is computed, unless ``combine`` is false or the types of the answers do not allow it.
+        An answer is a string, a number, a truth value, a list of these or a mapping. If the function raises an error,
+        the step and those that need it have no answer, and the run says why.
         """
         return run_plan(self, answer, concurrency, combine)
 
     async def arun(
         self, answer: Callable[[SubQuestion], Awaitable[Any]], *, concurrency: int = 4, combine: bool = True
     ) -> PlanRun:
-        """As :meth:`run`, with an ``async`` function."""
+        """Like :meth:`run`, with an ``async`` function."""
         return await arun_plan(self, answer, concurrency, combine)
 
     def _repr_html_(self) -> str:

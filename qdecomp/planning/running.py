@@ -58,7 +58,7 @@ class StepRun:
 
 @dataclass(frozen=True, slots=True)
 class PlanRun:
-    """The trace of a run, step by step in the order of the decomposition. It is true where the question is answered."""
+    """The trace of a run, step by step in the order of the decomposition. It is truthy if the question is answered."""
 
     steps: tuple[StepRun, ...]
     final: int
@@ -77,7 +77,7 @@ class PlanRun:
 
     @property
     def answer(self) -> Any:
-        """The answer to the question; None where there is none, and ``error`` says why."""
+        """The answer to the question; None if there is none, and ``error`` says why."""
         return self._last.answer
 
     @property
@@ -117,7 +117,7 @@ class _Progress:
         self.start = perf_counter()
 
     def to_ask(self) -> Iterator[SubQuestion]:
-        """Settle what needs no asking, and give the questions that can be asked now, each once."""
+        """Compute what need not be asked, and give the questions that can be asked now, each once."""
         found = True
         while found:
             ready = [step for step in self.waiting.values() if all(number in self.done for number in step.needs)]
@@ -149,7 +149,7 @@ class _Progress:
         return self._finished(question, Outcome.COMBINED, answer, started)
 
     def asked(self, question: SubQuestion, answer: Any, started: float) -> StepRun:
-        """The step with what the function gave."""
+        """The step with what the function returned."""
         if answer is None:
             error = DataError(
                 f"step {question.step.number} was answered with None; return an empty list if there is nothing"
@@ -169,7 +169,7 @@ class _Progress:
         )
 
     def failed(self, question: SubQuestion, error: Exception, started: float, *, was_asked: bool = True) -> StepRun:
-        """The step with the error where it happened."""
+        """The step with the error that happened there."""
         said = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
         prefix = f"step {question.step.number}"
         return StepRun(
@@ -184,7 +184,7 @@ class _Progress:
         )
 
     def settle(self, run: StepRun) -> None:
-        """Take note of a step that is done."""
+        """Record a step that is done."""
         self.done[run.number] = run
         if run.reason is None:
             self.answers[run.number] = run.answer
@@ -260,7 +260,7 @@ async def arun_plan(
 
 
 def _close(given: Any) -> None:
-    """Coroutines that are not awaited complain otherwise."""
+    """Otherwise, coroutines that are not awaited cause warnings."""
     close: Callable[[], None] | None = getattr(given, "close", None)
     if close is not None:
         close()

@@ -1,7 +1,7 @@
-"""How a step reads as a question of its own: "capital of #1" becomes "What is the capital of #1?".
+"""How a step reads as a separate question: "capital of #1" becomes "What is the capital of #1?".
 
 The rules are a table. A rule is a regular expression over the step's text and a template for the question; the first
-rule of the step's operator that matches is taken. What no rule matches stays a phrase, which retrievers take as well.
+rule of the step's operator that matches is used. What no rule matches stays a phrase, which retrievers accept as well.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SINGULAR_IN_S = ("ss", "us", "is", "news", "series", "species")
 
 
 class SubQuestion(str):
-    """A question to be answered: a text with the answers of earlier steps in it, which knows where it comes from."""
+    """A question to be answered: a string that contains the answers of earlier steps and knows where it comes from."""
 
     __slots__ = ("answers", "step")
 
@@ -63,7 +63,7 @@ class Wording:
         object.__setattr__(self, "pattern", re.compile(self.form, re.IGNORECASE))
 
     def ask(self, text: str) -> str | None:
-        """The question for a step with that text; None where this is not the way to ask it."""
+        """The question for a step with that text; None if it does not apply to the step."""
         match = self.pattern.fullmatch(text)
         if match is None:
             return None
@@ -220,7 +220,7 @@ def in_words(step: PlanStep, answers: Mapping[int, Any]) -> str:
 
 
 def _question(step: PlanStep, answers: Mapping[int, Any]) -> str:
-    # "Which of Peru are in Asia?" would be odd; of one thing, the phrase says enough.
+    # "Which of Peru are in Asia?" would be odd; for one thing, the phrase says enough.
     of_one = step.operator is Operator.FILTER and any(
         number in answers and as_list(answers[number]) is None for number in step.needs[:1]
     )

@@ -30,8 +30,8 @@ def winners(numbers: Sequence[int], chosen: Sequence[bool], known: Known) -> Any
 def _about(number: int, shared: set[int], known: Known) -> Any:
     """The nearest thing below a step: of "population of #3", the answer of #3 if that is one thing.
 
-    Numbers and truths are measured on what stands below them, and so are things that are only counted. If there is
-    no such thing, the words of the step that was measured say what it is about.
+    Numbers and truth values are measured on what is below them, and so are things that are only counted. If there is
+    no such thing, the words of the measured step say what it is about.
     """
     measured = None
     for step, is_counted in _chain(number, shared, known):
@@ -44,10 +44,10 @@ def _about(number: int, shared: set[int], known: Known) -> Any:
 
 
 def _chain(number: int, shared: set[int], known: Known) -> Iterator[tuple[PlanStep, bool]]:
-    """The step and those below it, one after the other, each with whether its members are only counted.
+    """The step and those below it, one after another, each with whether its members are only counted.
 
-    A step that the other side needs as well cannot tell the two apart: more of the red cubes than of the blue ones
-    are not "cubes". So the chain ends above it.
+    A step that the other side also needs cannot distinguish the two: if there are more red cubes than blue ones, the
+    answer is not "cubes". So the chain ends above it.
     """
     is_counted = False
     while True:
