@@ -130,7 +130,7 @@ def learn_weights(rows: Sequence[tuple[str, str, Sequence[Prediction]]]) -> tupl
 
 
 _Table = tuple[npt.NDArray[np.float64], int]
-"""The probabilities (classes, systems) of the classes of a question, and the row of the right one, negative if there is none."""
+"""The probabilities (classes, systems) of the classes of a question, and the row of the right one, or -1."""
 
 
 def _table(question: str, gold: str, predictions: Sequence[Prediction]) -> _Table:

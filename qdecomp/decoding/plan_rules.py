@@ -29,7 +29,7 @@ RuleNames = bool | Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What rules need to know about each row of tokens; the last axis of ``forbidden`` is the tokens they may forbid."""
+    """What rules need to know about each row of tokens; the last axis of ``forbidden`` is the tokens to forbid."""
 
     step: TokenIds
     """The number of the step that is being written."""
