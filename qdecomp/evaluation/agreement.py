@@ -16,14 +16,14 @@ _MOST_SYSTEMS_WITH_ALL_SUBSETS = 6
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The questions that exactly these systems have right; no system stands for those that all have wrong."""
+    """The questions that exactly these systems have right; an empty set stands for those that all have wrong."""
 
     systems: tuple[str, ...]
     questions: int
 
 
 def agreement(evaluation: Evaluation, metric: str = "lf_em") -> tuple[Agreement, ...]:
-    """A count for every subset of the systems, which together are all questions; the largest first.
+    """A count for every subset of the systems, the largest first; the counts add up to all questions.
 
     With more than six systems, subsets that never occur are left out.
     """

@@ -1,7 +1,7 @@
 """Mean scores with bootstrap intervals: overall, by source and by number of gold steps.
 
-The intervals are percentile intervals of :func:`scipy.stats.bootstrap` over questions. Where all questions of a
-group have one score, resampling cannot vary it: the interval is that score, and says little in a small group. A
+The intervals are percentile intervals of :func:`scipy.stats.bootstrap` over questions. If all questions of a
+group have the same score, resampling cannot vary it: the interval is that score, and says little in a small group. A
 group of one question has no interval.
 """
 
@@ -29,8 +29,8 @@ _VALUES_AT_A_TIME = 4_000_000
 class Score:
     """The mean over the questions that have a value, its interval, and how many questions have an error.
 
-    Most errors are wrong answers with a value; only what has no value (a time limit) is left out of the mean, and
-    ``questions`` says how many are in it.
+    Most errors are wrong answers with a value; only what has no value (because of a time limit) is left out of the
+    mean, and ``questions`` says how many are in it.
     """
 
     mean: float | None
@@ -59,7 +59,7 @@ class Breakdown:
 
 
 def break_down(columns: ScoreColumns, metrics: Sequence[Metric], *, seed: int = 0) -> Breakdown:
-    """The scores of a system on all questions and on its parts."""
+    """The scores of a system on all questions and on parts of them."""
     by_source, by_steps = columns.places_by_source(), columns.places_by_steps()
     return Breakdown(
         overall=score_group("all", columns, metrics, seed=seed),

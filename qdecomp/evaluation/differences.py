@@ -1,8 +1,8 @@
 """What kind of difference there is between a wrong prediction and the gold decomposition.
 
-These are the error classes of the paper as far as a program can tell them. The steps are compared with their words
-normalised as LF-EM does, but before it merges steps, so that a missing filter is a missing step. A question may
-have several kinds, but ``elaboration level`` and ``tokens only`` stand alone, as they say that the rest is right.
+These are the error classes of the paper, as far as a program can recognise them. The steps are compared with their
+words normalised as in LF-EM, but before it merges steps, so that a missing filter is a missing step. A question may
+have several kinds, but ``elaboration level`` and ``tokens only`` stand alone, because they say that the rest is right.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _MEANINGS = {
 }
 
 NO_STEP = "none"
-"""Stands for an operator where a step has no counterpart."""
+"""Stands for an operator if a step has no counterpart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class StepRemark:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A question with the steps of both sides compared; without an alignment where a side has no logical form."""
+    """A question with the steps of both sides compared; without an alignment if a side has no logical form."""
 
     question: QuestionScores
     kinds: frozenset[DifferenceKind]
@@ -98,7 +98,7 @@ class Analysis:
 def analyse(question: QuestionScores) -> Analysis:
     """Compare prediction and gold; a question that LF-EM finds right has no kinds of difference.
 
-    Where a mistake of ours stands in the way, the analysis has it as ``mistake`` and nothing else.
+    If a mistake of ours prevents it, the analysis has that as ``mistake`` and nothing else.
     """
     try:
         with as_row_errors():
@@ -120,7 +120,7 @@ def _analyse(question: QuestionScores) -> Analysis:
 
 @dataclass(frozen=True, slots=True)
 class ComparedSteps:
-    """The steps of both sides with their differences; without an alignment where a side has no logical form."""
+    """The steps of both sides with their differences; without an alignment if a side has no logical form."""
 
     gold: tuple[StepRemark, ...]
     predicted: tuple[StepRemark, ...]
@@ -128,7 +128,7 @@ class ComparedSteps:
 
 
 def compare_steps(question: str, prediction: str | None, gold: str | None) -> ComparedSteps:
-    """Pair the steps of two decompositions and say how the two of each pair differ."""
+    """Pair the steps of two decompositions and say how the two steps of each pair differ."""
     gold_side, predicted_side = _Side.of(question, gold), _Side.of(question, prediction)
     if gold_side.steps is None or predicted_side.steps is None:
         return ComparedSteps(gold_side.remarked({}), predicted_side.remarked({}), None)
@@ -139,7 +139,7 @@ def compare_steps(question: str, prediction: str | None, gold: str | None) -> Co
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The steps of a decomposition as texts and, where it has a logical form, normalised."""
+    """The steps of a decomposition as texts and, if it has a logical form, normalised."""
 
     texts: tuple[str, ...]
     steps: tuple[NormalizedStep, ...] | None
@@ -206,7 +206,7 @@ def _computations(steps: Sequence[NormalizedStep]) -> Counter[tuple[Operator, tu
 
 
 def operator_confusion(analyses: Iterable[Analysis]) -> Counter[tuple[str, str]]:
-    """How often a gold operator's step has a counterpart of which operator; ``none`` is a missing or extra step."""
+    """How often the counterpart of a gold operator has which operator; ``none`` is a missing or extra step."""
     pairs: Counter[tuple[str, str]] = Counter()
     for analysis in analyses:
         alignment = analysis.alignment

@@ -23,7 +23,7 @@ _ProblemsToJson: TypeAlias = Callable[[Sequence[RowProblem]], list[dict[str, Any
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The figures of an evaluation: a breakdown for each system and the comparisons of every two."""
+    """The figures of an evaluation: a breakdown for each system and a comparison of every two."""
 
     evaluation: Evaluation
     breakdowns: tuple[Breakdown, ...]
@@ -32,7 +32,7 @@ class Summary:
 
 
 def summarize(evaluation: Evaluation, *, seed: int = 0) -> Summary:
-    """Aggregate the scores; the seed decides the resamples of intervals and permutation tests."""
+    """Aggregate the scores; the seed determines the resamples of intervals and permutation tests."""
     breakdowns = tuple(break_down(system.columns, evaluation.metrics, seed=seed) for system in evaluation.systems)
     return Summary(evaluation, breakdowns, compare_systems(evaluation, seed=seed), seed)
 
@@ -104,7 +104,7 @@ def _problem_to_json(problem: RowProblem) -> dict[str, Any]:
 
 
 class _WrittenOneByOne(list[dict[str, Any]]):
-    """A list for ``json.dump``, which asks its length and its members; these are made when they are written."""
+    """A list for ``json.dump``, which asks for its length and members; these are created when they are written."""
 
     def __init__(self, problems: Sequence[RowProblem]) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ class _WrittenOneByOne(list[dict[str, Any]]):
 def detail_lines(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
     """One value for each system and question, system by system in the gold file's order.
 
-    The evaluation is one that has kept its questions.
+    The evaluation must have kept its questions.
     """
     for system in evaluation.systems:
         for question in system.questions:

@@ -42,7 +42,7 @@ def holds_json(path: Path) -> bool:
 
 
 def written_rows(path: Path, column: str) -> tuple[bool, Iterator[WrittenRow | RowProblem]]:
-    """Whether the rows name their questions, and the rows, which are read as they are asked for."""
+    """Whether the rows name their questions, and the rows, which are read lazily."""
     if holds_json(path):
         return True, _json_rows(path, column)
     header, rows = read_table(path)

@@ -2,7 +2,7 @@
 
 Predictions are prediction records (JSON lines, matched by ``question_id``) or a CSV with a ``decomposition``
 column, matched by its ``question_id`` column or, as on Break's leaderboard, by the order of the gold file. Rows
-that cannot be used are told by number; a question without a usable row counts as wrong.
+that cannot be used are reported by number; a question without a usable row counts as wrong.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class PredictionRow:
-    """What a system answered to a question; where ``text`` is None, ``reason`` says why there is none."""
+    """What a system answered to a question; if ``text`` is None, ``reason`` says why."""
 
     text: str | None
     reason: str | None = None
     reading: Reading | None = field(default=None, compare=False)
-    """How the text was found in what the file has."""
+    """How the text was found in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class SystemPredictions:
 
 
 def read_gold(path: str | Path) -> Gold:
-    """Read Break's CSV for scoring; every question needs an id of its own, and there must be decompositions."""
+    """Read Break's CSV for scoring; every question needs a unique id, and there must be decompositions."""
     examples: SpilledRows[BreakExample] = SpilledRows()
     problems: SpilledRows[RowProblem] = SpilledRows()
     nameless: str | None = None
@@ -104,7 +104,7 @@ def _index(examples: Sequence[BreakExample]) -> RowIndex:
 
 
 def name_systems(options: Iterable[str]) -> list[tuple[str, Path]]:
-    """The names and files of prediction options, each ``NAME=FILE`` or only a file, which is named after itself.
+    """The names and files of prediction options, each ``NAME=FILE`` or just a file, whose name is then used.
 
     >>> [name for name, path in name_systems(["out/biaffine.jsonl", "CopyNet=out/copynet.csv"])]
     ['biaffine', 'CopyNet']
@@ -140,7 +140,7 @@ def read_predictions(
 
 
 class _CountedRows:
-    """Rows that are passed on once, and how many there were."""
+    """Passes rows on, once, and counts them."""
 
     def __init__(self, rows: Iterable[WrittenRow | RowProblem]) -> None:
         self._rows = rows
@@ -194,7 +194,7 @@ def _match_by_id(
 ) -> Sequence[PredictionRow]:
     index = _index(gold.examples)
     predictions: SpilledRows[PredictionRow] = SpilledRows()
-    # For each question the place of its prediction among these, and the row that it was in.
+    # For each question the place of its prediction among these, and its row in the file.
     places = array("q", [-1]) * len(gold.examples)
     numbers = array("q", [0]) * len(gold.examples)
     for row in rows:

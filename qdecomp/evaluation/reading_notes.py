@@ -14,7 +14,7 @@ _WORDS_SHOWN = 12
 
 
 def reading_lines(path: Path, readings: Iterable[Reading]) -> list[str]:
-    """The forms that were found where they are not Break's text, and a warning where most look misread."""
+    """The forms that were found, if they are not Break's text, and a warning if most look misread."""
     forms: Counter[str] = Counter()
     doubtful = 0
     first: Reading | None = None

@@ -24,13 +24,13 @@ class ProblemKind(str, Enum):
 
     @property
     def in_gold(self) -> bool:
-        """Whether the row that is named is one of the gold file."""
+        """Whether the row is in the gold file."""
         return self in (ProblemKind.MISSING, ProblemKind.NO_GOLD)
 
 
 @dataclass(frozen=True, slots=True)
 class RowProblem:
-    """A row, counted from 1, that is not as it should be; ``kind.in_gold`` says in which file."""
+    """A row with a problem, counted from 1; ``kind.in_gold`` says in which file."""
 
     kind: ProblemKind
     row: int

@@ -21,9 +21,9 @@ _NO_VALUE = float("nan")
 
 
 class ScoreColumns:
-    """What the figures of a system rest on: for each question its source, its steps, its scores and its errors.
+    """What the figures of a system are based on: for each question its source, its steps, its scores and its errors.
 
-    A score that is not there is NaN. The texts of errors are only counted, by kind.
+    A missing score is NaN. The texts of errors are only counted, by kind.
     """
 
     def __init__(self, metrics: Sequence[str]) -> None:
@@ -34,7 +34,7 @@ class ScoreColumns:
         self._failed = {name: bytearray() for name in metrics}
         self._kinds: dict[str, Counter[str]] = {name: Counter() for name in metrics}
         self.mistakes = 0
-        """How many questions have a result that a mistake in the code has spoilt."""
+        """How many questions have a result that failed because of a mistake in the code."""
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -63,7 +63,7 @@ class ScoreColumns:
         self.mistakes += others.mistakes
 
     def values(self, metric: str) -> np.ndarray:
-        """The scores of a metric; NaN where there is none."""
+        """The scores of a metric; NaN if there is none."""
         import numpy as np
 
         return np.asarray(self._values[metric], dtype=float)
@@ -95,5 +95,5 @@ class ScoreColumns:
         return {int(number): np.flatnonzero(steps == number) for number in np.unique(steps)}
 
     def error_counts(self, metric: str) -> dict[str, int]:
-        """How many questions have an error under a metric for which kind of reason, the commonest first."""
+        """How many questions have an error under a metric, by kind of reason, the commonest first."""
         return dict(sorted(self._kinds[metric].items(), key=lambda item: (-item[1], item[0])))

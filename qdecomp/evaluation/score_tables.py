@@ -142,7 +142,7 @@ def _comparison_tables(summary: Summary) -> list[Table]:
 
 
 def format_p_value(value: float) -> str:
-    """Four decimals, or that it is less than that.
+    """Four decimals, or that it is smaller.
 
     >>> format_p_value(0.03), format_p_value(1e-9)
     ('0.0300', '< 0.0001')

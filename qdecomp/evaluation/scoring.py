@@ -38,9 +38,9 @@ __all__ = [
     "number_of_steps",
 ]
 
-# A metric that is always shown next to another one: the reader of a published score is to see the strict one too.
+# A metric that is always shown with another one: the reader of a published score should see the strict one, too.
 _COMPANIONS = {"lf_em": "lf_em_strict"}
-# The names in files follow those of Break's evaluator where they are not the names of the command line.
+# The names in files that differ from those on the command line: they follow Break's evaluator.
 _FIELD_NAMES = {"em": "exact_match"}
 
 _NO_GOLD = "gold: no decomposition"
@@ -62,7 +62,7 @@ class QuestionScores:
 
 @dataclass(frozen=True, slots=True)
 class SystemScores:
-    """The scores of one system, and its questions in the gold file's order where these were to be kept."""
+    """The scores of one system, and its questions in the gold file's order, if they were kept."""
 
     system: SystemPredictions
     columns: ScoreColumns
@@ -84,7 +84,7 @@ class Evaluation:
 
 
 def choose_metrics(names: Iterable[str] = DEFAULT_METRICS) -> tuple[Metric, ...]:
-    """The metrics of these names, without repetitions, each with the one that is always shown next to it.
+    """The metrics of these names, without repetitions, each with the one that is always shown with it.
 
     >>> [metric.name for metric in choose_metrics(["lf_em", "em"])]
     ['lf_em', 'lf_em_strict', 'em']
@@ -103,7 +103,7 @@ def field_name(metric: Metric) -> str:
 
 
 def number_of_steps(decomposition: str) -> int:
-    """How many steps a text has, whether they make sense or not.
+    """How many steps a text has, whether or not they make sense.
 
     >>> number_of_steps("return flights ;;return #1 from denver ;return ")
     2
@@ -113,7 +113,7 @@ def number_of_steps(decomposition: str) -> int:
 
 
 class Describe(Protocol):
-    """Makes a text of scored questions, in the process that scored them."""
+    """Turns scored questions into text, in the process that scored them."""
 
     def __call__(self, system: str, questions: Sequence[QuestionScores], metrics: Sequence[Metric], /) -> str:
         """The text of some questions of a system."""
@@ -133,16 +133,16 @@ def evaluate(
 ) -> Evaluation:
     """Score the systems' predictions; a question without a prediction gets the worst score and an error.
 
-    For files of any size leave the questions out (``keep_questions``) and take what they have to say as it comes:
-    ``write`` gets the text that ``describe`` makes of them, system by system in the gold file's order. With more than
-    one of ``processes``, or with ``spread`` for workers elsewhere, the metrics are registered ones.
+    For files of any size, do not keep the questions (``keep_questions``) but write them out as they come: ``write``
+    gets the text that ``describe`` makes of them, system by system in the gold file's order. With several
+    ``processes``, or with ``spread`` for workers on other machines, all metrics must be registered.
     """
     options = options or MetricOptions()
     functions = _load(metrics, options)
-    # A file that is kept between runs is written once, and not by each process for itself.
+    # A file that is kept between runs is written once, not by each process.
     prepared_here = (processes == 1 and spread is None) or options.annotation_cache is not None
     for function in functions.values() if prepared_here else ():
-        # The results are the same without; the row that a mistake of ours is about says so when it is scored.
+        # The results are the same without it; if a row fails because of a mistake of ours, scoring it will say so.
         with suppress(OurMistakeError), as_row_errors():
             prepare(function, (row for system in systems for row in _scorable(_pairs(gold, system))))
     scored = []
@@ -165,7 +165,7 @@ def evaluate(
 
 @dataclass(frozen=True, slots=True)
 class ChunkPlan:
-    """What is to be done with some questions of a system; it can go to another process."""
+    """What to do with some questions of a system; it can be sent to another process."""
 
     system: str
     metrics: tuple[str, ...]
@@ -176,7 +176,7 @@ class ChunkPlan:
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """What became of some questions of a system."""
+    """The result for some questions of a system."""
 
     columns: ScoreColumns
     questions: tuple[QuestionScores, ...]
@@ -197,7 +197,7 @@ def _score_elsewhere(pairs: Sequence[Pair], plan: ChunkPlan) -> list[ScoredChunk
 
 
 def _died_chunk(pair: Pair, plan: ChunkPlan) -> ScoredChunk:
-    """What becomes of a question that no worker survives: the worst score, and the reason."""
+    """The result for a question that no worker survives: the worst score, and the reason."""
     results = {
         metric: MetricResult(_worst(metric), ROW_KILLED_WORKERS)
         for metric in (get_metric(name) for name in plan.metrics)
@@ -289,10 +289,10 @@ def _worst(metric: Metric) -> float:
 
 
 def count_mistakes(evaluation: Evaluation) -> int:
-    """How many questions of all systems have a result that a mistake in the code has spoilt."""
+    """How many questions of all systems have a result that failed because of a mistake in the code."""
     return sum(system.columns.mistakes for system in evaluation.systems)
 
 
 def has_mistake(question: QuestionScores) -> bool:
-    """Whether a mistake in the code has spoilt a result."""
+    """Whether a result failed because of a mistake in the code."""
     return any(is_mistake(result.error) for result in question.results.values())

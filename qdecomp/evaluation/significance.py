@@ -1,12 +1,12 @@
 """Whether the difference between two systems on the same questions may be due to chance.
 
-Both systems answer the same questions, so the tests are paired. For a verdict (EM, LF-EM, NormEM) it is McNemar's
-test in its exact form: of the questions that only one of the two has right, each system should get half if they
-were equally good, which a binomial test decides without any approximation. A graded score (SARI, GED) has no such
-counts; there a permutation test flips the sign of each question's difference at random and asks how often the
-mean difference is at least as large as the one that was seen. Neither assumes a distribution. With more than two
-systems there are several comparisons; Holm's adjustment keeps the chance of any false alarm among those of a metric
-below the level that one reads the adjusted values at.
+Both systems answer the same questions, so the tests are paired. For a verdict (EM, LF-EM, NormEM) it is McNemar's test
+in its exact form: of the questions that only one of the two has right, each system should get half if they were equally
+good, which a binomial test decides without any approximation. A graded score (SARI, GED) has no such counts; there a
+permutation test flips the sign of each question's difference at random and asks how often the mean difference is at
+least as large as the observed one. Neither assumes a distribution. With more than two systems there are several
+comparisons; Holm's adjustment keeps the chance of any false alarm among those of a metric below the level at which the
+adjusted values are read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _VALUES_AT_A_TIME = 4_000_000
 class Comparison:
     """Two systems under one metric, over the questions that both have a value for.
 
-    ``difference`` is the first system's mean less the second's. ``first_better`` and ``second_better`` count the
+    ``difference`` is the first system's mean minus the second's. ``first_better`` and ``second_better`` count the
     questions on which one has the better score. ``p_adjusted`` is the p-value after Holm's adjustment for all
     pairs of systems.
     """
@@ -94,7 +94,7 @@ def _mcnemar(only_first: int, only_second: int) -> float:
 
 
 def _permutation(differences: np.ndarray, seed: int) -> float:
-    """The p-value for a mean of zero; questions without a difference take no part, as flipping changes nothing."""
+    """The p-value for a mean of zero; questions without a difference are left out, since flipping changes nothing."""
     import numpy as np
     from scipy import stats
 

@@ -1,4 +1,4 @@
-"""Which predicted step stands for which gold step, when two decompositions are not the same."""
+"""Which predicted step corresponds to which gold step, if two decompositions are not the same."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from qdecomp.data_structures.qdmr import order_by_references
 
 __all__ = ["StepDifference", "StepPairing", "all_words", "pair_steps", "step_differences"]
 
-# How much each likeness of two steps weighs; together they are 1.
+# How much each similarity of two steps weighs; the weights add up to 1.
 _SAME_OPERATOR = 0.4
 _SAME_PROPERTIES = 0.1
 _OWN_WORDS = 0.25
 _REACHED_WORDS = 0.25
-# Two steps that are less alike do not stand for each other. Equal operators, or else the same words over the same
-# steps, are just enough.
+# Steps that are less similar than this do not correspond. Equal operators, or else the same words over the same steps,
+# are st enough.
 _ENOUGH = 0.5
-# Among equally good partners the one at the same place is taken.
+# Among equally good partners, the one at the same place is chosen.
 _PLACE = 0.001
 
 
 class StepDifference(str, Enum):
-    """In what a predicted step differs from the gold step that it stands for."""
+    """How a predicted step differs from its gold counterpart."""
 
     OPERATOR = "operator"
     REFERENCES = "references"
@@ -36,9 +36,9 @@ class StepDifference(str, Enum):
 class StepPairing:
     """The steps of both sides by their places (from 0): pairs, and those without a partner.
 
-    A gold step whose words are all part of one predicted step, which stands for another gold step, is not missing
-    but joined (``joined_gold``), as "large" in "large cubes" for "cubes", "#1 that are large"; and the other way
-    round (``joined_predicted``).
+    If all words of a gold step are part of one predicted step, which corresponds to another gold step, it is not
+    missing but joined (``joined_gold``), like "large" in "large cubes" for "cubes", "#1 that are large"; and vice versa
+    (``joined_predicted``).
     """
 
     gold: tuple[NormalizedStep, ...]
@@ -51,9 +51,9 @@ class StepPairing:
 
 
 def pair_steps(gold: Sequence[NormalizedStep], predicted: Sequence[NormalizedStep]) -> StepPairing:
-    """Pair the steps so that the pairs are as alike as can be.
+    """Pair the steps so that the pairs are as similar as possible.
 
-    Steps are alike by operator, by their own words, and by all words that they reach through their references.
+    Similarity is by operator, by own words, and by all words that a step reaches through its references.
     """
     import numpy as np
     from scipy.optimize import linear_sum_assignment
@@ -128,10 +128,10 @@ def _reached_words(steps: Sequence[NormalizedStep]) -> list[frozenset[str]]:
 
 
 def step_differences(alignment: StepPairing) -> Iterator[tuple[int, int, frozenset[StepDifference]]]:
-    """In what the two steps of each pair differ; arguments are compared only under the same operator.
+    """How the two steps of each pair differ; arguments are compared only under the same operator.
 
     A reference to a step without a partner is followed to the nearest steps that have one: a step that is missing
-    in a chain is one difference, not two. The words of joined steps are no difference.
+    from a chain is one difference, not two. The words of joined steps are no difference.
     """
     partner = dict(alignment.pairs)
     gold_targets = _partners_reached(alignment.gold, {place: place for place in partner})
@@ -151,7 +151,7 @@ def step_differences(alignment: StepPairing) -> Iterator[tuple[int, int, frozens
 
 
 def _partners_reached(steps: Sequence[NormalizedStep], known: dict[int, int]) -> dict[int, frozenset[int]]:
-    """For each step's number the gold places that it stands for: its partner's or those of the steps below it."""
+    """For each step number the corresponding gold places: its partner's, or those of the steps below it."""
     reached: dict[int, frozenset[int]] = {}
     for number in _order(steps):
         if number - 1 in known:

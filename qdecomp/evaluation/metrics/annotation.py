@@ -1,8 +1,8 @@
 """Linguistic annotations of steps: what NormEM needs to know about their words, and files that hold it.
 
-A step is annotated after its references were masked: ``@@1@@ that are red`` is parsed as ``people that are red``.
+A step is annotated after its references have been masked: ``@@1@@ that are red`` is parsed as ``people that are red``.
 The annotations come from spaCy (:mod:`qdecomp.evaluation.metrics.spacy_annotation`) or from a file, which gives the
-verdicts of the parser that wrote the file, whatever is installed here.
+verdicts of the parser that wrote the file, whatever is installed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class MissingAnnotationError(QDecompError):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token in the parse of a step; ``head`` is the position of its head, a root is its own."""
+    """A token in the parse of a step; ``head`` is the position of its head, a root is its own head."""
 
     text: str
     tag: str
@@ -55,7 +55,8 @@ class Token:
 class StepAnnotation:
     """A step's parse. ``references`` holds (position, step number); the tokens there are the masks.
 
-    ``masked`` is False in the rare case that masking changed the number of tokens: these are then of the plain text.
+    ``masked`` is False in the rare case that masking changed the number of tokens: the tokens are then those of the
+    plain text.
     """
 
     text: str
@@ -65,13 +66,13 @@ class StepAnnotation:
 
 
 class StepAnnotator(Protocol):
-    """Whoever knows the annotations of steps, which are given by :func:`step_key`."""
+    """Provides the annotations of steps, which are identified by :func:`step_key`."""
 
     def prepare(self, steps: Iterable[str]) -> None:
-        """Get ready for these steps at once, where that is quicker."""
+        """Prepare for these steps all at once, if that is faster."""
 
     def annotate(self, step: str) -> StepAnnotation:
-        """The annotation of a step; raises :class:`MissingAnnotationError` where there is none."""
+        """The annotation of a step; raises :class:`MissingAnnotationError` if there is none."""
 
 
 def step_key(label: str) -> str:
@@ -105,9 +106,9 @@ def annotation_from_json(value: Any) -> StepAnnotation:
 
 
 def read_annotations(path: str | Path, pipeline: str | None = None) -> dict[str, StepAnnotation]:
-    """The annotations of a file (JSON lines, also compressed as ``.gz``) by the steps' texts.
+    """The annotations in a file (JSON lines, possibly compressed as ``.gz``) by the steps' texts.
 
-    With a ``pipeline``, nothing is taken from a file that does not say in its first line that this one wrote it.
+    With a ``pipeline``, a file is ignored unless its first line says that this pipeline wrote it.
     """
     found: dict[str, StepAnnotation] = {}
     writer = None
@@ -133,7 +134,7 @@ def write_annotations(path: str | Path, annotations: Iterable[StepAnnotation], p
 
 
 class AnnotationFile:
-    """A :class:`StepAnnotator` that knows the steps of a file and asks another one for the rest, if there is one."""
+    """A :class:`StepAnnotator` that knows the steps in a file and asks another, if there is one, for the rest."""
 
     def __init__(self, path: str | Path, fallback: StepAnnotator | None = None) -> None:
         self._path = Path(path)

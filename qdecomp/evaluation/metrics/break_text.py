@@ -1,7 +1,7 @@
 """A decomposition the way Break's official evaluator reads it, shared by its metrics.
 
 It is more literal than :func:`~qdecomp.data_structures.qdmr.parse_qdmr`: any text is accepted, empty steps count,
-and the letters ``return`` vanish wherever they stand, because that decides Break's published scores.
+and the letters ``return`` are removed wherever they occur, because Break's published scores depend on that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SEPARATOR = " @@SEP@@ "
 _TYPED_REFERENCE = re.compile(r"#(\d+)")
 
 REFERENCE = re.compile(r"@@(\d{1,9})@@")
-"""A reference inside a label. No step has a number of more than nine digits: such a thing is a word."""
+"""A reference inside a label. No step number has more than nine digits: a longer one is a word."""
 
 
 def mention(number: int) -> str:
@@ -28,7 +28,7 @@ def mention(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BreakText:
-    """The steps' labels: without ``return``, references written ``@@2@@``, an ordinary one begins with a space."""
+    """The steps' labels: without ``return``, with references written ``@@2@@``; an ordinary one begins with a space."""
 
     labels: tuple[str, ...]
 
@@ -53,7 +53,7 @@ class BreakText:
 
     @property
     def problem(self) -> str | None:
-        """Why this is no decomposition: it is empty, or its references lead nowhere.
+        """Why this is not a decomposition: it is empty, or its references lead nowhere.
 
         >>> parse_break_text("return cubes ;return color of #2").problem
         'step 2: refers to itself (#2)'
@@ -74,5 +74,5 @@ def parse_break_text(text: str) -> BreakText:
 
 
 def flat_text(labels: tuple[str, ...]) -> str:
-    """The labels in one line; an empty one stays between its separators."""
+    """The labels in one line; an empty one leaves only its separators."""
     return _SEPARATOR.join(label.replace("  ", " ").strip() for label in labels)

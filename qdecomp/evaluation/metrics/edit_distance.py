@@ -1,8 +1,8 @@
 """The exact edit distance of two directed graphs, as an integer program.
 
-Which node of one graph is which of the other is chosen together with the edges that this makes equal. The published
-evaluator searches for it with networkx, which takes minutes from nine nodes on and lets a self-loop pass for another
-edge; the program mostly takes a fraction of a second and finds the true minimum.
+The program chooses which node of one graph corresponds to which node of the other, together with the edges that this
+makes equal. The published evaluator searches with networkx, which takes minutes for nine nodes or more and treats a
+self-loop like any other edge; the program usually takes a fraction of a second and finds the true minimum.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class TimeIsUpError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EditProblem:
-    """Two graphs with nodes 0, 1, 2, …: their edges, and what it costs to take a node of one for one of the other.
+    """Two graphs with nodes 0, 1, 2, …: their edges, and what it costs to match a node of one with a node of the other.
 
-    To add or remove a node or an edge costs 1, to keep an edge nothing.
+    Adding or removing a node or an edge costs 1; keeping an edge costs nothing.
     """
 
     substitution_costs: Sequence[Sequence[float]]
@@ -78,7 +78,7 @@ def edit_distance(problem: EditProblem, seconds: float) -> float:
 
 
 def _largest_saving(problem: EditProblem, seconds: float) -> float:
-    """What the best choice of equal nodes and edges saves; variable by variable, equal or not."""
+    """What the best choice of equal nodes and edges saves; each variable says whether a pair is equal."""
     import numpy as np
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
@@ -100,7 +100,7 @@ def _largest_saving(problem: EditProblem, seconds: float) -> float:
 
 
 def _constraints(problem: EditProblem) -> _Rows:
-    """A node is at most one other node; edges can be equal only if the nodes at both ends are."""
+    """A node equals at most one other node; edges can be equal only if the nodes at both ends are."""
     size = problem.second_size
     edges_start = problem.first_size * size
 

@@ -1,4 +1,4 @@
-"""Exact match: the same text but for spaces, letter case and the word ``return``."""
+"""Exact match: the same text except for spaces, letter case and the word ``return``."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ __all__ = ["Ged", "load_ged", "match_ratio"]
 class Ged:
     """The metric: 0 for the same graph, about 1 (it may be more) for nothing in common.
 
-    A row that takes longer than the time limit has no value; the error says so. Apart from self-references, where
-    the official evaluator's values are too low, this is its GED.
+    A row that takes longer than the time limit has no value; the error says so. Except for self-references, for
+    which the official evaluator's values are too low, this is its GED.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -41,7 +41,7 @@ class Ged:
             return MetricResult(None, str(error))
 
     def prepare(self, rows: Iterable[tuple[str, str, str]]) -> None:
-        """Look up the lemmas of all rows at once, which is much quicker than one by one."""
+        """Look up the lemmas of all rows at once, which is much faster than one by one."""
         texts = dict.fromkeys(text for _, prediction, gold in rows for text in (prediction, gold))
         self._lemmas.prepare(label for text in texts for label in parse_break_text(text).labels)
 
@@ -67,14 +67,14 @@ def load_ged(options: MetricOptions) -> Ged:
 def match_ratio(prediction: Sequence[str], gold: Sequence[str]) -> float:
     """The share of words that are equal when one text is edited word by word into the other.
 
-    Of several shortest ways to edit, the official one replaces before it inserts, and inserts before it deletes.
+    Of several shortest edits, the official evaluator prefers replacing to inserting, and inserting to deleting.
 
     >>> match_ratio(["from", "sfo", "to", "denver"], ["from", "sfo"])
     0.6666666666666666
     """
     if not prediction and not gold:
         return 1.0
-    # For each beginning of the gold text: the cost so far and the number of equal words.
+    # For each prefix of the gold text: the cost so far and the number of equal words.
     above = [(cost, 0) for cost in range(len(gold) + 1)]
     for row, word in enumerate(prediction, start=1):
         current = [(row, 0)]

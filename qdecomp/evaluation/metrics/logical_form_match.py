@@ -12,7 +12,7 @@ __all__ = ["load_lf_em", "load_strict_lf_em", "score_lf_em"]
 
 
 def score_lf_em(question: str, prediction: str, gold: str, *, strict: bool = False) -> MetricResult:
-    """LF-EM's verdict; the details hold both normalised forms, None for a side that has none.
+    """LF-EM's verdict; the details hold both normalised forms, or None for a side that has none.
 
     >>> score_lf_em("How many cubes are there?", "return cube ;return the number of #1", "cubes; number of #1").value
     1.0

@@ -1,7 +1,7 @@
 """What a metric is, and the table of metrics by name.
 
 A metric is one function of a question, a predicted and a gold decomposition. It scores any text: what it cannot
-read has a result with an error, never an exception. To add one, write the function and :func:`register` it.
+read gets a result with an error, never an exception. To add one, write the function and :func:`register` it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-# One for all, as most of millions of results have none.
+# One for all, because most of millions of results have none.
 _NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -37,9 +37,9 @@ _NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
 class MetricResult:
     """The score of one prediction; a verdict is 1.0 or 0.0.
 
-    ``value`` is None when there is no score (the time was up, for example) and ``error`` then says why. A score
-    with an error is a verdict that is false because something could not be read. ``evidence`` among the details is
-    a sequence of lines that say what the verdict rests on; reports show them with the question.
+    ``value`` is None if there is no score (after a timeout, for example), and ``error`` then says why. A score with an
+    error is a verdict that is false because something could not be read. ``evidence`` in the details is a sequence of
+    lines that say what the verdict is based on; reports show them with the question.
     """
 
     value: float | None
@@ -60,10 +60,10 @@ MetricFunction: TypeAlias = Callable[[str, str, str], MetricResult]
 
 @dataclass(frozen=True, slots=True)
 class MetricOptions:
-    """What a user may choose about the metrics; each looks at what concerns it."""
+    """The user's choices for the metrics; each metric reads those that concern it."""
 
     annotations: Path | None = None
-    """For ``norm_em``: a file with the linguistic annotations of the steps; spaCy is asked for what it lacks."""
+    """For ``norm_em``: a file with the linguistic annotations of the steps; spaCy provides what is missing."""
     annotation_cache: Path | None = None
     """For ``norm_em``: a file that keeps spaCy's annotations between runs."""
     ged_seconds: float = 20.0
@@ -74,7 +74,7 @@ class MetricOptions:
 class Metric:
     """A metric's name on the command line, its name for people, and how to get its function.
 
-    ``load`` imports what the metric needs, so that a metric that nobody asks for costs nothing.
+    ``load`` imports what the metric needs, so that a metric that is not used costs nothing.
     """
 
     name: str
@@ -87,14 +87,14 @@ class Metric:
 
 @runtime_checkable
 class Preparable(Protocol):
-    """A metric function that is quicker when it sees all its rows beforehand."""
+    """A metric function that is faster if it sees all its rows beforehand."""
 
     def prepare(self, rows: Iterable[tuple[str, str, str]]) -> None:
         """Do the work that the rows (question, prediction, gold) have in common."""
 
 
 def prepare(function: MetricFunction, rows: Iterable[tuple[str, str, str]]) -> None:
-    """Let a function see its rows beforehand, where it cares; the results are the same without."""
+    """Let a function see its rows beforehand, if it can use that; the results are the same without."""
     if isinstance(function, Preparable):
         function.prepare(rows)
 
@@ -108,7 +108,7 @@ DEFAULT_METRICS = ("em", "sari", "lf_em")
 
 
 def register(metric: Metric) -> Metric:
-    """Add a metric to :data:`METRICS`; a name is taken once."""
+    """Add a metric to :data:`METRICS`; each name can be used only once."""
     if metric.name in _REGISTRY:
         raise ValueError(f"there is already a metric {metric.name!r}")
     _REGISTRY[metric.name] = metric

@@ -1,8 +1,8 @@
 """Part of speech and lemma as fixed functions of a word and its Penn tag.
 
-Break's official evaluator ran on spaCy 2, where a statistical model chose the tag and everything else followed from
-it. Current models decide these by context, which moves NormEM by two points; the functions here bring the old answers
-back on top of any tagger.
+Break's official evaluator ran on spaCy 2, where a statistical model chose the tag and everything else followed from it.
+Current models decide these by context, which changes NormEM by two points; the functions here restore the old answers
+on top of any tagger.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TAGS_OF_PART_OF_SPEECH = {
 }
 _PART_OF_SPEECH = {tag: part for part, tags in _TAGS_OF_PART_OF_SPEECH.items() for tag in tags.split()}
 
-# Words that are something else than their tag says: (tag, part of speech, words). The misspellings are real data.
+# Words that are something other than their tag says: (tag, part of speech, words). The misspellings are real data.
 _SPECIAL_WORDS = (
     (
         "IN",
@@ -80,7 +80,7 @@ _SPECIAL_LEMMA = {(word, tag): lemma for tag, lemma, words in _SPECIAL_LEMMAS fo
 
 _STRAIGHT_QUOTES = {"“": '"', "”": '"', "‘": "'", "’": "'"}
 
-# The class of words in whose tables an inflected form is looked up. Base forms and names stay as they are.
+# The word class whose table an inflected form is looked up in. Base forms and names stay as they are.
 _CLASS_OF_TAG = {
     "NNS": "noun",
     **dict.fromkeys(("VBD", "VBG", "VBN", "VBZ", "MD"), "verb"),
@@ -119,7 +119,7 @@ INFLECTED_CLASSES = tuple(_SUFFIXES)
 
 @dataclass(frozen=True, slots=True)
 class WordTable:
-    """What is known about one class of words: the lemmas there are, and irregular forms with their lemmas."""
+    """What is known about one word class: its lemmas, and irregular forms with their lemmas."""
 
     lemmas: frozenset[str]
     irregular: Mapping[str, tuple[str, ...]]
@@ -136,7 +136,7 @@ class LemmaTables:
 
 
 def part_of_speech(word: str, tag: str) -> str:
-    """The universal part of speech; a tag that nobody knows is ``X``.
+    """The universal part of speech; an unknown tag is ``X``.
 
     >>> part_of_speech("that", "WDT"), part_of_speech("near", "IN"), part_of_speech("of", "IN")
     ('DET', 'SCONJ', 'ADP')
@@ -164,7 +164,7 @@ def lemma_of(word: str, tag: str, tables: LemmaTables) -> str:
 
 
 def _uninflected(word: str, suffixes: tuple[tuple[str, str], ...], table: WordTable) -> str:
-    """The irregular lemma, or what the first fitting suffix gives; a known lemma goes before an unknown one."""
+    """The irregular lemma, or what the first matching suffix gives; a known lemma is preferred to an unknown one."""
     candidates = [
         word.removesuffix(suffix) + replacement
         for suffix, replacement in suffixes

@@ -23,7 +23,7 @@ def sari(question: str, prediction: str, gold: str) -> MetricResult:
 
 
 def sari_score(source: str, prediction: str, target: str) -> float:
-    """SARI of three lines of words. Every single space separates, so that a double one makes an empty word.
+    """SARI of three lines of words. Every single space separates, so a double one makes an empty word.
 
     >>> round(sari_score("how big is texas ", "texas @@SEP@@ size of @@1@@", "size of texas"), 6)
     0.75

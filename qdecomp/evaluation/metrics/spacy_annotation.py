@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 __all__ = ["SpacyAnnotator", "SpacyLemmas"]
 
 _PIPELINE = "en_core_web_sm"
-# Nothing of what these say is used; the lemmatizer's tables are, and they are there all the same.
+# The output of these is not used; the lemmatizer's tables are, and they are available anyway.
 _UNUSED = ("ner", "attribute_ruler", "lemmatizer")
-# The official evaluator puts "objects" in the place of a reference, which current models often take for a verb.
+# The official evaluator replaces a reference with "objects", which current models often take for a verb.
 _MASK = "people"
-# So they do where the word itself begins a step. There it is a noun.
+# They do the same if the word itself begins a step. There it is a noun.
 _NOUN_TAGS = {("object", "VB"): "NN", ("object", "VBP"): "NN", ("objects", "VBZ"): "NNS"}
 _BATCH = 256
-# The parser's memory grows with the length, and no real step is near this.
+# The parser's memory grows with the length, and no real step is nearly this long.
 _MOST_CHARACTERS = 5_000
 
 
 class SpacyAnnotator:
-    """Annotates steps with ``en_core_web_sm`` and remembers them; in a file, too, if one is given.
+    """Annotates steps with ``en_core_web_sm`` and remembers them, also in a file if one is given.
 
-    The file is read before the first step and written at the end of :meth:`prepare`. It says which pipeline wrote
-    it, and what another one wrote is not used.
+    The file is read before the first step and written at the end of :meth:`prepare`. It says which pipeline wrote it; a
+    file from another pipeline is not used.
     """
 
     def __init__(self, cache: str | Path | None = None) -> None:
@@ -74,13 +74,13 @@ class SpacyLemmas:
         self._known: dict[str, tuple[str, ...]] = {}
 
     def prepare(self, texts: Iterable[str]) -> None:
-        """Look the texts up in batches."""
+        """Look up the texts in batches."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known and len(text) <= _MOST_CHARACTERS]
         for text, tokens in zip(new, _parse(new, needs_tree=False), strict=True):
             self._known[text] = tuple(token.lemma for token in tokens)
 
     def lemmas(self, text: str) -> tuple[str, ...]:
-        """The lemmas of all tokens, also of spaces at the beginning."""
+        """The lemmas of all tokens, including spaces at the beginning."""
         if len(text) > _MOST_CHARACTERS:
             raise MissingAnnotationError(f"a step of {len(text)} characters is too long to be annotated")
         self.prepare([text])

@@ -14,7 +14,7 @@ __all__ = ["StepGraph", "graph_of", "levels_of", "text_of"]
 
 @dataclass(frozen=True, slots=True)
 class StepGraph:
-    """Labels and edges by node number. The order of either matters where ties are broken."""
+    """Labels and edges by node number. The order of both matters for breaking ties."""
 
     labels: Mapping[int, str]
     edges: Mapping[int, tuple[int, ...]]
@@ -50,7 +50,7 @@ def text_of(labels: Mapping[int, str]) -> str | None:
 
 
 def levels_of(graph: StepGraph) -> dict[int, int] | None:
-    """How far each node is from the nodes without edges, by the longest way; None if one of these ways is a circle.
+    """How far each node is from the nodes without edges, by the longest path; None if there is a cycle.
 
     A node that leads to no such node (it refers to itself, for example) has no level.
     """

@@ -14,7 +14,7 @@ __all__ = ["Cell", "SystemRow", "system_rows"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A score in words; the best of its row is marked, where there is something to choose."""
+    """A score as text; the best of its row is marked, if there are several."""
 
     text: str
     is_best: bool

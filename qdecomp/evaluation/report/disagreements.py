@@ -13,7 +13,7 @@ from ..metrics.metric_table import MetricResult
 __all__ = ["MOST_SHOWN", "Disagreement", "disagreements"]
 
 MOST_SHOWN = 3000
-"""More questions make a page that opens slowly; the CSV file has them all."""
+"""With more questions, the page would open slowly; the CSV file has them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Disagreement:
 
     @property
     def right_key(self) -> str:
-        """The places of the systems that have it right, as one word, since names may hold anything."""
+        """The indices of the systems that have it right, as one word, since names may contain anything."""
         return ",".join(str(place) for place, (name, _) in enumerate(self.analyses) if name in self.right)
 
     @property

@@ -15,7 +15,7 @@ _SMALL_SHARE = 0.02
 
 
 def by_length(evaluation: Evaluation, *, seed: int = 0) -> tuple[tuple[Group, ...], ...]:
-    """The groups of each system: ``1``, ``2`` and so on, and at last ``9+`` or the like for all that are longer."""
+    """The groups of each system: ``1``, ``2`` and so on, and finally ``9+`` or the like for all that are longer."""
     import numpy as np
 
     lengths = evaluation.systems[0].columns.steps()
@@ -34,7 +34,7 @@ def by_length(evaluation: Evaluation, *, seed: int = 0) -> tuple[tuple[Group, ..
 
 
 def first_of_the_long(steps: Counter[int]) -> int:
-    """The number of steps from which all longer questions are one group: where single numbers become rare.
+    """The number of steps from which on all questions form one group: where single numbers become rare.
 
     >>> first_of_the_long(Counter({1: 5, 2: 900, 3: 700, 4: 80, 5: 12, 6: 9, 9: 1}))
     5

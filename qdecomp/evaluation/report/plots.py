@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["SERIES", "SUBSETS_SHOWN", "plot_agreement", "plot_by_source", "plot_by_steps", "plot_differences"]
 
 SERIES = 8
-"""How many systems look different; more than that repeat."""
+"""How many systems look different; with more, looks repeat."""
 
 _MARKERS = "osD^vP*X"
 _LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2, 2, 2)))
@@ -35,7 +35,7 @@ _LONGEST_LABEL = 30
 _CHARACTERS_AN_INCH = 11
 _CHARACTERS_OF_A_HANDLE = 9
 
-# Colours that stand for a CSS variable until the figure is written.
+# Colours that represent a CSS variable until the figure is written.
 _INK = "#010101"
 _FAINT = "#020202"
 _PAPER = "#030303"
@@ -105,7 +105,7 @@ def plot_by_steps(groups: Mapping[str, Sequence[Group]], metric: str, title: str
 
 
 def plot_by_source(groups: Mapping[str, Sequence[Group]], metric: str, title: str) -> str:
-    """Bars for each source, one a system, with intervals."""
+    """Bars for each source, one per system, with intervals."""
     first = next(iter(groups.values()))
 
     def draw(figure: Figure) -> None:
@@ -132,7 +132,7 @@ def plot_by_source(groups: Mapping[str, Sequence[Group]], metric: str, title: st
 
 
 def plot_agreement(subsets: Sequence[Agreement], systems: Sequence[str]) -> str:
-    """Bars for the subsets of systems, the largest first; dots below say who is right."""
+    """Bars for the subsets of systems, the largest first; dots below show which systems are right."""
     shown = subsets[:SUBSETS_SHOWN]
     total = sum(subset.questions for subset in subsets)
 
@@ -172,7 +172,7 @@ def plot_agreement(subsets: Sequence[Agreement], systems: Sequence[str]) -> str:
 
 
 def plot_differences(counts: Mapping[str, Mapping[DifferenceKind, int]], wrong: Mapping[str, int]) -> str:
-    """Bars for the kinds of difference, one a system: counts of questions, and shares of the system's wrong answers."""
+    """Bars for the kinds of difference, one per system: numbers of questions, and shares of its wrong answers."""
     kinds = list(DifferenceKind)
 
     def draw(figure: Figure) -> None:
@@ -201,7 +201,7 @@ def plot_differences(counts: Mapping[str, Mapping[DifferenceKind, int]], wrong: 
 
 
 def _count_axis(axis: Axis) -> None:
-    """Ticks at whole numbers, as there is no half a question."""
+    """Ticks at whole numbers, since there are no half questions."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, nbins="auto"))
@@ -213,7 +213,7 @@ def _percent(value: float | None) -> float:
 
 
 def _error_bars(scores: Sequence[Score]) -> list[list[float]]:
-    """How far the intervals reach below and above the means; nowhere where there is no interval."""
+    """How far the intervals reach below and above the means; zero if there is no interval."""
     spans = [
         (0.0, 0.0)
         if score.mean is None or score.low is None or score.high is None
@@ -243,7 +243,7 @@ def _fill(place: int) -> dict[str, Any]:
 
 
 def _legend(figure: Figure, axes: Axes) -> None:
-    """Above all, in as many columns as fit, where it covers nothing."""
+    """At the top, in as many columns as fit, where it covers nothing."""
     handles, labels = axes.get_legend_handles_labels()
     characters = figure.get_figwidth() * _CHARACTERS_AN_INCH
     columns = max(1, int(characters // (max(map(len, labels)) + _CHARACTERS_OF_A_HANDLE)))
@@ -251,7 +251,7 @@ def _legend(figure: Figure, axes: Axes) -> None:
 
 
 def _svg(draw: Callable[[Figure], None], size: tuple[float, float], name: str) -> str:
-    """Draw a figure and give it back as an SVG element that can stand in a page next to others."""
+    """Draw a figure and return it as an SVG element that can be in a page with others."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure

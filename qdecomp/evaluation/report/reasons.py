@@ -16,7 +16,7 @@ _MOST_REASONS = 12
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A kind of reason: its commonest wording, how many other wordings there are, and its questions by system."""
+    """A kind of reason: its commonest wording, the number of other wordings, and its questions by system."""
 
     example: str
     others: int
@@ -24,7 +24,7 @@ class Reason:
 
 
 def error_reasons(evaluation: Evaluation, metric: str = "lf_em") -> tuple[Reason, ...]:
-    """The commonest kinds of reasons why a metric could not compare; wordings that differ in numbers are one kind."""
+    """The commonest kinds of reasons why a metric failed; wordings that differ only in numbers are one kind."""
     wordings: dict[str, Counter[str]] = defaultdict(Counter)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for system in evaluation.systems:

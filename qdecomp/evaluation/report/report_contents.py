@@ -1,4 +1,4 @@
-"""All that a comparison of systems says beyond its scores, and its files: JSON, CSV and the page."""
+"""Everything in a comparison of systems besides its scores, and its files: JSON, CSV and the page."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class SystemAnalysis:
     """How many questions have logical forms on both sides, so that their operators can be compared."""
     examples: Mapping[DifferenceKind, tuple[Analysis, ...]]
     analyses: tuple[Analysis, ...]
-    """Of each question, in the gold file's order."""
+    """For each question, in the gold file's order."""
     mistakes: int = 0
-    """How many questions a mistake in the code has spoilt, be it in a metric or here."""
+    """How many questions failed because of a mistake in the code, in a metric or here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Report:
     agreement: tuple[Agreement, ...]
     systems: tuple[SystemAnalysis, ...]
     by_length: tuple[tuple[Group, ...], ...] = ()
-    """The scores of each system by number of gold steps, where long questions share a group."""
+    """The scores of each system by number of gold steps; long questions share a group."""
 
 
 def build_report(evaluation: Evaluation, *, seed: int = 0) -> Report:
@@ -99,7 +99,7 @@ def _analyse_system(system: SystemScores, seed: int) -> SystemAnalysis:
 
 
 def _choose_examples(analyses: Iterable[Analysis], kind: DifferenceKind, seed: int) -> tuple[Analysis, ...]:
-    """Some questions of a kind by chance, first of those that have no other kind, as they show it best."""
+    """Some random questions of a kind, preferably those that have no other kind, since they show it best."""
     candidates = [analysis for analysis in analyses if kind in analysis.kinds]
     random.Random(seed).shuffle(candidates)
     candidates.sort(key=lambda analysis: len(analysis.kinds))
@@ -107,7 +107,7 @@ def _choose_examples(analyses: Iterable[Analysis], kind: DifferenceKind, seed: i
 
 
 def check_report_folder(folder: str | Path) -> None:
-    """Raise if a report cannot be written there, so that nobody waits for one in vain."""
+    """Raise early if a report cannot be written there, so that nobody waits in vain."""
     require_replaceable_folder(folder, REPORT_FILES)
 
 
@@ -166,7 +166,7 @@ def _example_to_json(analysis: Analysis) -> dict[str, Any]:
 
 
 def _meaning_to_json(analysis: Analysis) -> dict[str, Any]:
-    """What LF-Eq says, where it was asked for, with the world that tells both sides apart."""
+    """What LF-Eq says, if it was asked for, with a world in which both sides differ."""
     result = analysis.question.results.get("lf_eq")
     return {} if result is None else {"lf_eq": bool(result.value), "lf_eq_world": result.details.get("world")}
 

@@ -152,7 +152,7 @@ def _tools(differing: Sequence[Disagreement]) -> str:
 
 
 def _evidence(analysis: Analysis) -> list[tuple[str, tuple[str, ...]]]:
-    """What metrics say their verdict rests on: the lines under ``evidence`` in the details of a result."""
+    """What metrics base their verdict on: the lines under ``evidence`` in the details of a result."""
     return [
         (METRICS[name].title if name in METRICS else name, tuple(map(str, lines)))
         for name, result in analysis.question.results.items()

@@ -1,7 +1,7 @@
 """Changes to a decomposition that alter what it computes, for testing a metric.
 
 Each kind of change is a function from a decomposition to all decompositions that differ from it in one place.
-Changes that leave the meaning as it is, such as exchanging the members of a union, are not made.
+Changes that keep the meaning, such as exchanging the members of a union, are not made.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Change:
 
 
 def changes(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Iterator[Change]:
-    """One change of each kind, if there is any, chosen by chance; ``words`` are those that may replace others."""
+    """One change of each kind, if there is any, chosen at random; ``words`` are those that may replace others."""
     for kind, change in CHANGES.items():
         candidates = list(change(decomposition, words, generator))
         generator.shuffle(candidates)
@@ -52,7 +52,7 @@ def _with(steps: Sequence[Step], place: int, tokens: Sequence[str]) -> list[Step
 
 
 def _leave_out_step(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
-    """A step is gone; who refers to it refers to what it referred to first, or to nothing."""
+    """A step is removed; what referred to it refers to the first step that it referred to, or to nothing."""
     steps = decomposition.steps
     for place, step in enumerate(steps):
         gone = reference_to(place + 1)
@@ -68,7 +68,7 @@ def _leave_out_step(decomposition: Qdmr, words: Sequence[str], generator: random
 
 
 def _is_count_for_arithmetic(steps: Sequence[Step], place: int) -> bool:
-    """Whether a step counts what is then added or subtracted: sets count there without it."""
+    """Whether a step counts what is then added or subtracted: there, sets count anyway."""
     if to_logical_step(steps[place]).properties != ("count",):
         return False
     users = [to_logical_step(step) for step in steps if place + 1 in step.references]
@@ -163,7 +163,7 @@ def _renamed(step: LogicalStep, names: Mapping[str, str]) -> list[Argument]:
 
 
 def _change_operator(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
-    """Union against intersection, a group without its key, a superlative of the whole, an exclusion turned round."""
+    """Union against intersection, a group without its key, a superlative of the whole, an exclusion reversed."""
     for place, step in enumerate(decomposition.steps):
         logical = to_logical_step(step)
         changed: LogicalStep | None = None
@@ -211,7 +211,7 @@ def _change_negation(decomposition: Qdmr, words: Sequence[str], generator: rando
 
 
 def _exchange_word(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
-    """A content word becomes another one; next to references that say it all, words do not count."""
+    """A content word is replaced; next to references that say everything, words do not count."""
     for place, step in enumerate(decomposition.steps):
         operator = to_logical_step(step).operator
         if not OPERATORS[operator].describes or not words:

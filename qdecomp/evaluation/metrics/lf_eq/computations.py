@@ -80,7 +80,7 @@ def _aggregate_things(run: Interpreter, name: str, bits: Bits) -> Value:
 
 
 def _aggregate_numbers(name: str, numbers: AnyArray) -> AnyArray:
-    """Along the last axis; what is not a number is not there."""
+    """Along the last axis, ignoring NaN."""
     there = ~np.isnan(numbers)
     count = there.sum(-1).astype(np.float64)
     total = np.where(there, numbers, 0).sum(-1)
@@ -132,7 +132,7 @@ def _comparative(run: Interpreter, step: PlannedStep, focus: int | None) -> Valu
     if not isinstance(candidates, Things):
         phrase = step.condition.phrase
         words = sorted(phrase.words.union(*(link.words for link in phrase.links)))
-        # By words and values alone: the numbers of steps mean nothing.
+        # Only words and values count: the numbers of steps mean nothing.
         key = f"comparative {step.condition.comparison} {step.condition.negated} {step.condition.number} {words}"
         return run.unknown(key, [candidates, run.operand(wanted, focus), *run.linked_values(phrase, focus)])
     holds = _holds(run, step.condition, run.for_each(keys, wanted), run.focus_of(keys, wanted))
@@ -141,7 +141,7 @@ def _comparative(run: Interpreter, step: PlannedStep, focus: int | None) -> Valu
 
 
 def _holds(run: Interpreter, condition: Condition, value: Value, focus: int | None) -> AnyArray:
-    """Whether a condition is true of a value, where one thing of a set is enough."""
+    """Whether a condition is true of a value; for a set, one thing is enough."""
     found = _compared(run, condition, value, focus)
     return ~found if condition.negated else found
 
@@ -170,7 +170,7 @@ def _compared(run: Interpreter, condition: Condition, value: Value, focus: int |
 
 
 def _marked(run: Interpreter, word: str, value: Value) -> AnyArray:
-    """Whether a word that stands next to a comparison holds of what is compared."""
+    """Whether a word next to a comparison holds for what is compared."""
     if isinstance(value, Things):
         return np.asarray(value.bits & run.worlds.words[word] != 0)
     return np.asarray(run.unknown(f"marked {word}", [value]).bits & 1 == 1)
@@ -229,7 +229,7 @@ def _union(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
 
 
 def _columns(run: Interpreter, step: PlannedStep, things: list[Things]) -> AnyArray | None:
-    """What tells a list of attributes from the set of all their things; a union of unions is one list."""
+    """What distinguishes a list of attributes from the set of all their things; a union of unions is one list."""
     bases = [operand.base for operand in step.all("sub")]
     projects = [base is not None and run.plan.steps[base - 1].operator is Operator.PROJECT for base in bases]
     if not any(projects):

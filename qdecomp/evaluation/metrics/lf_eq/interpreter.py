@@ -1,7 +1,7 @@
 """Computes the steps of a plan in many worlds at once.
 
-A step may be computed with a *focus*: another step stands for one thing at a time, which is what "for each #1" and
-"#1 where #2 is …" ask for. The arrays then have a column for each thing.
+A step may be computed with a *focus*: another step stands for one thing at a time, as "for each #1" and "#1 where #2 is
+…" require. The arrays then have a column for each thing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Computation", "Computations", "Interpreter"]
 
 _ALL = np.uint8((1 << THINGS) - 1)
 _SINGLES = (1 << np.arange(THINGS, dtype=np.uint8)).astype(np.uint8)[None, :]
-# Their result is one number or table for the whole set, so a focus does not reach through them.
+# Their result is one number or table for the whole set, so a focus does not pass through them.
 _WHOLE = frozenset((Operator.AGGREGATE, Operator.GROUP))
 
 
@@ -30,7 +30,7 @@ class Interpreter:
     """The values of a plan's steps in some worlds.
 
     With ``merge_projections``, a projection of what words alone describe is described by all these words, as LF-EM
-    merges it; otherwise, every projection goes along a relation.
+    merges it; otherwise, every projection follows a relation.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Interpreter:
         self._values: dict[tuple[int, int | None], Value] = {}
 
     def answer(self) -> AnyArray:
-        """Fingerprints (worlds, 1) of what the steps that no other needs compute together."""
+        """Fingerprints (worlds, 1) of what the steps that no other step needs compute together."""
         each = [fingerprints(self.value(number)) for number in self.plan.roots]
         if len(each) == 1:
             return np.broadcast_to(each[0], (self.worlds.count, 1))
@@ -80,7 +80,7 @@ class Interpreter:
         return self.narrowed(self.value(operand.base, focus), operand.phrase, focus)
 
     def narrowed(self, value: Value, phrase: Phrase, focus: int | None) -> Value:
-        """Those of a value for which a phrase holds."""
+        """The part of a value for which a phrase holds."""
         if not phrase:
             return value
         if not isinstance(value, Things):
@@ -118,7 +118,7 @@ class Interpreter:
     def for_each(self, keys: Operand, wanted: Operand) -> Value:
         """The value of an operand for each thing of another one: an array with a column for each thing.
 
-        A step that does not depend on the keys is taken as far as its things are tied to each.
+        Of a step that does not depend on the keys, only the things that are tied to each key count.
         """
         focus = self._focus(keys.base, wanted)
         value = self.operand(wanted, focus)
@@ -145,7 +145,7 @@ class Interpreter:
         return next((found for each in wider if (found := self._focus(each, wanted)) is not None), None)
 
     def unknown(self, key: str, values: Iterable[Value]) -> Things:
-        """Some set that depends on nothing but a key and some values: a function that nobody knows."""
+        """Some set that depends only on a key and some values: an unknown function."""
         salt = self.worlds.salt ^ np.uint64(zlib.crc32(key.encode()))
         for value in values:
             salt = mix(salt, fingerprints(value))
@@ -157,7 +157,7 @@ class Interpreter:
         return linked if phrase.negated is None else linked + self.linked_values(phrase.negated, focus)
 
     def lowest_and_highest(self, bits: Bits) -> tuple[AnyArray, AnyArray]:
-        """The extreme values of each set's things; infinite where it is empty, so that nothing is beyond them."""
+        """The extreme values of each set's things; infinite if it is empty, so that nothing is beyond them."""
         inside = members(bits)
         values = self.worlds.values[:, None, :]
         return np.where(inside, values, np.inf).min(-1), np.where(inside, values, -np.inf).max(-1)
@@ -168,7 +168,7 @@ class Interpreter:
         return np.asarray(np.bitwise_or.reduce(np.where(members(bits), each, 0), axis=-1))
 
     def number(self, value: Value) -> AnyArray:
-        """A value where a number is asked for: a set counts, unless it is an extreme."""
+        """A value where a number is needed: the size of a set, unless it is an extreme."""
         match value:
             case Number(numbers):
                 return numbers
@@ -180,7 +180,7 @@ class Interpreter:
                 return size(self.unknown("number", [value]).bits)
 
     def truth(self, value: Value) -> AnyArray:
-        """A value where yes or no is asked for: whether there is any, or whether it is not zero."""
+        """A value where yes or no is needed: whether there is anything, or whether it is not zero."""
         match value:
             case Truth(truths):
                 return truths

@@ -1,7 +1,7 @@
 """How the interpreter reads a step: which words describe things, which references they are tied to, what is compared.
 
-A decomposition becomes a :class:`ComputedPlan`. Its words are normalised as in LF-EM and its function words
-are gone. What is left of a phrase is a set of words, the references among them, and what it negates.
+A decomposition becomes a :class:`ComputedPlan`. Its words are normalised as in LF-EM and its function words are
+removed. What is left of a phrase is a set of words, the references among them, and what it negates.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["SAME", "ComputedPlan", "Condition", "Link", "Operand", "Phrase", "Pl
 
 _ALL = "all"
 SAME = "same"
-"""Stands for the property of a projection that gives its subject back."""
+"""Stands for the property of a projection that returns its subject."""
 
 MAX_STEPS = 60
 MAX_WORDS = 300
@@ -39,14 +39,14 @@ _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?\Z")
 _LONGEST_NUMBER = 15
 # A group without its key or value has a logical form, but means nothing.
 _ALSO_REQUIRED: Mapping[Operator, tuple[str, ...]] = {Operator.GROUP: ("key", "value")}
-# "at least" is the property "more" of a logical form, which says "more than 1" otherwise.
+# In a logical form, "at least" is the property "more", which otherwise says "more than 1".
 _INCLUSIVE = {">": ">=", "<": "<="}
 _LARGEST_NUMBER_WITH_PROPERTY = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A reference inside a phrase with the words that tie things to it; ``same`` if it says "is" and no more."""
+    """A reference inside a phrase with the words that tie things to it; ``same`` if it says only "is"."""
 
     step: int
     words: frozenset[str] = frozenset()
@@ -55,7 +55,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words that describe a thing, references that it is tied to, and what must not hold of it."""
+    """Words that describe a thing, references that it is tied to, and what must not hold for it."""
 
     words: frozenset[str] = frozenset()
     links: tuple[Link, ...] = ()
@@ -104,7 +104,7 @@ class PlannedStep:
         return tuple(operand for each, operand in self.operands if each == name)
 
     def one(self, name: str) -> Operand:
-        """The operand of that name; all things where there is none."""
+        """The operand of that name; all things if there is none."""
         return next(iter(self.all(name)), Operand())
 
 
@@ -114,9 +114,9 @@ class ComputedPlan:
 
     steps: tuple[PlannedStep, ...]
     roots: tuple[int, ...] = field(init=False, compare=False)
-    """The steps that no other needs: together, the answer. A selection that nobody uses is not part of it."""
+    """The steps that no other step needs: together, the answer. A selection that nothing uses is not part of it."""
     needs: tuple[frozenset[int], ...] = field(init=False, repr=False, compare=False)
-    """For each step all that it needs, directly or not; its own number is at its place minus one."""
+    """For each step everything that it needs, directly or not; step n is at index n - 1."""
 
     def __post_init__(self) -> None:
         needed = {target for step in self.steps for target in step.references}
@@ -139,7 +139,7 @@ class ComputedPlan:
 def read_plan(question: str, decomposition: AnyDecomposition) -> ComputedPlan:
     """Read a decomposition of a question.
 
-    Raises :class:`~qdecomp.data_structures.errors.QDecompError` for what is no decomposition, is longer than any
+    Raises :class:`~qdecomp.data_structures.errors.QDecompError` for what is not a decomposition, is longer than any
     question needs, or has no meaning over sets of things.
 
     >>> plan = read_plan("How many red cubes are there?", "return red cubes ;return number of #1")
@@ -270,7 +270,7 @@ class _StepReader:
         return self.names.get(word) or self.names.get(first := _first_inflection(word), first)
 
     def _phrase(self, tokens: Sequence[str]) -> Phrase:
-        """The words before a reference tie things to it; those behind the last one belong to it, too."""
+        """The words before a reference tie things to it; those after the last one belong to it, too."""
         links: list[Link] = []
         words: set[str] = set()
         same, negated = True, None
@@ -360,7 +360,7 @@ class _StepReader:
         return is_number or is_reference(follower[0]) or sign == "="
 
     def _inclusive(self, sign: str, tokens: Sequence[str]) -> str:
-        """A logical form says "more" for "more than" and for "at least"; the text tells them apart."""
+        """A logical form says "more" for "more than" and for "at least"; only the text distinguishes them."""
         if sign not in _INCLUSIVE:
             return sign
         if self.written:

@@ -1,4 +1,4 @@
-"""What a step can be: things, a number, a truth, a number for each thing, or several of these."""
+"""What a step can be: things, a number, a truth value, a number for each thing, or several of these."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Things:
     """A set of things.
 
     ``described`` says that words alone define it. ``number`` is the value of an extreme ("the highest of #1"),
-    ``order`` stands for how they were sorted.
+    ``order`` represents how they were sorted.
     """
 
     bits: Bits
@@ -28,7 +28,7 @@ class Things:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number; not a number where it is undefined."""
+    """A number; NaN if it is undefined."""
 
     numbers: AnyArray
 
@@ -50,7 +50,7 @@ class NumberOfEach:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """Values of which at least one is not a set: a list whose order says nothing."""
+    """Values, at least one of which is not a set: a list whose order means nothing."""
 
     parts: tuple[Things | Number | Truth | NumberOfEach, ...]
 
@@ -63,7 +63,7 @@ _SHIFT = np.uint64(29)
 
 
 def mix(left: AnyArray, right: AnyArray) -> AnyArray:
-    """A number that hardly any other pair of numbers has, world by world."""
+    """For each world, a number that hardly any other pair of numbers gives."""
     with np.errstate(over="ignore"):
         mixed = (left.astype(np.uint64) ^ (right.astype(np.uint64) * _MIX)) * _MIX
     return mixed ^ (mixed >> _SHIFT)
@@ -96,6 +96,6 @@ def fingerprints(value: Value) -> AnyArray:
 
 
 def _rounded(numbers: AnyArray) -> AnyArray:
-    """Numbers as integers that do not tell rounding errors apart."""
+    """Numbers as integers that ignore rounding errors."""
     finite = np.nan_to_num(np.round(numbers, _DIGITS) * 10**_DIGITS, nan=7e17, posinf=8e17, neginf=9e17)
     return np.asarray(finite, dtype=np.int64)

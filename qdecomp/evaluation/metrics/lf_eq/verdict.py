@@ -23,24 +23,24 @@ __all__ = ["LF_EQ_VERSION", "LfEqResult", "lf_eq"]
 LF_EQ_VERSION = "1"
 """Changes whenever a verdict may change."""
 
-# Most differences show in the first few worlds; what is never told apart is looked for in all of them.
+# Most differences show in the first few worlds; sides that never differ go through all of them.
 _BATCHES = (24, 104, 384)
 _MORE_BATCHES = (512, 1024)
 _ENOUGH = 16
-"""So many worlds must have an answer other than the commonest one: where all answers are equal, nothing is proved."""
+"""How many worlds must have an answer other than the commonest one: if all answers are equal, nothing is proved."""
 
 _NOTHING_PROVED = "both give the same answer in (nearly) all worlds, which proves nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class LfEqResult:
-    """The verdict, a reason where a side has no meaning, and a world that tells the sides apart, if one does."""
+    """The verdict, a reason if a side has no meaning, and a world in which the sides differ, if there is one."""
 
     verdict: bool
     error: str | None = None
     evidence: WorldEvidence | None = None
     worlds: int = 0
-    """How many worlds the verdict rests on; none where both sides are the same step by step."""
+    """How many worlds the verdict is based on; none if both sides are the same step by step."""
 
     def __bool__(self) -> bool:
         return self.verdict
@@ -79,7 +79,7 @@ def _plan(question: str, decomposition: AnyDecomposition) -> ComputedPlan:
 
 
 def _run(prediction: ComputedPlan, gold: ComputedPlan, seed: int) -> LfEqResult:
-    """Equal in one of the two readings of a projection is equal."""
+    """Two sides are equal if they are equal in one of the two readings of a projection."""
     words = vocabulary((prediction, gold))
     projects = any(step.operator is Operator.PROJECT for plan in (prediction, gold) for step in plan.steps)
     readings = (True, False) if projects else (True,)

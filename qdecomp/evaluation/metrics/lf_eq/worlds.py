@@ -1,7 +1,8 @@
 """Random worlds: what each word means among a few things.
 
-Many worlds are drawn at once. A set of things is one unsigned integer a world, thing ``i`` is its bit ``i``; an array
-of sets has a row for each world and a column for each thing that is looked at alone (or one column, if none is).
+Many worlds are drawn at once. In each world, a set of things is one unsigned integer, and thing ``i`` is its bit ``i``;
+an array of sets has a row for each world and a column for each thing that is looked at alone (or one column, if none
+is).
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 _PLACES = np.arange(THINGS, dtype=np.uint8)
 _SIZES = np.array([bin(number).count("1") for number in range(1 << THINGS)], dtype=np.float64)
 
-# How many of the things a phrase has on average, and how many a thing is tied to: few in some worlds, many in others.
+# How many things a phrase describes on average, and how many a thing is tied to: few in some worlds, many in others.
 _PHRASE_SHARES = (0.2, 0.35, 0.5, 0.75)
 _TIE_SHARES = (0.12, 0.25, 0.4, 0.6)
-# Where such worlds all give the same answer: hardly any things, or nearly all.
+# For when all such worlds give the same answer: hardly any things, or nearly all.
 _EXTREME_SHARES = (0.03, 0.1, 0.9, 0.97)
 _LARGEST_VALUE = 8
 _EXACT_NUMBERS = 3
@@ -37,10 +38,10 @@ _EXACT_NUMBERS = 3
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What two plans together speak of, so that both are run in the same worlds.
+    """What two plans together mention, so that both are run in the same worlds.
 
     A word that describes things somewhere (``describing``) does so everywhere. The others occur only next to
-    references: those of one phrase are together the name of a relation.
+    references: those of one phrase together name a relation.
     """
 
     words: tuple[str, ...]
@@ -50,7 +51,7 @@ class Vocabulary:
     phrase_sizes: tuple[int, ...]
 
     def relation(self, words: frozenset[str]) -> frozenset[str]:
-        """The name of the relation that these words make."""
+        """The name of the relation that these words form."""
         return words - self.describing
 
 
@@ -105,11 +106,11 @@ class Worlds:
     numbers: Mapping[float, AnyArray]
     """(worlds, 1)"""
     salt: AnyArray
-    """(worlds, 1), for what is a function of its input but nobody knows which"""
+    """(worlds, 1), for what is some unknown function of its input"""
 
 
 def draw(vocabulary: Vocabulary, count: int, generator: np.random.Generator, *, extreme: bool = False) -> Worlds:
-    """Draw worlds, ordinary or extreme ones; the vocabulary and the state of the generator decide everything."""
+    """Draw worlds, ordinary or extreme; they depend only on the vocabulary and the state of the generator."""
     sizes = generator.choice(np.array(vocabulary.phrase_sizes), count)
     shares = _EXTREME_SHARES if extreme else _PHRASE_SHARES
     chances = generator.choice(np.array(shares), count) ** (1.0 / sizes)
@@ -127,14 +128,14 @@ def draw(vocabulary: Vocabulary, count: int, generator: np.random.Generator, *, 
 
 
 def _draw_sets(generator: np.random.Generator, kinds: int, count: int, columns: int, chances: AnyArray) -> Bits:
-    """(kinds, worlds, columns) sets, of which each thing is a member by chance."""
+    """(kinds, worlds, columns) sets, of which each thing is a member at random."""
     bytes_ = np.frombuffer(generator.bytes(kinds * count * columns * THINGS), dtype=np.uint8)
     drawn = bytes_.reshape(kinds, count, columns, THINGS) < (chances * 256)[None, :, None, None]
     return pack(drawn)
 
 
 def _draw_numbers(numbers: Iterable[float], count: int, generator: np.random.Generator) -> dict[float, AnyArray]:
-    """What the numbers of the steps are in each world: in their order, neighbours stay neighbours.
+    """What the numbers in the steps are in each world: they keep their order, and neighbours stay neighbours.
 
     0 to 3 are themselves; larger ones come close, since no set here has a hundred things.
     """
@@ -152,7 +153,7 @@ def _draw_numbers(numbers: Iterable[float], count: int, generator: np.random.Gen
 
 
 def members(bits: Bits) -> npt.NDArray[np.bool_]:
-    """Sets as truth values, with an axis for the things behind."""
+    """Sets as truth values, with a last axis for the things."""
     return (bits[..., None] >> _PLACES & 1).astype(np.bool_)
 
 

@@ -13,7 +13,7 @@ __all__ = ["Document", "Item", "ReferenceItem", "Span", "Word", "document_of", "
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word with what its step's parse says; positions are those in the parse, also after the step was split."""
+    """A word with what its step's parse says; positions are those in the parse, even after the step was split."""
 
     text: str
     tag: str
@@ -39,7 +39,7 @@ class ReferenceItem:
 
     @property
     def text(self) -> str:
-        """The reference as it stands in a label."""
+        """The reference as it appears in a label."""
         return mention(self.number)
 
     @property
@@ -100,5 +100,5 @@ def texts_of(document: Document) -> tuple[str, ...]:
 
 
 def lemmas_of(document: Document) -> str:
-    """The lemmas with single spaces between them: what remains of a step that is no operator call."""
+    """The lemmas with single spaces between them: what remains of a step that is not an operator call."""
     return " ".join(item.lemma for item in document)

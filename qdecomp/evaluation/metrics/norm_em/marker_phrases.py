@@ -1,4 +1,4 @@
-"""Phrases that mark operators and must not be torn apart while a step is split."""
+"""Phrases that mark operators and must not be broken up when a step is split."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Phrase:
     guards_right: bool
 
     def is_torn(self, texts: Sequence[str], span: Span) -> bool:
-        """Whether cutting the span out would take the phrase alone, or cut through it or its guarded side."""
+        """Whether cutting out the span would take the phrase alone, or cut through it or its protected side."""
         first, last = span
         if tuple(texts[first : last + 1]) == self.words:
             return True
@@ -63,7 +63,7 @@ class _Phrase:
 
 
 class PhraseSet:
-    """Phrases that are to stay whole."""
+    """Phrases that must stay whole."""
 
     def __init__(self, phrases: frozenset[str]) -> None:
         self._by_first_word: dict[str, list[_Phrase]] = {}
@@ -72,7 +72,7 @@ class PhraseSet:
             self._by_first_word.setdefault(phrase.words[0], []).append(phrase)
 
     def allow(self, texts: Sequence[str], span: Span) -> bool:
-        """Whether the span may be cut out of the words without tearing a phrase.
+        """Whether the span may be cut out of the words without breaking up a phrase.
 
         >>> words = ("the", "number", "of", "cubes")
         >>> ALL_PHRASES.allow(words, (3, 3)), ALL_PHRASES.allow(words, (1, 1)), NO_PHRASES.allow(words, (1, 1))
@@ -102,5 +102,5 @@ NO_PHRASES = PhraseSet(frozenset())
 
 @cache
 def phrases_without(operator: str) -> PhraseSet:
-    """All phrases but those of one operator, also where another operator has the same."""
+    """All phrases except those of one operator, even if another operator has the same ones."""
     return PhraseSet(_phrases_of(iter(PHRASES_OF_OPERATOR)) - _phrases_of(iter([operator])))

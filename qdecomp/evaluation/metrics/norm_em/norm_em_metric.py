@@ -24,7 +24,7 @@ __all__ = ["NormEm", "NormEmVerdict", "load_norm_em"]
 class NormEmVerdict:
     """What the official evaluator says: the normal forms, and whether they are equal.
 
-    ``verdict`` is None where one side has no normal form; the official mean leaves such a row out.
+    ``verdict`` is None if one side has no normal form; the official mean leaves such a row out.
     """
 
     verdict: bool | None
@@ -39,10 +39,10 @@ class NormEm:
         self._annotator = annotator
 
     def __call__(self, question: str, prediction: str, gold: str) -> MetricResult:
-        """Score a prediction. One that is no decomposition is wrong, with the reason, unless it is the gold text.
+        """Score a prediction. One that is not a decomposition is wrong, with the reason, unless it is the gold text.
 
-        The official evaluator loses steps that refer to themselves, and so calls some of these right; and it leaves
-        a prediction without a normal form out of the mean, which raises the mean.
+        The official evaluator loses steps that refer to themselves, and so calls some of these right; and it leaves a
+        prediction without a normal form out of the mean, which raises the mean.
         """
         predicted, wanted = parse_break_text(prediction), parse_break_text(gold)
         try:
@@ -57,7 +57,7 @@ class NormEm:
         return MetricResult(float(right), reasons or None, details)
 
     def prepare(self, rows: Iterable[tuple[str, str, str]]) -> None:
-        """Annotate the steps of all rows at once, which is much quicker than one by one."""
+        """Annotate the steps of all rows at once, which is much faster than one by one."""
         texts = dict.fromkeys(text for _, prediction, gold in rows for text in (prediction, gold))
         self._annotator.prepare(step_key(label) for text in texts for label in parse_break_text(text).labels)
 
@@ -69,7 +69,7 @@ class NormEm:
         return NormEmVerdict(predicted.lower() == wanted.lower(), predicted, wanted)
 
     def normal_form(self, text: BreakText) -> str | None:
-        """The normal form; the plain text where normalization fails; None where the numbers have gaps."""
+        """The normal form; the plain text if normalization fails; None if the numbers have gaps."""
         graph = graph_of(text)
         try:
             return text_of(number_by_level(sort_filter_chains(rewrite(graph, self._annotator))))

@@ -1,8 +1,8 @@
 """Which operator a step is, by its words, and with which arguments.
 
-The tests look for substrings, as the official evaluator does: ``island`` contains ``is``. Operators that it
-recognizes but for which it can never build a call (GROUP, for example) have a row here too, since the first row
-that fits decides and hides the ones below.
+The tests look for substrings, as the official evaluator does: ``island`` contains ``is``. Operators that it recognizes
+but can never build a call for (GROUP, for example) have a row here too, since the first row that matches decides and
+hides those below.
 """
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ class StepText:
     references: tuple[int, ...]
 
     def has(self, *words: str) -> bool:
-        """Whether one of the words occurs, be it inside another."""
+        """Whether one of the words occurs, possibly inside another."""
         return _has(self.text, words)
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """An operator and its arguments as texts; those which are no words of the step become the operator's property."""
+    """An operator and its arguments as texts; those that are not words of the step become the operator's property."""
 
     operator: str
     texts: tuple[str, ...]
@@ -127,7 +127,7 @@ def aggregator_in(text: str) -> str | None:
 
 
 def operator_arguments(step: StepText) -> Arguments | None:
-    """The operator of a step with its arguments; None where there is none, or none that can become a call.
+    """The operator of a step with its arguments; None if there is none, or none that can become a call.
 
     >>> operator_arguments(step_text("number of #2"))
     Arguments(operator='AGGREGATE', texts=('COUNT', '#2'))
@@ -260,7 +260,7 @@ def _comparative(step: StepText) -> tuple[str, ...] | None:
 
 
 def _compared(step: StepText) -> tuple[str, str] | None:
-    """The entity and its attribute: the first reference before and the first one behind ``where``."""
+    """The entity and its attribute: the first reference before and the first one after ``where``."""
     if "where #" not in step.text:
         references = _mentions(step)
         return (references[0], references[1]) if len(references) == 2 else None

@@ -14,7 +14,7 @@ from ..step_graph import StepGraph, levels_of
 __all__ = ["NormalizationError", "number_by_level", "sort_filter_chains"]
 
 _FILTER = re.compile(r"FILTER\(@@(\d+)@@,@@(\d+)@@\)")
-# A step that mentions another twice doubles its text, so that a few steps can make a text without end.
+# A step that mentions another twice doubles its text, so a few steps can make an endless text.
 _LONGEST_KEY = 100_000
 
 
@@ -23,13 +23,13 @@ class NormalizationError(QDecompError):
 
 
 class _NotAChainError(Exception):
-    """Going along a chain leads in a circle."""
+    """Following a chain leads into a cycle."""
 
 
 def sort_filter_chains(graph: StepGraph) -> StepGraph:
-    """Bring filters that are applied one after the other into the order of their conditions' texts.
+    """Sort filters that are applied one after another by the texts of their conditions.
 
-    A graph with a circle stays as it is.
+    A graph with a cycle stays as it is.
     """
     chains = _FilterChains(graph)
     if not chains.inner or levels_of(graph) is None:
@@ -41,8 +41,8 @@ def sort_filter_chains(graph: StepGraph) -> StepGraph:
 class _FilterChains:
     """The graph while its chains change.
 
-    Which nodes are inside a chain is found out once, before any change. A chain that crosses another one may
-    therefore meet a node that is no filter any more; the graph then has no normal form, as with the official one.
+    Which nodes are inside a chain is determined once, before any change. A chain that crosses another one may therefore
+    meet a node that is no longer a filter; the graph then has no normal form, as in the official evaluator.
     """
 
     def __init__(self, graph: StepGraph) -> None:
@@ -68,7 +68,7 @@ class _FilterChains:
                 continue
 
     def _is_inner(self, node: int) -> bool:
-        """Whether exactly one node needs this one, and that is a filter which filters it further."""
+        """Whether exactly one node needs this one, and that node filters it further."""
         sources = list(self._sources[node])
         outer = _FILTER.fullmatch(self.labels[sources[0]]) if len(sources) == 1 else None
         return outer is not None and int(outer[1]) == node
@@ -80,7 +80,7 @@ class _FilterChains:
         return int(match[1]), int(match[2])
 
     def _chain_around(self, node: int, inner: set[int]) -> list[int]:
-        """The chain that a node is in: from the first filter to the one that is not needed by a further one."""
+        """The chain that a node is in: from the first filter to the one that no further filter needs."""
         head = node
         for _ in range(len(inner) + 1):
             filtered = self._arguments(head)[0]
@@ -142,8 +142,8 @@ class _FilterChains:
 def number_by_level(graph: StepGraph) -> dict[int, str]:
     """New numbers for the nodes, from 1: by level, then by label; equal nodes become one.
 
-    A graph with a circle keeps its numbers. A node without a level keeps its number and label, too, unless another
-    one gets that number: then it is lost.
+    A graph with a cycle keeps its numbers. A node without a level also keeps its number and label, unless another node
+    gets that number: then it is lost.
     """
     levels = levels_of(graph)
     if levels is None:

@@ -33,12 +33,12 @@ class _Rewriter:
         self._waiting = deque(documents)
 
     def run(self) -> None:
-        """Apply all rules to every node, also to new ones: first with respect for the phrases, then without."""
+        """Apply all rules to every node, including new ones: first respecting the phrases, then not."""
         while self._waiting:
             number = self._waiting.popleft()
             document = self.documents[number]
             self._run_rules(number, respect_phrases=True)
-            # Without a change and without a phrase, the second time would be like the first.
+            # Without a change and without a phrase, the second pass would be like the first.
             if self.documents[number] != document or ALL_PHRASES.concern(texts_of(document)):
                 self._run_rules(number, respect_phrases=False)
 
@@ -87,7 +87,7 @@ class _Rewriter:
         self.calls[number] = f"{prefix}({written})"
 
     def _extract(self, number: int, spans: tuple[Span, ...], phrases: PhraseSet) -> list[ReferenceItem | None]:
-        """Move the spans that the phrases allow into new nodes; the result has for each what stands in its place."""
+        """Move the spans that the phrases allow into new nodes; the result has for each span what replaces it."""
         document = self.documents[number]
         texts = texts_of(document)
         results: list[ReferenceItem | None] = []
@@ -108,7 +108,7 @@ class _Rewriter:
         return results
 
     def _add_node(self, document: Document) -> ReferenceItem:
-        # The number may be taken already when a step refers to a number far beyond the last step; the official
+        # The number may already be taken if a step refers to a number far beyond the last step; the official
         # evaluator overwrites that node, too.
         number = len(self.documents) + 1
         self.calls.pop(number, None)

@@ -19,21 +19,21 @@ __all__ = ["REWRITING_RULES", "Drop", "Edit", "Extract", "MakeCall", "Nest", "Re
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Leave words out, each unless a phrase needs it."""
+    """Leave out words, each unless a phrase needs it."""
 
     places: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """Move spans into nodes of their own, each unless it tears a phrase."""
+    """Move spans into their own nodes, each unless that breaks up a phrase."""
 
     spans: tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """Move all but the first word into a node of its own, and so on in that node."""
+    """Move all but the first word into a new node, and so on in that node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ Edit: TypeAlias = Drop | Extract | Nest | MakeCall
 
 @dataclass(frozen=True, slots=True)
 class RewritingRule:
-    """A rule; it need not look at a node of fewer words than ``fewest_words``, and there are many.
+    """A rule; it need not look at a node with fewer words than ``fewest_words``, of which there are many.
 
-    ``may_cut_own_phrases`` says that the phrases of the operator that it finds do not bind it.
+    ``may_cut_own_phrases`` says that it may break up the phrases of the operator that it finds.
     """
 
     name: str
@@ -125,7 +125,7 @@ def _filter_rule(*shapes: _FilterShape) -> Callable[[Document], Edit | None]:
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """A pattern inside a node; ``anchor`` is the place in it of the word that is looked for."""
+    """A pattern inside a node; ``anchor`` is the place in it of the wanted word."""
 
     pattern: tuple[_Test, ...]
     anchor: int
@@ -200,7 +200,7 @@ def _filter_by_verb(document: Document) -> Edit | None:
         condition = 2
     if condition >= len(document):
         return None
-    # One place too many, as in the official evaluator: it lets a guarded phrase stand at the end.
+    # One place too many, as in the official evaluator: it allows a protected phrase at the end.
     return MakeCall("FILTER", None, ((0, 0), (condition, len(document))))
 
 
