@@ -67,5 +67,5 @@ def test_equal_in_meaning_shows_the_world_that_tells_a_wrong_answer_from_gold(fi
     steps = [text for text, _ in example["lf_eq_world"]["gold"]]
     assert steps == ["1. rivers", "2. the longest of #1"]
     page = (files / "report" / "index.html").read_text()
-    assert "A world that tells them apart" in page
+    assert "A world in which they differ" in page
     assert "2. the longest of #1" in page
