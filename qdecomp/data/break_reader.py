@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 def read_examples(path: str | Path) -> list[BreakExample]:
-    """The questions of Break's CSV, of JSON lines (``question`` or ``question_text``) or of a text, one per line."""
+    """The questions of Break's CSV, JSON lines (``question`` or ``question_text``) or plain text, one per line."""
     if text_suffix(path) == ".csv":
         return read_break_csv(path)
     if has_json_suffix(path):
@@ -58,15 +58,15 @@ class BreakReader(DatasetReader):
     - ``metadata``: ``question_id``, ``question``, ``tokens`` (of the graph: the words, then the special tokens),
       ``decomposition`` (the gold text or None).
 
-    A subclass adds its targets in :meth:`target_fields`. ``special_tokens`` is as in
+    A subclass adds its targets in :meth:`target_fields`. ``special_tokens`` are as in
     :func:`~qdecomp.data_structures.special_tokens.special_tokens_of`.
 
-    A row whose question cannot be used is left out; one whose gold has no target is kept, since its prediction can be
-    scored all the same, and its target says that it is not known. Both are counted by reason and logged.
+    A row whose question cannot be used is left out. One whose gold has no target is kept, since its prediction can
+    still be scored, and its target is marked as unknown. Both are counted by reason and logged.
     """
 
     needs_graph = False
-    """Whether the targets of a subclass have the gold graph in them."""
+    """Whether the targets of a subclass include the gold graph."""
 
     def __init__(
         self,
@@ -81,13 +81,13 @@ class BreakReader(DatasetReader):
         self._special = special_tokens_of(special_tokens)
         self._pos_tags = pos_tags
         self._cache = ConversionCache(cache_folder)
-        # Loads the tagger, if there is to be one, so that a missing one is one error and not one of every row.
+        # Loads the tagger, if one is needed, so that a missing one is one error and not one for every row.
         self._tokens(())
 
     def target_fields(
         self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
     ) -> dict[str, Field[Any]]:
-        """The fields that only questions with gold have; ``graph`` is None where the gold has none."""
+        """The fields that only questions with gold have; ``graph`` is None if the gold has none."""
         raise NotImplementedError
 
     def input_fields(self, words: Sequence[str]) -> dict[str, Field[Any]]:

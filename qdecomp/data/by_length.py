@@ -1,4 +1,4 @@
-"""Batches for validation: little padding, and the same ones every time."""
+"""Batches for validation: with little padding, and the same every time."""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
@@ -14,10 +14,10 @@ __all__ = ["ByLengthSampler"]
 
 @BatchSampler.register("by_length")
 class ByLengthSampler(BatchSampler):
-    """Sorts instances by the length of ``field``, shortest first, and cuts that row into batches.
+    """Sorts instances by the length of ``field``, shortest first, and cuts that sequence into batches.
 
-    No random number is drawn. A training that is resumed does not repeat the validations before; were numbers drawn
-    for them, as ``bucket`` does even without noise, its batches would not be those of a training that went through.
+    No random number is drawn. A resumed training run does not repeat earlier validations; if numbers were drawn for
+    them, as ``bucket`` does even without noise, its batches would differ from those of an uninterrupted run.
     """
 
     def __init__(self, batch_size: int, field: str) -> None:
@@ -27,7 +27,7 @@ class ByLengthSampler(BatchSampler):
         self._field = field
 
     def get_batch_indices(self, instances: Sequence[Instance]) -> Iterable[list[int]]:
-        """The numbers of the instances of each batch."""
+        """The indices of the instances of each batch."""
         order = sorted(range(len(instances)), key=lambda number: self._length(instances[number]))
         return (order[start : start + self.batch_size] for start in range(0, len(order), self.batch_size))
 
@@ -36,7 +36,7 @@ class ByLengthSampler(BatchSampler):
         return -(-len(instances) // self.batch_size)
 
     def get_batch_size(self) -> int:
-        """The size of all batches but the last."""
+        """The size of all batches except the last."""
         return self.batch_size
 
     def _length(self, instance: Instance) -> int:

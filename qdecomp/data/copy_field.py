@@ -22,9 +22,8 @@ class CopyField(Field[dict[str, torch.Tensor]]):
     """A question's words and, for training, the tokens to write, as ids of one extended vocabulary.
 
     The extended vocabulary is the target vocabulary followed by the question's own words: with ``V`` target tokens,
-    the id of a word that is not among them is ``V`` plus the position where the question has it first. So equal words
-    have equal ids, wherever they come from, and 0 is padding. A target token that is in neither is the vocabulary's
-    unknown token.
+    the id of a word that is not among them is ``V`` plus its first position in the question. So equal words have equal
+    ids, wherever they come from, and 0 is padding. A target token that is in neither is the vocabulary's unknown token.
 
     Only tokens that cannot be copied are counted for the target vocabulary: it needs no others. With ``source`` in
     lower case, words are copied regardless of case.
@@ -67,7 +66,7 @@ class CopyField(Field[dict[str, torch.Tensor]]):
         return lengths
 
     def as_tensor(self, padding_lengths: dict[str, int]) -> dict[str, torch.Tensor]:
-        """``source_ids`` and, where there is a target, ``target_ids`` with the end token at its end."""
+        """``source_ids`` and, if there is a target, ``target_ids`` with the end token at its end."""
         if self._source_ids is None:
             raise ValueError("a CopyField must be indexed before it is made a tensor")
         tensors = {"source_ids": _padded(self._source_ids, padding_lengths["source"])}

@@ -22,7 +22,7 @@ NO_EDGE = -1
 
 
 def to_model_order(position: int, question_length: int, special_count: int) -> int:
-    """Where a graph's token is in a model: the special tokens come first there, in a graph they come last.
+    """Where a graph's token is in a model: there the special tokens come first; in a graph they come last.
 
     >>> [to_model_order(position, 3, 2) for position in range(5)]
     [2, 3, 4, 0, 1]
@@ -31,10 +31,10 @@ def to_model_order(position: int, question_length: int, special_count: int) -> i
 
 
 class EdgesField(Field[dict[str, torch.Tensor]]):
-    """The gold edges of a question, or the note that they are not known.
+    """The gold edges of a question, or a note that they are unknown.
 
     The tensors are ``edges``, with a row (head, dependent, label) for each pair of tokens that has an edge, positions
-    in model order, padded with :data:`NO_EDGE`; and ``known``, which is False where there is no gold graph. A label
+    in model order, padded with :data:`NO_EDGE`; and ``known``, which is False if there is no gold graph. A label
     that the vocabulary lacks, which only happens in evaluation, is :data:`NO_EDGE` as well.
     """
 
@@ -65,7 +65,7 @@ class EdgesField(Field[dict[str, torch.Tensor]]):
             counter[self._namespace][label] += 1
 
     def index(self, vocab: Vocabulary) -> None:
-        """Look the labels up."""
+        """Look up the labels."""
         known = vocab.get_token_to_index_vocabulary(self._namespace)
         self._indexed = [
             [head, dependent, known.get(label, NO_EDGE)] for (head, dependent), label in (self.labels or {}).items()
@@ -88,7 +88,7 @@ class EdgesField(Field[dict[str, torch.Tensor]]):
         return batch_tensor_dicts(tensor_list)
 
     def empty_field(self) -> EdgesField:
-        """A field of a graph that is not known."""
+        """A field of an unknown graph."""
         empty = EdgesField(None, self._namespace)
         empty._indexed = []
         return empty

@@ -1,8 +1,8 @@
-"""How a pretrained encoder wants its text: the pieces of words and of special tokens, and what stands around them.
+"""How a pretrained encoder expects its text: the pieces of words and of special tokens, and what is around them.
 
 Encoders differ. BERT, MPNet and ELECTRA know a word without the space before it, RoBERTa and DeBERTa know it with the
-space; the former have pieces that were never used, which special tokens can take; some tell two parts of a text apart
-by a type, others by a second separator. Importing this module loads neither torch nor transformers.
+space; the former have unused pieces, which special tokens can take; some distinguish two parts of a text by a type,
+others by a second separator. Importing this module loads neither torch nor transformers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from qdecomp.files.pretrained import encoder_path
 
 __all__ = ["EncoderPieces", "added_piece_count"]
 
-# Stand-ins for two texts, which no tokenizer has a piece for.
+# Placeholders for two texts, which no tokenizer has a piece for.
 _FIRST, _SECOND = -1, -2
 _SUITABLE = "BERT, MPNet, RoBERTa, DeBERTa and ELECTRA can be used"
 _UNUSED_PIECES = 1000
@@ -24,7 +24,7 @@ _UNUSED_PIECES = 1000
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What an encoder wants before a text, behind it, and between and behind two of them."""
+    """What an encoder expects before a text, after it, and between and after two of them."""
 
     before: list[int]
     behind: list[int]
@@ -53,7 +53,7 @@ class EncoderPieces:
         pieces = self._pieces_of.get(key)
         if pieces is None:
             text = f" {word}" if self._spaces_matter and not is_first else word
-            # A word that the tokenizer leaves nothing of, such as a control character, is still a word.
+            # A word of which the tokenizer leaves nothing, such as a control character, is still a word.
             pieces = self._encode(text) or [self._nothing]
             self._pieces_of[key] = pieces
         return pieces
@@ -68,9 +68,9 @@ class EncoderPieces:
         return pieces
 
     def _special_pieces(self, special: SpecialTokens | None, size: int) -> tuple[list[list[int]], int]:
-        """The pieces of each special token, and how many of them the encoder has to get a new row for.
+        """The pieces of each special token, and how many of them need a new row in the encoder.
 
-        Resource words are ordinary words. Each of the others takes a piece that the encoder never used, if it has one.
+        Resource words are ordinary words. Each of the others takes one of the encoder's unused pieces, if it has one.
         """
         if special is None:
             return [], 0
@@ -93,7 +93,7 @@ def _load(encoder: str) -> tuple[Any, Any]:
     path = encoder_path(encoder)
     try:
         return AutoTokenizer.from_pretrained(path), AutoConfig.from_pretrained(path)
-    # No common base: files that are missing or broken, packages that are not installed, kinds that are not known.
+    # No common base class: missing or broken files, missing packages, unknown kinds of models.
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
         raise DataError(f"encoder {encoder!r}: its tokenizer cannot be loaded ({reason})") from None
@@ -109,9 +109,9 @@ def _frame(encoder: str, tokenizer: Any, config: Any) -> _Frame:
 
 
 def _positions(config: Any) -> int | None:
-    """How many pieces the encoder has positions for; None where it does not say."""
+    """How many pieces the encoder has positions for; None if it does not say."""
     positions: int | None = getattr(config, "max_position_embeddings", None)
     if positions is not None and config.model_type in {"roberta", "xlm-roberta", "camembert", "mpnet"}:
-        # They count positions from behind that of padding.
+        # They count positions from the one after padding.
         return positions - (config.pad_token_id or 0) - 1
     return positions

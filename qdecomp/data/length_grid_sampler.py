@@ -1,4 +1,4 @@
-"""Batches with little padding in several lengths at once, drawn again for every epoch."""
+"""Batches with little padding in several lengths at once, drawn anew for every epoch."""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
@@ -18,12 +18,11 @@ __all__ = ["LengthGridSampler"]
 @BatchSampler.register("length_cells")  # the name in older configs and archives
 @BatchSampler.register("length_grid")
 class LengthGridSampler(SourceSampler):
-    """Sorts instances into cells of like lengths, with chance inside of a cell, and cuts that row into batches.
+    """Sorts instances into cells of similar lengths, randomly inside a cell, and cuts that sequence into batches.
 
-    ``cells`` has the widths of the cells, the most important length first, such as
-    ``{"question.pieces___ids": 2, "copy.target": 6}``: batches of questions with nearly as many word pieces and, among
-    those, nearly as many tokens to write. A length is a field's name and one of its padding keys. ``weights`` are those
-    of ``sources``.
+    ``cells`` has the widths of the cells, the most important length first, such as ``{"question.pieces___ids": 2,
+    "copy.target": 6}``: batches of questions with similar numbers of word pieces and, among those, similar numbers of
+    tokens to write. A length is a field's name and one of its padding keys. ``weights`` are those of ``sources``.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class LengthGridSampler(SourceSampler):
             raise DataError(f"sampler 'length_grid': there is no {error}; the lengths are {', '.join(known)}") from None
 
     def _place(self, lengths: list[int]) -> tuple[int, ...]:
-        """The cell; every other row of cells is walked the other way round, so that neighbours are alike."""
+        """The cell; every other row of cells is traversed backwards, so that neighbours are similar."""
         place: list[int] = []
         for length, (_, _, width) in zip(lengths, self._cells, strict=True):
             number = length // width

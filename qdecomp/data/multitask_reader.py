@@ -1,4 +1,4 @@
-"""The reader of parsers that learn both to write decompositions and to draw graphs."""
+"""The reader of parsers that learn both to write decompositions and to predict graphs."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from qdecomp.files.pretrained import load_spacy
 
 __all__ = ["pos_tags"]
 
-# Only the tagger and what it stands on are needed.
+# Only the tagger and what it depends on are needed.
 _NOT_NEEDED = ("parser", "ner", "lemmatizer")
 
 

@@ -1,4 +1,4 @@
-"""The reader of parsers that write: questions and their decompositions as rows of tokens."""
+"""The reader of parsers that write: questions and their decompositions as sequences of tokens."""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
@@ -25,7 +25,7 @@ class BreakSeq2SeqReader(BreakReader):
     """Adds ``copy``, a :class:`~qdecomp.data.copy_field.CopyField` of the words and, with gold, the tokens to write.
 
     ``copy_inflections`` is that of :func:`~qdecomp.data_structures.conversion.target_tokens.to_target_tokens`;
-    ``order_by_level`` teaches to write the steps in the order of
+    ``order_by_level`` puts the steps into the order of
     :func:`~qdecomp.data_structures.conversion.target_tokens.by_level`.
     """
 
@@ -41,7 +41,7 @@ class BreakSeq2SeqReader(BreakReader):
     def target_fields(
         self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
     ) -> dict[str, Field[Any]]:
-        """The words with the tokens to write; of a gold text that is no decomposition, its words as they are."""
+        """The words with the tokens to write; for a gold text that is not a decomposition, its words as they are."""
         try:
             qdmr = parse_qdmr(decomposition)
             if self._order_by_level:

@@ -16,11 +16,11 @@ __all__ = ["SourceSampler"]
 
 @BatchSampler.register("sources")
 class SourceSampler(BucketBatchSampler):
-    """Buckets of like length, as ``bucket`` makes them, from a draw that is made anew for every epoch.
+    """Buckets of similar length, as ``bucket`` makes them, from a sample that is drawn anew for every epoch.
 
-    A source with weight 2.5 has each of its questions twice in an epoch and every other one once more; with 0.3, three
-    in ten. A source that ``weights`` does not name has weight 1. So a training set with other shares than the
-    questions to come can be balanced, and no time goes to what is there in plenty.
+    A source with weight 2.5 has each of its questions twice in an epoch and half of them once more; with 0.3, three in
+    ten. A source that ``weights`` does not name has weight 1. So a training set whose shares differ from those of the
+    questions to come can be balanced, and no time is wasted on what is abundant.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class SourceSampler(BucketBatchSampler):
         self._weights = weights
 
     def get_batch_indices(self, instances: Sequence[Instance]) -> Iterable[list[int]]:
-        """The numbers of the instances of each batch of one epoch."""
+        """The indices of the instances of each batch of one epoch."""
         drawn: list[int] = []
         for source, numbers in self._by_source(instances).items():
             whole, rest = divmod(self._count(source, len(numbers)), len(numbers))

@@ -20,7 +20,7 @@ NO_WORD = -1
 """The word of a piece that belongs to none, such as ``[CLS]``."""
 
 MAX_PIECES = 512
-"""How many pieces BERT and its like have positions for."""
+"""How many pieces BERT and similar encoders have positions for."""
 
 
 @TokenIndexer.register("word_pieces")
@@ -42,17 +42,17 @@ class WordPieceIndexer(TokenIndexer):
         super().__init__()
         self._encoder = encoder
         self._special = special_tokens_of(special_tokens)
-        # Loaded now, so that an encoder that is missing or of no use is one error and not one of every row.
+        # Loaded now, so that a missing or unusable encoder is one error and not one for every row.
         self._pieces = EncoderPieces(encoder, self._special)
         self._max_pieces = min(max_pieces, self._pieces.positions or max_pieces)
 
     def is_too_long(self, words: list[str]) -> bool:
         """Whether the encoder has no position for all pieces of these words."""
-        # Each word has a piece at least, so most of a text that is far too long need not be cut into pieces.
+        # Each word has at least one piece, so most of a text that is far too long need not be cut into pieces.
         return len(words) > self._max_pieces or len(self._indices(words)["ids"]) > self._max_pieces
 
     def count_vocab_items(self, token: Token, counter: dict[str, dict[str, int]]) -> None:
-        """Nothing: the encoder has a vocabulary of its own."""
+        """Nothing: the encoder has its own vocabulary."""
 
     def tokens_to_indices(self, tokens: list[Token], vocabulary: Vocabulary) -> IndexedTokenList:
         """The pieces of all tokens."""

@@ -1,8 +1,9 @@
 """Where the words, arcs and labels of a dependency graph go, in any unit: pixels of a picture, cells of a terminal.
 
-Words stand in a row; above them, every edge is a bracket at a level of its own among those that it meets. The ends
-of a word's arcs are spread side by side, the longest arcs innermost, so that brackets from one word do not cross.
-Words are moved apart until each label fits into its bracket; it stands where no leg of a higher bracket goes through.
+Words are in a row; above them, every edge is a bracket, at a different level from the brackets that it overlaps. The
+ends of a word's arcs are spread side by side, the longest arcs innermost, so that brackets from one word do not cross.
+Words are moved apart until each label fits into its bracket, at a place where no leg of a higher bracket passes
+through.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class PlacedToken:
-    """A token with the place for it; ``is_linked`` says if an edge begins or ends here."""
+    """A token with its place; ``is_linked`` says whether an edge begins or ends here."""
 
     text: str
     left: int
@@ -86,7 +87,7 @@ class ArcLayout:
 class _Link:
     """An edge between two columns (the tokens that are shown), which are the same for an edge from a token to itself.
 
-    The offsets say where its ends stand, from the middle of each column.
+    The offsets say where its ends are, from the middle of each column.
     """
 
     edge: Edge
@@ -162,7 +163,7 @@ def _spread_ends(links: Sequence[_Link], end_gap: int) -> list[_Link]:
 
 @dataclass(slots=True)
 class _Row:
-    """The columns while they are moved apart: their widths, and the gaps behind all but the last."""
+    """The columns while they are moved apart: their widths, and the gaps after all but the last."""
 
     widths: list[int]
     gaps: list[int]
@@ -175,7 +176,7 @@ class _Row:
         return [left + width // 2 for left, width in zip(self.lefts(), self.widths, strict=True)]
 
     def widen(self, first: int, last: int, missing: int) -> None:
-        """Spread what is missing over the gaps between two columns."""
+        """Spread the missing width over the gaps between two columns."""
         below = last - first
         for place in range(below if missing > 0 else 0):
             self.gaps[first + place] += (missing + place) // below
@@ -188,7 +189,7 @@ def _place(row: _Row, links: Sequence[_Link], metrics: Metrics) -> tuple[list[in
             middles = row.middles()
             room = middles[link.last] + link.last_offset - middles[link.first] - link.first_offset
             row.widen(link.first, link.last, link.label_width + 2 * metrics.label_margin - room)
-    # Every round makes room for a label that had none, and takes it from nobody.
+    # Every round makes room for a label that had none, and takes none away.
     for _ in links:
         arcs, lefts = _arcs(links, row.middles(), metrics.end_gap), row.lefts()
         crowded = (arc for arc in arcs if arc.edge.head != arc.edge.dependent and not _free(arc, arcs, metrics))
@@ -219,7 +220,7 @@ def _arcs(links: Sequence[_Link], middles: Sequence[int], end_gap: int) -> list[
 
 
 def _lowest_level(arc: PlacedArc, others: Sequence[PlacedArc], gap: int) -> int:
-    """The lowest level above the arcs within this one where no other arc is in the way."""
+    """The lowest level, above the arcs within this one, at which no other arc is in the way."""
     enclosed = [other.level for other in others if arc.left < other.left and other.right < arc.right]
     left, right = _extent(arc)
     taken = set()
@@ -235,13 +236,13 @@ def _extent(arc: PlacedArc) -> tuple[int, int]:
 
 
 def _walls(arc: PlacedArc, arcs: Sequence[PlacedArc]) -> list[int]:
-    """The arc's ends and the legs of higher arcs between them: a label may stand between two of these."""
+    """The arc's ends and the legs of higher arcs between them: a label may be between two of these."""
     legs = {end for other in arcs if other.level > arc.level for end in (other.left, other.right)}
     return [arc.left, *sorted(leg for leg in legs if arc.left < leg < arc.right), arc.right]
 
 
 def _free(arc: PlacedArc, arcs: Sequence[PlacedArc], metrics: Metrics) -> list[int]:
-    """Where the label may begin, between each two walls as near to the middle of the arc as can be."""
+    """Where the label may begin: between each two walls, as near to the middle of the arc as possible."""
     margin = metrics.label_margin
     return [
         min(max(arc.label_left, left + margin), right - margin - arc.label_width)

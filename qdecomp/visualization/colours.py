@@ -1,6 +1,6 @@
 """The colours of operators and structural edges: one table for pictures, pages and terminals.
 
-A picture holds every colour twice, for light and for dark backgrounds; its ``prefers-color-scheme`` decides. All of
+A picture has every colour twice, for light and for dark backgrounds; ``prefers-color-scheme`` decides. All of
 them have a contrast of at least 4.5 to 1 on the backgrounds below.
 """
 
@@ -18,12 +18,12 @@ from qdecomp.data_structures.operators import Operator
 __all__ = ["COLOURS", "SURFACES", "UNKNOWN", "Colour", "colour_css", "kind_of_tag"]
 
 UNKNOWN = "unknown"
-"""The kind of an edge whose tag nobody knows."""
+"""The kind of an edge with an unknown tag."""
 
 
 @dataclass(frozen=True, slots=True)
 class Colour:
-    """A colour on light and on dark backgrounds, and its name in terminals, which have a palette of their own."""
+    """A colour on light and on dark backgrounds, and its name in terminals, which have their own palette."""
 
     light: str
     dark: str
@@ -84,7 +84,7 @@ def kind_of_tag(tag: str) -> str:
 
 @lru_cache(maxsize=1)
 def colour_css() -> str:
-    """Style rules that give elements below the class ``qdecomp`` their colours, for light and dark.
+    """Style rules that give elements inside the class ``qdecomp`` their colours, for light and dark mode.
 
     An element of the class ``qd-filter`` has the colour of filter steps as its ``color``; the surfaces are the
     variables ``--qd-paper``, ``--qd-ink`` and so on.

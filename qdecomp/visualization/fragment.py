@@ -18,14 +18,14 @@ from .tools import remarks_html
 
 __all__ = ["Side", "decomposition_html", "picture_html", "pictures_html", "steps_html"]
 
-# Pictures that are not wider are never made smaller, not even on a phone.
+# Pictures that are not wider than this are never shrunk, not even on a phone.
 _FITS_EVERYWHERE = 340
 _WIDTH = re.compile(r"--qd-width:([0-9.]+)px")
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the decompositions of a question that are shown side by side, and what stands above it."""
+    """One of the decompositions of a question that are shown side by side, and its heading."""
 
     title: str
     prediction: Prediction
@@ -44,7 +44,7 @@ def decomposition_html(question: str, prediction: Prediction) -> str:
 
 
 def picture_html(picture: str) -> str:
-    """A picture without a style of its own, as notebooks show it."""
+    """A picture without its own style, as notebooks show it."""
     return (
         f'<div class="qdecomp qd-decomposition">{style("picture", "fragment")}'
         f'<figure><div class="qd-scroll">{picture}</div></figure></div>'
@@ -52,12 +52,12 @@ def picture_html(picture: str) -> str:
 
 
 def steps_html(sides: Sequence[Side]) -> str:
-    """The numbered steps of each side; where there are none, the reason."""
+    """The numbered steps of each side; if there are none, the reason."""
     return f'<div class="qd-sides">{"".join(map(_steps, sides))}</div>'
 
 
 def pictures_html(sides: Sequence[Side]) -> str:
-    """The pictures of each side: the steps side by side, then the graphs, side by side where they fit."""
+    """The pictures of each side: the steps side by side, then the graphs, side by side if they fit."""
     parts = []
     for layout, figure in (("qd-sides", _figure_of_steps), ("qd-graphs", _figure_of_graph)):
         figures = list(map(figure, sides))

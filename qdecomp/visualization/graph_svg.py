@@ -50,7 +50,7 @@ def graph_svg(
     """A whole SVG of the graph.
 
     ``title`` is what screen readers say, by default the question. With ``scores`` every label shows the edge's
-    probability, which the tip on an arc says in any case. Without ``with_style`` the page has to hold
+    probability, which the tooltip of an arc always shows. Without ``with_style``, the page must contain
     ``style("picture")`` once for all pictures.
     """
 
@@ -72,7 +72,7 @@ def _draw(graph: DependencyGraph, layout: ArcLayout, row: int) -> Iterator[str]:
         yield from _token(token, row)
     for arc in layout.arcs:
         yield _arc(graph, arc, row)
-    # After all arcs, so that no line runs over a label.
+    # After all arcs, so that no line crosses a label.
     for arc in layout.arcs:
         middle = arc.label_left + arc.label_width / 2
         height = row - arc.level * _LEVEL_HEIGHT

@@ -25,12 +25,12 @@ _STYLES[_SPECIAL] = "bold italic"
 
 # A piece of a line and the key of its style.
 _Piece = tuple[str, str]
-# Drawn later wins, but a line that meets another one crosses it.
+# What is drawn later wins, but lines that meet cross.
 _CROSSING = frozenset({("─", "│"), ("│", "─"), ("┼", "─"), ("┼", "│")})
 
 
 def graph_text(graph: DependencyGraph, *, width: int = 100) -> str:
-    """The graph in lines of at most ``width`` cells where the words allow it, without colours.
+    """The graph in lines of at most ``width`` cells if the words allow it, without colours.
 
     >>> from qdecomp.data_structures.dependency_graph import Edge
     >>> print(graph_text(DependencyGraph(("red", "cubes"), (Edge(0, 1, "filter-sub"),))))
@@ -46,7 +46,7 @@ def graph_text(graph: DependencyGraph, *, width: int = 100) -> str:
 
 
 def graph_rich(graph: DependencyGraph, *, width: int = 100) -> Text:
-    """As :func:`graph_text`, with the operators' colours, for ``rich.print``."""
+    """Like :func:`graph_text`, with the operators' colours, for ``rich.print``."""
     from rich.text import Text
 
     lines = [Text.assemble(*((text, _STYLES[style]) for text, style in line)) for line in _lines(graph, width)]
@@ -58,7 +58,7 @@ def _lines(graph: DependencyGraph, width: int) -> list[list[_Piece]]:
 
     graph = DependencyGraph(tuple(map(replace_unprintable, graph.tokens)), graph.edges)
     cells = Metrics(cell_len, _label_width, token_gap=1, special_gap=4, end_gap=1, label_margin=2)
-    # Each arc takes two cells at its ends, so that more of them cannot fit.
+    # Each arc takes two cells at its ends, so more of them cannot fit.
     if 2 * len(graph.edges) > width:
         return _table(graph)
     layout = lay_out_arcs(graph, cells, lambda edge: replace_unprintable(edge.tag))

@@ -33,7 +33,7 @@ Remarks = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class VerdictEvidence:
-    """What a metric's verdict on a record rests on, in lines to read."""
+    """What a metric's verdict on a record is based on, in lines to read."""
 
     title: str
     lines: tuple[str, ...]
@@ -41,14 +41,14 @@ class VerdictEvidence:
 
 @dataclass(frozen=True, slots=True)
 class PageItem:
-    """A question with what was predicted and, where there is gold, what it is compared with."""
+    """A question with what was predicted and, if there is gold, what it is compared with."""
 
     question_id: str
     question: str
     prediction: Prediction
     gold: Prediction | None = None
     source: str = ""
-    """The part of the data that the question is from."""
+    """The part of the data that the question comes from."""
     scores: Mapping[str, float] = field(default_factory=dict)
     """Other scores to show and to sort by: their titles and values."""
     prediction_remarks: Remarks = ()
@@ -80,7 +80,7 @@ def page_html(items: Sequence[PageItem], *, title: str = "Decompositions") -> st
 
 
 def page_parts(items: Sequence[PageItem], *, title: str = "Decompositions") -> Iterator[str]:
-    """The page piece by piece: what stands above, one piece for each item, and the end."""
+    """The page piece by piece: the top, one piece for each item, and the end."""
     counts = Counter(kind for item in items for kind in item.kinds())
     header = f"<header><h1>{escape(title)}</h1><p>{escape(_summary(items, counts))}</p></header>"
     kinds = ["all", *(kind for kind in _CHOICES if counts[kind])]
@@ -126,7 +126,7 @@ def _number_of_steps(item: PageItem) -> int:
 
 
 def _choices(kinds: Sequence[str], total: int, counts: Counter[str]) -> str:
-    """Radio buttons, of which only the labels are seen; the style of the page shows the records of the chosen kind."""
+    """Radio buttons with only their labels visible; the style of the page shows the records of the chosen kind."""
     if len(kinds) == 1:
         return ""
     buttons = "".join(
@@ -186,7 +186,7 @@ def _record(place: int, item: PageItem, unfolded: bool) -> str:
 
 
 def _copy_button(label: str, text: str) -> str:
-    """A button that copies a text; the empty one stands for the question."""
+    """A button that copies a text; an empty text stands for the question."""
     return f'<button type="button" class="qd-copy" data-copies="{escape(text)}">{label}</button>'
 
 
@@ -215,7 +215,7 @@ def _evidence(evidence: VerdictEvidence) -> str:
 
 
 def _folded(pictures: str, unfolded: bool) -> str:
-    """The pictures in a fold; a closed one holds them as text until the script opens it, or there is no script."""
+    """The pictures in a fold; a closed one keeps them as text until the script opens it, unless there is no script."""
     if not pictures:
         return ""
     content = pictures if unfolded else f"<noscript>{pictures}</noscript>"

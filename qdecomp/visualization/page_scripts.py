@@ -22,7 +22,7 @@ def page_script() -> str:
 
 @lru_cache(maxsize=1)
 def content_policy() -> str:
-    """The element for the head of a page that forbids all other scripts, and everything from elsewhere."""
+    """The element for the head of a page that forbids all other scripts, and everything from other hosts."""
     digest = base64.b64encode(hashlib.sha256(_source().encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'"
     return f'<meta http-equiv="Content-Security-Policy" content="{policy}; form-action \'none\'">'

@@ -1,7 +1,7 @@
-"""Where the steps of a decomposition go: boxes in layers, each step below all that it refers to.
+"""Where the steps of a decomposition go: boxes in layers, each step below those that it refers to.
 
-A reference over several layers gets a lane of its own between the boxes of each layer that it passes, shared with the
-other references to the same step, so that no line runs through a box.
+A reference over several layers gets a lane between the boxes of each layer that it passes, shared with the other
+references to the same step, so that no line runs through a box.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BOX_GAP = 22.0
 _LAYER_GAP = 40.0
 _LANE_WIDTH = 8.0
 _END_GAP = 16.0
-# So that the arrow head points where its line comes from.
+# So that the arrow head points away from where its line comes from.
 _STRAIGHT_END = 9.0
 _SWEEPS = 4
 
@@ -50,7 +50,7 @@ class PlacedBox:
 
 @dataclass(frozen=True, slots=True)
 class PlacedReference:
-    """The way from a step up to one that it refers to: from point to point, straight up or in a curve."""
+    """The path from a step up to one that it refers to: from point to point, straight up or in a curve."""
 
     step: int
     target: int
@@ -79,7 +79,7 @@ class _Nodes:
 
 
 def lay_out_steps(sizes: Sequence[BoxSize], references: Sequence[Iterable[int]]) -> StepLayout:
-    """Place the boxes of steps with these references to one another (steps count from 1; there is no circle).
+    """Place the boxes of steps with these references to one another (steps count from 1; there is no cycle).
 
     More references than a picture can show are a :class:`~qdecomp.data_structures.errors.GraphError`.
     """
@@ -105,7 +105,7 @@ def lay_out_steps(sizes: Sequence[BoxSize], references: Sequence[Iterable[int]])
 
 
 def _layers(targets: Mapping[int, Sequence[int]]) -> dict[int, int]:
-    """The layer of each step: below all that it refers to; one that refers to nothing, right above its first user."""
+    """The layer of each step: below those that it refers to or, if it refers to none, right above its first user."""
     layer_of: dict[int, int] = {}
     for step in order_by_references(targets):
         layer_of[step] = 1 + max((layer_of[target] for target in targets[step]), default=-1)
@@ -138,7 +138,7 @@ def _nodes(layer_of: Mapping[int, int], ways: Iterable[Sequence[_Node]], sizes: 
 
 
 def _uncrossed(nodes: _Nodes) -> _Nodes:
-    """The rows in the order with the fewest crossings that sorting by the middle of the neighbours finds."""
+    """The rows in an order with few crossings, found by sorting by the middle of the neighbours."""
     rows = best = [list(row) for row in nodes.rows]
     for sweep in range(_SWEEPS):
         downwards = sweep % 2 == 0
@@ -181,7 +181,7 @@ def _middles(nodes: _Nodes) -> dict[_Node, float]:
 
 
 def _settled(row: Sequence[_Node], wanted: Mapping[_Node, float], widths: Mapping[_Node, float]) -> dict[_Node, float]:
-    """The places nearest to the wanted ones where nothing overlaps (least squares: nodes that meet share a block)."""
+    """The places closest to the wanted ones without overlaps (least squares: nodes that touch share a block)."""
     offsets = [0.0]
     for left, right in pairwise(row):
         offsets.append(offsets[-1] + (widths[left] + widths[right]) / 2 + _BOX_GAP)

@@ -46,7 +46,7 @@ class _Box:
 def steps_svg(
     form: LogicalForm, *, texts: Sequence[str] | None = None, title: str | None = None, with_style: bool = True
 ) -> str:
-    """A whole SVG of the steps, the first at the top and each below all that it refers to.
+    """A whole SVG of the steps, the first at the top and each below those that it refers to.
 
     ``texts`` are the steps as they were written, by default as the logical form reads in words; the other options
     are those of :func:`~qdecomp.visualization.graph_svg.graph_svg`.
@@ -73,7 +73,7 @@ def step_texts(form: LogicalForm, decomposition: str | None = None) -> tuple[str
         except QDecompError:
             continue
         if len(steps) == len(form):
-            # Commas are tokens of their own in steps; in print they stand at the word before.
+            # In steps, commas are separate tokens; in print they follow the previous word directly.
             return tuple(step.text.replace(" ,", ",") for step in steps)
     return tuple(format_step(step) for step in form.steps)
 

@@ -30,7 +30,7 @@ def frame(content: Iterable[str], width: float, height: float, *, title: str, ki
 
 
 def stacked_svg(pictures: Sequence[str]) -> str:
-    """One SVG with whole pictures of this package below each other; a single one stays as it is."""
+    """One SVG with several pictures of this package below one another; a single one stays as it is."""
     if len(pictures) < 2:
         return "".join(pictures)
     parts, top, widest = [], 0.0, 0.0
@@ -47,7 +47,7 @@ def stacked_svg(pictures: Sequence[str]) -> str:
 
 
 def number(value: float) -> str:
-    """A coordinate, without decimals that nobody sees."""
+    """A coordinate, without decimals too small to see."""
     return f"{value:.1f}".removesuffix(".0")
 
 

@@ -11,13 +11,13 @@ from itertools import chain
 
 __all__ = ["escape", "replace_unprintable", "shorten", "width_in_ems", "wrap"]
 
-# XML has no way to write these at all; half a pair of surrogates cannot even be saved.
+# XML cannot represent these at all; a lone surrogate cannot even be saved.
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ELLIPSIS = "…"
-# They are not printed, but emoji and some scripts are written with them.
+# They are not visible, but emoji and some scripts need them.
 _JOINERS = frozenset("\u200c\u200d")
 
-# Widths in ems for sans-serif fonts, on the generous side: a picture is drawn with whatever font is there.
+# Widths in ems for sans-serif fonts, rather too wide: a picture is drawn with whatever font is available.
 _NARROW = frozenset("ijlIftr.,:;'|!()[]{}-/\\ ")
 _BROAD = frozenset("mwMW@%&—…")
 _WIDE = 1.3
@@ -34,7 +34,7 @@ def escape(text: str) -> str:
 
 
 def replace_unprintable(text: str) -> str:
-    """The text for a terminal: what would steer the terminal or turn the line round becomes U+FFFD.
+    """The text for a terminal: what would control the terminal or reverse the line becomes U+FFFD.
 
     >>> replace_unprintable("red\\x1b[31m")
     'red�[31m'
@@ -43,7 +43,7 @@ def replace_unprintable(text: str) -> str:
 
 
 def width_in_ems(text: str) -> float:
-    """About how wide a text is at most, as a multiple of its font size."""
+    """About how wide a text can be, as a multiple of its font size."""
     return sum(map(_character_width, text))
 
 
@@ -56,12 +56,12 @@ def _character_width(character: str) -> float:
         return 0.8 if character.isupper() else 0.64
     if unicodedata.east_asian_width(character) in "WF" or character >= "\U0001f000":
         return _WIDE
-    # Marks stand on other letters, but a font without them shows a box of their own.
+    # Marks go on other letters, but a font without them shows a separate box.
     return 0.4 if unicodedata.category(character).startswith("M") else 0.9
 
 
 def shorten(text: str, ems: float) -> str:
-    """The text, cut with an ellipsis where it is wider than that."""
+    """The text, cut off with an ellipsis if it is wider than that."""
     if width_in_ems(text) <= ems:
         return text
     room = ems - width_in_ems(_ELLIPSIS)
@@ -75,7 +75,7 @@ def shorten(text: str, ems: float) -> str:
 
 
 def wrap(text: str, ems: float, max_lines: int) -> tuple[str, ...]:
-    """The text in lines of at most that width; a word that is wider is broken, and lines too many are cut.
+    """The text in lines of at most that width; a wider word is broken, and surplus lines are cut off.
 
     >>> wrap("the number of red cubes", 9, 5)
     ('the number of', 'red cubes')

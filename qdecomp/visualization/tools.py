@@ -1,4 +1,4 @@
-"""What stands above the records of a page: the tools of its script, and the legend."""
+"""What is above the records of a page: the tools of its script, and the legend."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Filter:
 def tools_html(filters: Iterable[Filter], orders: Mapping[str, str], *, with_pictures: bool) -> str:
     """The form above a list of records, hidden until the script of the page runs.
 
-    ``orders`` are what the list can be sorted by: the name of an attribute, with a minus for the largest first, and
-    what is shown for it.
+    ``orders`` are what the list can be sorted by: the name of an attribute, with a minus for descending order, and what
+    is shown for it.
     """
     parts = ['<label>Search<input type="search" name="search" placeholder="words, or an id"></label>']
     for each in filters:
@@ -82,7 +82,7 @@ def legend_html(*, with_remarks: bool) -> str:
 
 
 def remarks_html(remarks: Iterable[str]) -> str:
-    """The marks behind a step."""
+    """The marks after a step."""
     return "".join(f" {_remark(name)}" for name in remarks)
 
 
