@@ -1,1 +1,1 @@
-"""The parsers, one file for each."""
+"""The parsers, one module each."""

@@ -27,7 +27,7 @@ from qdecomp.training.metrics import DecompositionScores, EdgeScores
 
 __all__ = ["BiaffineGraphParser"]
 
-# About one pair in two hundred has an edge; a parser that starts from there need not learn it first.
+# About one pair in two hundred has an edge; a parser that starts from that need not learn it first.
 _FIRST_EDGE_SCORE = -5.0
 
 
@@ -40,23 +40,23 @@ class _Scored(NamedTuple):
     """Shape: (batch, tokens, label dimension)."""
     label_to: torch.Tensor
     pairs: torch.Tensor
-    """Which pairs are of real tokens. Shape: (batch, tokens, tokens)."""
+    """Which pairs consist of real tokens. Shape: (batch, tokens, tokens)."""
 
 
 @Model.register("biaffine_graph_parser")
 class BiaffineGraphParser(Model):
     """Scores an edge from token i to token j by ``from(i) W to(j)``, and each of its labels in the same way.
 
-    The four nets ``edge_from``, ``edge_to``, ``label_from`` and ``label_to`` have ``layers`` layers; those for edges
-    have the size ``edge_dim``, those for labels ``label_dim``. ``dropout`` is for the encoded words,
-    ``feed_forward_dropout`` for the nets. ``label_weight`` is the weight of the labels' loss. Both losses are sums
+    The four networks ``edge_from``, ``edge_to``, ``label_from`` and ``label_to`` have ``layers`` layers; those for
+    edges have the size ``edge_dim``, those for labels ``label_dim``. ``dropout`` is for the encoded words,
+    ``feed_forward_dropout`` for the networks. ``label_weight`` is the weight of the labels' loss. Both losses are sums
     over a question divided by the number of gold edges in the batch.
 
-    ``decoder`` makes a graph of the probabilities. ``"greedy"`` takes each edge that is more probable than not, with
-    its most probable label. If that graph is not valid, ``"ilp"`` finds the best one that is, also with options such
+    ``decoder`` makes a graph from the probabilities. ``"greedy"`` takes each edge that is more probable than not, with
+    its most probable label. If that graph is not valid, ``"ilp"`` finds the best one that is; it can have options, such
     as ``{"type": "ilp", "time_limit": 0.5}``, see :data:`qdecomp.decoding.DecoderSettings`.
-    ``byte_dropout`` draws the random numbers of dropout by bytes, which is faster on a CPU. ``initializer`` says what
-    weights begin with, such as those of an earlier training.
+    ``byte_dropout`` draws the random numbers of dropout by bytes, which is faster on a CPU. ``initializer`` sets the
+    initial weights, such as those of an earlier run.
     """
 
     default_predictor = "question_decomposition"
@@ -104,7 +104,7 @@ class BiaffineGraphParser(Model):
         self.decoder = make_decoder(decoder)
 
     def give_candidates(self, count: int) -> None:
-        """From now on, give so many of the best decompositions with every prediction; greedy decoding gives one."""
+        """From now on, give this many of the best decompositions with every prediction; greedy decoding gives one."""
         self.decoder = with_candidates(self.decoder, count)
 
     def forward(
@@ -113,7 +113,7 @@ class BiaffineGraphParser(Model):
         metadata: Sequence[dict[str, Any]],
         graph: dict[str, torch.Tensor] | None = None,
     ) -> dict[str, Any]:
-        """``loss`` where there is gold, and, unless the parser is in training, ``predictions``."""
+        """``loss`` if there is gold and, unless the parser is in training, ``predictions``."""
         scored = self._score(question, metadata)
         output: dict[str, Any] = {}
         if graph is not None:
@@ -164,7 +164,7 @@ class BiaffineGraphParser(Model):
         return predictions
 
     def _decode(self, scored: _Scored, question: int, tokens: Sequence[str]) -> Prediction:
-        """What the decoder makes of one question: probabilities are given in the order of a graph, labels on demand."""
+        """What the decoder makes of one question: probabilities are in the order of a graph, labels on demand."""
         order = [self._place(position, len(tokens)) for position in range(len(tokens))]
         label_from, label_to = scored.label_from[question, order], scored.label_to[question, order]
 
@@ -195,7 +195,7 @@ class BiaffineGraphParser(Model):
                 for (head, dependent), label in prediction.graph.labels().items():
                     predicted[question, self._place(head, count), self._place(dependent, count)] = numbers[label]
         known = graph["known"]
-        # A gold label that is not in the vocabulary is an edge all the same, with a label that nobody can predict.
+        # A gold label that is not in the vocabulary is still an edge, with a label that cannot be predicted.
         gold_edges = edge_matrix(graph["edges"], size)
         gold = label_matrix(graph["edges"], size, NO_EDGE)
         gold = torch.where(gold_edges & (gold == NO_EDGE), len(self.labels), gold)
@@ -205,7 +205,7 @@ class BiaffineGraphParser(Model):
         )
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Both losses; outside of training LF-EM, the share of valid graphs, and F1 of edges, too."""
+        """Both losses; outside training also LF-EM, the share of valid graphs, and the F1 of edges."""
         metrics = {name: float(loss.get_metric(reset)) for name, loss in self._losses.items()}
         if not self.training:
             metrics.update(self._decompositions.get_metric(reset))

@@ -30,15 +30,15 @@ class CopyNetBert(Model):
 
     vocab : `Vocabulary`
     word_encoder : `WordEncoder`
-        It has no use for special tokens: only the question's words are read.
+        It needs no special tokens: only the question's words are read.
     decoder : `CopyDecoder`
-        Its size for the question's states comes from the encoder.
+        The size of the question's states comes from the encoder.
     dropout : `float`
         The rate on the encoded words.
     byte_dropout : `bool`
         Whether random numbers for dropout are drawn by bytes, which is faster on a CPU.
     initializer : `InitializerApplicator`
-        What weights begin with, such as those of an earlier training.
+        The initial weights, such as those of an earlier run.
     """
 
     default_predictor = "question_decomposition"
@@ -69,7 +69,7 @@ class CopyNetBert(Model):
         self.decoder.search_options(options)
 
     def give_candidates(self, count: int) -> None:
-        """From now on, give so many of the best decompositions with every prediction."""
+        """From now on, give this many of the best decompositions with every prediction."""
         self._candidates = count
 
     def forward(
@@ -78,7 +78,7 @@ class CopyNetBert(Model):
         copy: dict[str, torch.Tensor],
         metadata: Sequence[dict[str, Any]],
     ) -> dict[str, Any]:
-        """``loss`` where there is gold, and, unless the parser is in training, ``predictions``."""
+        """``loss`` if there is gold and, unless the parser is in training, ``predictions``."""
         encoded = self.word_encoder(question)
         memory = self.decoder.memory(self.dropout(encoded.states), encoded.mask, copy["source_ids"])
         output: dict[str, Any] = {}
@@ -96,5 +96,5 @@ class CopyNetBert(Model):
         return output
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Outside of training, LF-EM and the share of valid decompositions."""
+        """Outside training, LF-EM and the share of valid decompositions."""
         return {} if self.training else self._decompositions.get_metric(reset)

@@ -1,4 +1,4 @@
-"""Latent-RAT: a parser that writes decompositions, and whose encoder learns the graph between the tokens as well."""
+"""Latent-RAT: a parser that writes decompositions, and whose encoder also learns the graph between the tokens."""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
@@ -48,17 +48,17 @@ class LatentRat(Model):
     dropout : `float`
         The rate on the encoded words.
     graph_weight : `float`
-        What the graph's loss (per pair of tokens) is multiplied by, compared with the decoder's (per question).
+        The factor of the graph's loss (per pair of tokens), relative to the decoder's (per question).
     predict_with : `str`
         ``decoder`` gives written decompositions, ``graph`` those of the predicted graphs. In validation both are
-        scored, and ``lf_em`` is that of the one that is named here.
+        scored, and ``lf_em`` is that of the one named here.
     graph_decoder : `str` or `dict`
-        How a graph is made of probabilities: the name of a decoder, or an object such as
+        How a graph is made from probabilities: the name of a decoder, or an object such as
         ``{"type": "ilp", "time_limit": 0.5}``, see :data:`qdecomp.decoding.DecoderSettings`.
     byte_dropout : `bool`
         Whether random numbers for dropout are drawn by bytes, which is faster on a CPU.
     initializer : `InitializerApplicator`
-        What weights begin with, such as those of an earlier training.
+        The initial weights, such as those of an earlier run.
     """
 
     default_predictor = "question_decomposition"
@@ -100,18 +100,18 @@ class LatentRat(Model):
             initializer(self)
 
     def decode_graphs_with(self, decoder: DecoderSettings) -> None:
-        """From now on, use this decoder for graphs; there must be a use for it."""
+        """From now on, use this decoder for graphs; an error if predictions are not graphs."""
         if self._predict_with != "graph":
             raise DataError("this Latent-RAT predicts with its text decoder; set model.predict_with to graph")
         self.graph_decoder = make_decoder(decoder)
 
     @property
     def search_options(self) -> Callable[[Mapping[str, Any]], None] | None:
-        """What takes options of the search for texts; None where predictions are graphs."""
+        """What takes the options of the text search; None if predictions are graphs."""
         return self.decoder.search_options if self._predict_with == "decoder" else None
 
     def give_candidates(self, count: int) -> None:
-        """From now on, give so many of the best decompositions with every prediction."""
+        """From now on, give this many of the best decompositions with every prediction."""
         if self._predict_with == "graph":
             self.graph_decoder = with_candidates(self.graph_decoder, count)
         else:
@@ -124,7 +124,7 @@ class LatentRat(Model):
         metadata: Sequence[dict[str, Any]],
         graph: dict[str, Tensor] | None = None,
     ) -> dict[str, Any]:
-        """``loss`` where there is gold, and, unless the parser is in training, ``predictions``."""
+        """``loss`` if there is gold and, unless the parser is in training, ``predictions``."""
         encoded = self.word_encoder(question)
         if encoded.states.size(1) != max(len(entry["tokens"]) for entry in metadata):
             raise DataError("the reader and the word encoder have different special_tokens")
@@ -170,7 +170,7 @@ class LatentRat(Model):
             self._measure_edges(probabilities.argmax(dim=-1), encoded, graph)
         labelled, none = probabilities[..., :-1], probabilities[..., -1]
         likeliest = labelled.amax(dim=-1)
-        # Above one half exactly where some label is more probable than none.
+        # Above one half exactly if some label is more probable than none.
         edges = likeliest / (likeliest + none)
         labelled = labelled / labelled.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(labelled.dtype).tiny)
         predictions = []
@@ -196,7 +196,7 @@ class LatentRat(Model):
         none = self.relation_labels.none
         predicted = labels.masked_fill(~pair_mask(encoded.mask) | (labels == none), NO_EDGE)
         gold = label_matrix(graph["edges"], encoded.mask.size(1), none)
-        # What the vocabulary lacks is an edge with a label that nobody can predict; that number is free here.
+        # What the vocabulary lacks is an edge with a label that cannot be predicted; that number is free here.
         gold = torch.where(gold == none, NO_EDGE, torch.where(gold == NO_EDGE, none, gold))
         self._edges(predicted[graph["known"]], gold[graph["known"]])
 
@@ -207,7 +207,7 @@ class LatentRat(Model):
             self._decompositions[head](questions, found, golds)
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Both losses; outside of training LF-EM and valid outputs, LF-EM of each head, and F1 of edges, too."""
+        """Both losses; outside training also LF-EM and valid outputs, LF-EM of each head, and the F1 of edges."""
         metrics = {name: float(loss.get_metric(reset)) for name, loss in self._losses.items()}
         if not self.training:
             scores = {head: metric.get_metric(reset) for head, metric in self._decompositions.items()}

@@ -1,4 +1,4 @@
-"""What the parsers that write decompositions share: their decoder, and the predictions that its tokens make."""
+"""What the parsers that write decompositions share: their decoder, and the predictions made from its tokens."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def written_predictions(
     wanted = max(1, candidates, decoder.beam_size if penalty else 0)
     predictions = []
     for found, question in zip(decoder.search(memory, wanted), questions, strict=True):
-        # A decomposition without its end is given only when there is no other.
+        # An unfinished decomposition is given only if there is no other.
         ended = [each for each in found if each.finished] if penalty or candidates else []
         pairs = [_text_and_score(each, vocab, question, penalty) for each in ended or found[:1]]
         pairs.sort(key=lambda pair: -pair[1])

@@ -1,4 +1,4 @@
-"""The step of the published CopyNet decoder, whose LSTM reads what the step before attended to and copied."""
+"""The step of the published CopyNet decoder, whose LSTM reads what the previous step attended to and copied."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["AttentionFeedback", "weights_of_places"]
 
 
 class AttentionFeedback(nn.Module):
-    """An LSTM that reads the token before, what its last output attends to, and where the token was copied from.
+    """An LSTM that reads the previous token, what its last output attends to, and where the token was copied from.
 
-    That is the mean state of the token's places in the question, weighted by the scores of copying each of them. A step
-    depends on the one before, so that steps run one after the other in training, too.
+    The last of these is the mean state of the token's places in the question, weighted by the scores of copying each of
+    them. A step depends on the previous one, so steps run one after another in training, too.
     """
 
     def __init__(self, embedding_dim: int, encoder_dim: int, hidden_dim: int) -> None:
@@ -38,7 +38,7 @@ class AttentionFeedback(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """One step for (batch, hypotheses): the LSTM's next output and cell, each with hidden_dim numbers.
 
-        ``token`` is the embedding of the token before, ``copied_from`` the state that it was copied from.
+        ``token`` is the embedding of the previous token, ``copied_from`` the state that it was copied from.
         """
         output, cell = hidden
         scores = output.matmul(keys) * output.shape[-1] ** -0.5  # (batch, hypotheses, positions)
@@ -49,7 +49,7 @@ class AttentionFeedback(nn.Module):
 
 
 def weights_of_places(same: Tensor, scores: Tensor) -> Tensor:
-    """The shares of the places of a token, (batch, hypotheses, words), by their scores; all zero where it has none."""
-    # Not infinity: where no place is the token's, a softmax over infinities has no gradient.
+    """The shares of the places of a token, (batch, hypotheses, words), by their scores; all zero if it has none."""
+    # Not infinity: if no place is the token's, a softmax over infinities has no gradient.
     lowest = torch.finfo(scores.dtype).min / 2
     return scores.masked_fill(~same, lowest).softmax(dim=-1) * same

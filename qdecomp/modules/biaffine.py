@@ -1,4 +1,4 @@
-"""Biaffine scores of pairs of states, for all pairs of a question or only for those that are asked for."""
+"""Biaffine scores of pairs of states, for all pairs of a question or only for some."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["Biaffine"]
 class Biaffine(torch.nn.Module):
     """``outputs`` scores for a pair of vectors x, y: ``[x 1] W [y 1]`` with a matrix W for each output.
 
-    The matrices start as zeros, but for ``bias``, the score of every pair before training.
+    The matrices start as zeros, except for ``bias``, the score of every pair before training.
     """
 
     def __init__(self, dimension: int, outputs: int = 1, bias: float = 0.0) -> None:
         super().__init__()
         self.outputs = outputs
-        # As a matrix, so that all first halves of the products are one multiplication.
+        # As one matrix, so that the first halves of all products are one multiplication.
         self.weight = torch.nn.Parameter(torch.zeros(dimension + 1, outputs * (dimension + 1)))
         with torch.no_grad():
             self.weight.view(dimension + 1, outputs, dimension + 1)[-1, :, -1] = bias

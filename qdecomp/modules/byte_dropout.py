@@ -1,7 +1,7 @@
-"""Dropout that is cheap on a CPU, where it takes longest to draw a random number for every element.
+"""Dropout that is cheap on a CPU, where drawing a random number for every element takes most of the time.
 
-A random number of 64 bits serves eight elements, one for each of its bytes. Rates are therefore those of a byte: 0.1 is
-26 of 256.
+A random number of 64 bits serves eight elements, one for each of its bytes. So rates are multiples of 1/256: 0.1
+becomes 26/256.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _SMALLEST_NUMBER = -(2**63)
 
 
 class ByteDropout(nn.Dropout):
-    """Dropout by bytes; torch's own on other devices and with rates too near to 0 or 1 for a byte."""
+    """Dropout by bytes; torch's own on other devices and for rates too close to 0 or 1 for a byte."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Some elements set to zero, the others made larger, so that sums stay the same on average."""
+        """Some elements are set to zero, the others scaled up, so that sums stay the same on average."""
         dropped = round(self.p * _VALUES_OF_A_BYTE)
         if not self.training or input.device.type != "cpu" or not 0 < dropped < _VALUES_OF_A_BYTE:
             return super().forward(input)
@@ -31,7 +31,7 @@ class ByteDropout(nn.Dropout):
 
 
 def draw_dropout_by_byte(module: nn.Module) -> None:
-    """Put a ``ByteDropout`` in the place of every dropout in this module."""
+    """Replace every dropout in this module with a ``ByteDropout``."""
     for parent in list(module.modules()):
         for name, child in parent.named_children():
             if type(child) is nn.Dropout:

@@ -1,10 +1,11 @@
 """An LSTM decoder that writes tokens of a vocabulary or copies words of the question.
 
-What the LSTM reads at a step is the token before: its embedding plus, if the question has it, what the question says
-about it (the projected mean state of its places). It does not read the attention of the step before, so that in
-training, where the tokens are known, all steps run through the LSTM in one call, and attention, generation and copy
-scores of all steps are a few products of matrices. A further layer reads what the layer below has attended to, and so
-knows it of all steps up to its own. The decoder of the paper, CopyNet, does read it; ``attention_feedback`` is that.
+At each step, the LSTM reads the previous token: its embedding plus, if the question has it, what the question says
+about it (the projected mean state of its places). It does not read the attention of the previous step. So in training,
+where the tokens are known, all steps run through the LSTM in one call, and attention, generation and copy scores of all
+steps are a few matrix products. A further layer reads what the layer below has attended to, and so knows this for all
+steps up to its own. The decoder of the paper, CopyNet, does read the previous step's attention; ``attention_feedback``
+turns that on.
 
 Ids are those of the extended vocabulary (:class:`~qdecomp.data.copy_field.CopyField`).
 """
@@ -65,7 +66,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class _DecoderState:
-    """What the search remembers: the questions, and what each layer's LSTM does (batch, hypotheses, hidden_dim)."""
+    """What the search remembers: the questions, and the state of each layer's LSTM (batch, hypotheses, hidden_dim)."""
 
     memory: Memory
     hidden: tuple[tuple[Tensor, Tensor], ...]
@@ -81,7 +82,7 @@ class _DecoderState:
 
 
 class _Layer(nn.Module):
-    """An LSTM, attention from its outputs to the question, and both joined."""
+    """An LSTM, attention from its outputs to the question, and a combination of both."""
 
     def __init__(self, input_dim: int, encoder_dim: int, hidden_dim: int, dropout: float) -> None:
         super().__init__()
@@ -97,7 +98,7 @@ class _Layer(nn.Module):
         return output, cell
 
     def attend(self, outputs: Tensor, keys: Tensor, memory: Memory) -> Tensor:
-        """Join outputs (batch, steps, hidden_dim) with what they attend to."""
+        """Combine outputs (batch, steps, hidden_dim) with what they attend to."""
         scores = outputs.matmul(keys) * outputs.shape[-1] ** -0.5  # (batch, steps, positions)
         attention = scores.masked_fill(~memory.mask[:, None, :], -torch.inf).softmax(dim=-1)
         context = attention.matmul(memory.states)  # (batch, steps, encoder_dim)
@@ -132,14 +133,14 @@ class CopyDecoder(nn.Module, FromParams):
     beam_size, max_steps : `int`
         How many hypotheses the search keeps, and after how many tokens it gives up.
     plan_rules : `bool` or `list` of `str`
-        Which rules the search keeps to, see :data:`qdecomp.decoding.plan_rules.PLAN_RULES`: all, none (as in the
+        Which rules the search follows, see :data:`qdecomp.decoding.plan_rules.PLAN_RULES`: all, none (as in the
         paper), or those that are named. Training does not depend on it.
     coverage_penalty : `float`
-        What a word of the question that a decomposition does not say takes off its score, see
+        What each word of the question that a decomposition leaves out takes off its score, see
         :mod:`qdecomp.decoding.coverage`; 0 as in the paper. Training does not depend on it.
     attention_feedback : `bool`
-        Whether the LSTM reads what the step before attended to and copied, as in the paper. It has one layer then, and
-        training takes its steps one after the other.
+        Whether the LSTM reads what the previous step attended to and copied, as in the paper. Then it has one layer,
+        and training runs its steps one after another.
     """
 
     _never: Tensor
@@ -203,7 +204,7 @@ class CopyDecoder(nn.Module, FromParams):
     def memory(self, states: Tensor, mask: Tensor, source_ids: Tensor) -> Memory:
         """Prepare encoded questions: states (batch, positions, encoder_dim), mask (batch, positions).
 
-        ``source_ids`` (batch, words) are the ids of the words that can be copied; they stand at the last positions.
+        ``source_ids`` (batch, words) are the ids of the words that can be copied; they are at the last positions.
         """
         word_states = states[:, states.shape[1] - source_ids.shape[1] :]
         keys = tuple(layer.keys(states).transpose(1, 2) for layer in self._decoder_layers)
@@ -214,7 +215,7 @@ class CopyDecoder(nn.Module, FromParams):
     def forward(self, memory: Memory, target_ids: Tensor) -> Tensor:
         """The negative logarithm of the probability of each example's target ids, (batch)."""
         written = target_ids != 0
-        # What is padded has no score; any token that has one will do, as it is not counted.
+        # Padding has no score; any token that has one will do, because it is not counted.
         target_ids = target_ids.masked_fill(~written, self._end)
         previous = torch.cat([torch.full_like(target_ids[:, :1], self._start), target_ids[:, :-1]], dim=1)
         outputs = self._outputs_one_by_one(previous, memory) if self._feedback else self._outputs(previous, memory)
@@ -240,7 +241,7 @@ class CopyDecoder(nn.Module, FromParams):
     def extended_log_probabilities(self, generated: Tensor, copied: Tensor, source_ids: Tensor) -> Tensor:
         """From the scores of generating and copying to log probabilities of the ids of the extended vocabulary.
 
-        The places of a word share its probability, also with generation where the vocabulary has the word.
+        The places of a word share its probability, also with generation if the vocabulary has the word.
         """
         probabilities = torch.cat([generated, copied], dim=-1).softmax(dim=-1)
         words = probabilities[:, :, self.vocabulary_size :]
@@ -250,7 +251,7 @@ class CopyDecoder(nn.Module, FromParams):
 
     @property
     def has_feedback(self) -> bool:
-        """Whether the LSTM reads what the step before attended to and copied."""
+        """Whether the LSTM reads what the previous step attended to and copied."""
         return self._feedback is not None
 
     @property
@@ -263,7 +264,7 @@ class CopyDecoder(nn.Module, FromParams):
         return _DecoderState(memory, tuple((output[:, None], cell[:, None]) for output, cell in initial))
 
     def _outputs(self, previous: Tensor, memory: Memory) -> Tensor:
-        """What the last layer gives for the tokens before, (batch, steps, hidden_dim)."""
+        """What the last layer gives for the previous tokens, (batch, steps, hidden_dim)."""
         layer_input = self._inputs(previous, memory)
         mean = memory.mean
         for layer, keys in zip(cast("list[_Layer]", list(self._layers)), memory.keys, strict=True):
@@ -273,7 +274,7 @@ class CopyDecoder(nn.Module, FromParams):
         return layer_input
 
     def _outputs_one_by_one(self, previous: Tensor, memory: Memory) -> Tensor:
-        """The same, where each step reads what the one before did."""
+        """The same, if each step reads what the previous one did."""
         state, outputs = self._initial(memory), []
         for number in range(previous.shape[1]):
             output, state = self._step(previous[:, number : number + 1], state)
@@ -281,7 +282,7 @@ class CopyDecoder(nn.Module, FromParams):
         return torch.cat(outputs, dim=1)
 
     def _step(self, previous: Tensor, state: _DecoderState) -> tuple[Tensor, _DecoderState]:
-        """One step behind these tokens (batch, hypotheses): what the last layer gives, and the state behind it."""
+        """One step after these tokens (batch, hypotheses): what the last layer gives, and the next state."""
         memory = state.memory
         if self._feedback:
             hidden = self._feedback(
@@ -307,7 +308,7 @@ class CopyDecoder(nn.Module, FromParams):
         return self._dropout(self._embedding(known)), shares.matmul(memory.word_embeddings)
 
     def _inputs(self, previous: Tensor, memory: Memory) -> Tensor:
-        """What the first layer reads for the tokens before, (batch, steps, embedding_dim)."""
+        """What the first layer reads for the previous tokens, (batch, steps, embedding_dim)."""
         known = previous.masked_fill(previous >= self.vocabulary_size, self._unknown)
         same = (previous[:, :, None] == memory.source_ids[:, None, :]).to(memory.states.dtype)
         shares = same / same.sum(dim=-1, keepdim=True).clamp(min=1)
@@ -329,7 +330,7 @@ class CopyDecoder(nn.Module, FromParams):
         return self._by_the_rules(log_probabilities, tokens), state
 
     def _by_the_rules(self, log_probabilities: Tensor, tokens: Tensor) -> Tensor:
-        """Rule out what may not follow these tokens."""
+        """Rule out what must not follow these tokens."""
         if self._rules:
             rows = tokens.flatten(0, 1).cpu().numpy()
             forbidden = torch.from_numpy(self._rules.forbidden(rows)).to(tokens.device)
@@ -341,9 +342,9 @@ class CopyDecoder(nn.Module, FromParams):
 
 
 def _scores_of(ids: Tensor, generated: Tensor, copied: Tensor, source_ids: Tensor) -> Tensor:
-    """The joint score of all ways to write each id (batch, steps): to generate it and to copy it from each place."""
+    """The joint score of all ways to write each id (batch, steps): generating it and copying it from each place."""
     known = ids < generated.shape[2]
-    # What is not known is looked up at padding, which is never generated: its score is minus infinity.
+    # Unknown ids are looked up at padding, which is never generated: its score is minus infinity.
     by_generating = generated.gather(2, ids.masked_fill(~known, 0)[:, :, None])
     by_copying = copied.masked_fill(ids[:, :, None] != source_ids[:, None, :], -torch.inf)
     return torch.cat([by_generating, by_copying], dim=-1).logsumexp(dim=-1)

@@ -18,7 +18,7 @@ def edge_matrix(edges: torch.Tensor, size: int) -> torch.Tensor:
 
 
 def label_matrix(edges: torch.Tensor, size: int, none: int) -> torch.Tensor:
-    """The label of each pair, ``none`` where there is no edge. Shapes: (batch, edges, 3) to (batch, size, size)."""
+    """The label of each pair, ``none`` if there is no edge. Shapes: (batch, edges, 3) to (batch, size, size)."""
     batch, numbers = _places(edges)
     matrix = edges.new_full((edges.size(0), size, size), none)
     matrix[batch, numbers[:, 0], numbers[:, 1]] = numbers[:, 2]
@@ -26,11 +26,11 @@ def label_matrix(edges: torch.Tensor, size: int, none: int) -> torch.Tensor:
 
 
 def pair_mask(mask: torch.Tensor) -> torch.Tensor:
-    """Which pairs are of two real tokens. Shapes: (batch, tokens) to (batch, tokens, tokens)."""
+    """Which pairs consist of two real tokens. Shapes: (batch, tokens) to (batch, tokens, tokens)."""
     return mask.unsqueeze(1) & mask.unsqueeze(2)
 
 
 def _places(edges: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The rows that are edges and not padding, with the number of their question."""
+    """The rows that are edges and not padding, with the index of their question."""
     batch, row = (edges[..., 0] != NO_EDGE).nonzero(as_tuple=True)
     return batch, edges[batch, row]

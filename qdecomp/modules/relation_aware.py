@@ -7,9 +7,9 @@ With states ``h``, for tokens ``i`` and ``j`` and each head:
     z_i = sum_j softmax_j(e_ij) (h_j W_V + r^V_ij)
 
 A relation has the size of a head and all heads share it (in the paper's setting a head has 768 / 8 = 96 numbers, which
-is the size of the feed-forward nets). A net has ReLU between its layers and not behind the last, so that a relation
-can pull both ways. Its first layer is linear, so that the difference is taken behind it, between tokens, and only the
-layers after that run over pairs.
+is the size of the feed-forward networks). A network has ReLU between its layers but not after the last, so that a
+relation can have either sign. Its first layer is linear, so the difference can be taken after it, between tokens, and
+only the later layers run over pairs.
 """
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
@@ -32,10 +32,10 @@ class Relations(NamedTuple):
 
 
 class RelationNet(nn.Module):
-    """A feed-forward net over the differences of all pairs of states.
+    """A feed-forward network over the differences of all pairs of states.
 
     One dropout mask serves all pairs of a question. It is multiplied into the weights of the layer that reads what is
-    dropped: random numbers for every pair, and a pass over all pairs, would take longer than the net itself.
+    dropped: random numbers for every pair, and a pass over all pairs, would take longer than the network itself.
     """
 
     def __init__(self, input_dim: int, hidden_dim: int, output_dim: int, num_layers: int, dropout: float) -> None:
@@ -53,7 +53,7 @@ class RelationNet(nn.Module):
         projected = nn.functional.linear(states, self.first.weight)
         pairs = (projected + self.first.bias)[:, :, None] - projected[:, None]
         values = pairs.relu_().view(batch, tokens * tokens, -1)
-        # ReLU is done in place, since nothing else needs what was there, and memory limits the length of questions.
+        # ReLU is done in place, since nothing else needs its input, and memory limits the length of questions.
         for number, layer in enumerate(cast("list[nn.Linear]", self.others), start=1):
             values = torch.baddbmm(layer.bias, values, self._weights(layer, batch))
             if number < len(self.others):
@@ -106,7 +106,7 @@ class RelationAwareLayer(nn.Module):
         """The attention itself, before its output projection."""
         # (batch, heads, tokens, head_dim)
         query, key, value = (self._heads(linear(states)) for linear in (self.query, self.key, self.value))
-        # Relations have no dimension for heads: all heads of a token are one matrix. (batch, tokens, heads, tokens)
+        # Relations have no dimension for heads: all heads of a token form one matrix. (batch, tokens, heads, tokens)
         by_relation = query.transpose(1, 2).matmul(relations.keys.transpose(2, 3))
         scores = query.matmul(key.transpose(2, 3)) + by_relation.transpose(1, 2)
         scores = scores.masked_fill(~mask[:, None, None, :], -torch.inf) * self.head_dim**-0.5
@@ -120,20 +120,20 @@ class RelationAwareLayer(nn.Module):
 
 
 class RelationAwareEncoder(nn.Module, FromParams):
-    """Some relation-aware layers on top of each other.
+    """A stack of relation-aware layers.
 
     # Parameters
 
     dim : `int`
-        The size of the states that come in and go out.
+        The size of the states, both input and output.
     num_layers, num_heads : `int`
         How many layers, and how many heads each has.
     tied : `bool`
         Whether the layers share their parameters.
     feed_forward_dim : `int`, optional
-        The size of the layers' own feed-forward nets; by default four times that of the states.
+        The size of the layers' own feed-forward networks; by default four times that of the states.
     relation_dim, relation_layers : `int`
-        The size and the depth of the nets that compute relations.
+        The size and the depth of the networks that compute relations.
     dropout : `float`
         The rate of every dropout.
     """

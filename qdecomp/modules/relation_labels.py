@@ -1,4 +1,4 @@
-"""The labels of a graph's edges, read off the relations of relation-aware layers.
+"""The labels of a graph's edges, derived from the relations of relation-aware layers.
 
 The relations for keys and those for values each give a distribution over labels (NONE among them) for every pair of
 tokens. Both are trained, in every layer; a prediction is the normalised product of the last layer's two.
@@ -16,28 +16,28 @@ from .relation_aware import Relations
 
 __all__ = ["RelationLabels"]
 
-# The probability of no edge before anything was learned.
+# The probability of no edge before anything has been learned.
 _FIRST_NONE = 0.99
 _NOT_COUNTED = -1
 
 
 class RelationLabels(nn.Module):
-    """``S = R W + b`` for keys and for values; the label ``none`` stands behind the others."""
+    """``S = R W + b`` for keys and for values; the label ``none`` comes after the others."""
 
     def __init__(self, head_dim: int, num_labels: int) -> None:
         super().__init__()
         self.none = num_labels
         self.keys = nn.Linear(head_dim, num_labels + 1)
         self.values = nn.Linear(head_dim, num_labels + 1)
-        # Nearly all pairs have no edge. To begin with that saves the steps in which nothing else would be learned.
+        # Nearly all pairs have no edge. Starting from that saves the steps in which nothing else would be learned.
         for linear in (self.keys, self.values):
             nn.init.constant_(linear.bias[-1:], math.log(_FIRST_NONE / (1 - _FIRST_NONE) * max(num_labels, 1)))
 
     def loss(self, layers: Sequence[Relations], gold: Tensor, counted: Tensor) -> Tensor:
         """The mean cross entropy over the counted pairs, summed over keys, values and layers.
 
-        ``gold`` has the label of each pair, below 0 where it is not known, and ``counted`` says which pairs are
-        looked at. Both are (batch, tokens, tokens).
+        ``gold`` has the label of each pair, below 0 if it is unknown, and ``counted`` says which pairs count. Both are
+        (batch, tokens, tokens).
         """
         counted = counted & (gold >= 0)
         labels = gold.masked_fill(~counted, _NOT_COUNTED).flatten()

@@ -15,7 +15,7 @@ __all__ = ["TorchSearchState", "torch_beam_search"]
 
 
 class TorchSearchState(Protocol):
-    """What a decoder remembers of the hypotheses of each example."""
+    """What a decoder remembers about the hypotheses of each example."""
 
     def select(self: _State, examples: Tensor) -> _State:
         """The state of these examples only (their indices)."""
@@ -29,7 +29,7 @@ _State = TypeVar("_State", bound=TorchSearchState)
 
 @dataclass(slots=True)
 class _Beam:
-    """The hypotheses of the examples that are still searched; the best of each is the first."""
+    """The hypotheses of the examples that are still being searched; the best of each is first."""
 
     examples: Tensor  # (active)
     scores: Tensor  # (active, width)
@@ -60,8 +60,8 @@ def torch_beam_search(
     ``advance`` takes the sequences so far (examples, hypotheses, steps) and the state, and gives the logarithms of the
     probabilities of the next token (examples, hypotheses, tokens) and the new state.
 
-    Nothing that is added to a hypothesis makes it more probable, so an example is done as soon as so many of its best
-    hypotheses have ended. Examples that are done leave the batch.
+    Nothing that is added to a hypothesis makes it more probable, so an example is done as soon as the wanted number of
+    its best hypotheses have ended. Examples that are done leave the batch.
     """
     beam = _Beam(
         torch.arange(examples, device=device),
@@ -74,7 +74,7 @@ def torch_beam_search(
         beam, parents = _extend(beam, log_probabilities, end, beam_size)
         state = state.reorder(parents)
         done = (beam.tokens[:, :wanted, -1] == end).all(dim=1)
-        # To make the batch smaller costs a copy of the state, which single examples are not worth.
+        # Shrinking the batch costs a copy of the state, which is not worth it for single examples.
         if 4 * int(done.sum()) >= len(done):
             for row in done.nonzero().flatten().tolist():
                 results[int(beam.examples[row])] = beam.results(row, wanted, end)
@@ -92,7 +92,7 @@ def _extend(beam: _Beam, log_probabilities: Tensor, end: int, beam_size: int) ->
     vocabulary = log_probabilities.shape[2]
     ended = beam.tokens[:, :, -1] == end
     if bool(ended.any()):
-        # A hypothesis that has ended stays as it is: its one continuation is another end token, at no cost.
+        # A hypothesis that has ended stays as it is: its only continuation is another end token, at no cost.
         log_probabilities = log_probabilities.masked_fill(ended[:, :, None], -torch.inf)
         log_probabilities[:, :, end].masked_fill_(ended, 0.0)
     total = (beam.scores[:, :, None] + log_probabilities).flatten(1)

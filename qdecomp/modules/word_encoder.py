@@ -21,7 +21,7 @@ PIECES = "pieces"
 """The name of the ``word_pieces`` indexer in the readers' ``token_indexers``."""
 
 POS_TAGS = "pos_tags"
-"""The name of the indexer of tags, if there is one, and of their namespace in the vocabulary."""
+"""The name of the tag indexer, if there is one, and of the tags' namespace in the vocabulary."""
 
 
 class EncodedWords(NamedTuple):
@@ -37,17 +37,16 @@ class EncodedWords(NamedTuple):
 class WordEncoder(torch.nn.Module, FromParams):
     """A pretrained transformer whose pieces are averaged into words.
 
-    ``special_tokens`` are those that are appended to every question, or None. Where the reader's ``word_pieces``
-    indexer has them, too, they go through the transformer with the question. Otherwise (with
-    ``special_layers`` above 0) they are vectors of their own that attend to the question in that many cheap layers,
-    which leaves the transformer less than half of the work.
+    ``special_tokens`` are those that are appended to every question, or None. If the reader's ``word_pieces`` indexer
+    has them, too, they go through the transformer with the question. Otherwise (with ``special_layers`` above 0) they
+    are separate vectors that attend to the question in that many cheap layers, which leaves the transformer less than
+    half of the work.
 
     ``mix_layers`` gives a learned mean of all layers instead of the last; ``freeze_embeddings`` keeps the input
     embeddings as they are; ``pos_tag_dim`` above 0 appends an embedding of the tag of each word.
     ``transformer_dropout`` replaces the transformer's own dropout rates. ``half_precision`` trains the transformer's
-    products of matrices in bfloat16 on a GPU or processor that has instructions for it, where they take half of the
-    time; on others it has no effect. Weights and gradients stay in full precision, and so does all that runs outside
-    of training.
+    matrix products in bfloat16 on a GPU or processor that has instructions for it, where they take half of the time; on
+    others it has no effect. Weights and gradients stay in full precision, and so does everything outside training.
     """
 
     def __init__(
@@ -115,7 +114,7 @@ class WordEncoder(torch.nn.Module, FromParams):
         return self.layer_mix([states.float() for states in output.hidden_states])
 
     def _embed_tags(self, question: TextFieldTensors, states: torch.Tensor) -> torch.Tensor:
-        """The embedded tags of words; special tokens have none, so zeros stand there."""
+        """The embedded tags of words; special tokens have none, and get zeros."""
         assert self.pos_embedding is not None
         tags = self.pos_embedding(question[POS_TAGS]["tokens"])
         return torch.nn.functional.pad(tags, (0, 0, self.special_count, 0))
@@ -124,8 +123,8 @@ class WordEncoder(torch.nn.Module, FromParams):
 class SpecialTokenStates(torch.nn.Module):
     """A learned vector for each special token, which attends to the question's states.
 
-    The vectors meet the question only by attention and not each other, so a layer costs about as much as the
-    attention of one transformer layer over the question.
+    The vectors attend only to the question, not to each other, so a layer costs about as much as the attention of one
+    transformer layer over the question.
     """
 
     def __init__(self, count: int, dimension: int, layers: int, heads: int) -> None:
@@ -164,7 +163,7 @@ class _AttendingLayer(torch.nn.Module):
 def average_pieces(states: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The mean state of each word's pieces, and the mask of words.
 
-    ``states`` has shape (batch, pieces, dimension); ``words`` has the number of each piece's word, below 0 for pieces
+    ``states`` has shape (batch, pieces, dimension); ``words`` has the index of each piece's word, below 0 for pieces
     without one. The results have shapes (batch, words, dimension) and (batch, words).
     """
     count = int(words.max()) + 1
@@ -177,7 +176,7 @@ def average_pieces(states: torch.Tensor, words: torch.Tensor) -> tuple[torch.Ten
 
 
 def _load_transformer(encoder: str, dropout: float | None, added_pieces: int) -> Any:
-    """The encoder with this name, with new embeddings for so many pieces."""
+    """The encoder with this name, with new embeddings for this many pieces."""
     from transformers import AutoConfig, AutoModel
 
     path = encoder_path(encoder)
@@ -190,7 +189,7 @@ def _load_transformer(encoder: str, dropout: float | None, added_pieces: int) ->
         raise DataError(f"encoder {encoder!r}: it cannot be loaded ({' '.join(str(error).split())[:200]})") from None
     if added_pieces:
         transformer.resize_token_embeddings(config.vocab_size + added_pieces)
-    # Its output is never used, and parameters without a gradient disturb distributed training.
+    # Its output is never used, and parameters without a gradient break distributed training.
     if getattr(transformer, "pooler", None) is not None:
         transformer.pooler = None
     return transformer

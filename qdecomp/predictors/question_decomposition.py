@@ -1,4 +1,4 @@
-"""Predict decompositions of questions: one record out for every question in, whatever the question looks like."""
+"""Predict decompositions of questions: one record for every question, whatever the question looks like."""
 
 import logging
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ PREDICTOR = "question_decomposition"
 
 _ROWS = "rows"
 # What one question may do to a model while others are fine, such as being too large for the memory. torch has no finer
-# class for its errors. Everything else is a mistake in the code, which no record is to hide.
+# class for its errors. Everything else is a mistake in the code, which no record should hide.
 _FAILURES = (QDecompError, RuntimeError, MemoryError)
 
 
@@ -33,12 +33,12 @@ _FAILURES = (QDecompError, RuntimeError, MemoryError)
 class QuestionDecompositionPredictor(Predictor):
     """Reads questions as plain text (one per line), JSON lines or Break's CSV, and writes prediction records.
 
-    The format is seen from the lines themselves, see :class:`~qdecomp.files.question_lines.QuestionLines`. A
+    The format is recognised from the lines themselves, see :class:`~qdecomp.files.question_lines.QuestionLines`. A
     question that cannot be parsed gives a record that says why.
 
-    ``decoder`` replaces the model's, for a model that draws graphs: ``--predictor-args '{"decoder": "ilp"}'`` or
-    ``'{"decoder": {"type": "ilp", "time_limit": 0.5}}'``. ``candidates`` asks for so many of the best decompositions in
-    every record.
+    ``decoder`` replaces the model's, for a model that predicts graphs: ``--predictor-args '{"decoder": "ilp"}'`` or
+    ``'{"decoder": {"type": "ilp", "time_limit": 0.5}}'``. ``candidates`` asks for this many of the best decompositions
+    in every record.
     """
 
     def __init__(
@@ -138,12 +138,12 @@ class QuestionDecompositionPredictor(Predictor):
             outputs: list[dict[str, Any]] = self._model.forward_on_instances(instances)
             return [output["predictions"] for output in outputs]
         except NotImplementedError:
-            # A RuntimeError by its base only: this is a mistake in the code.
+            # A RuntimeError only by inheritance: this is a mistake in the code.
             raise
         except _FAILURES as error:
             if len(instances) == 1:
                 logger.exception("a question cannot be parsed")
                 is_ours = isinstance(error, QDecompError)
                 return [failed_prediction(error if is_ours else f"{type(error).__name__}: {error}")]
-        # Here and not above, since an error that is being handled keeps the memory of its batch.
+        # Here and not above, because an error that is being handled keeps the memory of its batch.
         return [prediction for instance in instances for prediction in self._parse([instance])]

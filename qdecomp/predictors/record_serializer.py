@@ -18,7 +18,7 @@ RECORD_SERIALIZER = "decomposition_records"
 
 @Serializer.register(RECORD_SERIALIZER)
 class RecordSerializer(Serializer):
-    """One line for each question of a batch, where AllenNLP's own has one line of tensors for the whole batch."""
+    """One line for each question of a batch; AllenNLP's own has one line of tensors for the whole batch."""
 
     def __call__(
         self,
@@ -36,5 +36,5 @@ class RecordSerializer(Serializer):
 
 
 def record_line(record: dict[str, Any]) -> str:
-    """A record as one line of JSON that can be written, whatever is in it."""
+    """A record as one line of JSON that can always be written, whatever is in it."""
     return json.dumps(record, ensure_ascii=False).encode(errors=UNENCODABLE).decode()

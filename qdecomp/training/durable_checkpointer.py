@@ -1,4 +1,4 @@
-"""Checkpoints that are complete or not there, so that a training that was killed continues where it was."""
+"""Checkpoints that are complete or not there, so that a training run that was killed can be resumed."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _UNREADABLE = ".unreadable"
 _IS_BEST = "qdecomp_is_best"
 _RANDOM_STATE = "qdecomp_random_state"
 
-# A moment of the training: epochs that are complete, and batches of the next one.
+# A moment of the training run: complete epochs, and batches of the next one.
 _Moment = tuple[int, int]
 
 
 @Checkpointer.register("durable")
 class DurableCheckpointer(Checkpointer):
-    """AllenNLP's checkpointer, safe against a kill or a loss of power at any moment; it takes the same parameters.
+    """AllenNLP's checkpointer, safe against a kill or a power failure at any moment; it takes the same parameters.
 
-    - A file is written under another name, forced to the disk, and renamed.
-    - Only a pair of files, model and training state, is a checkpoint; of those that cannot be read, the next older
-      one that can is used.
+    - A file is written under another name, flushed to disk, and renamed.
+    - Only a pair of files, model and training state, is a checkpoint; if one cannot be read, the next older one
+      that can is used.
     - AllenNLP writes the best weights after the checkpoint; if it was killed between the two, they are written when
-      the training is resumed.
-    - The random state of torch is kept as well, so that on a CPU a resumed training does the same as one that was
-      not interrupted, dropout included.
+      the training run is resumed.
+    - The random state of torch is kept as well, so that on a CPU a resumed run does the same as an uninterrupted one,
+      including dropout.
 
-    A moving average of the weights is not restored by AllenNLP itself, so a training with one cannot be resumed.
+    AllenNLP itself does not restore a moving average of the weights, so a run with one cannot be resumed.
     """
 
     def save_checkpoint(self, trainer: Trainer) -> None:
@@ -52,7 +52,7 @@ class DurableCheckpointer(Checkpointer):
         state = trainer.get_checkpoint_state()
         if state is not None:
             self._write(state, is_best=_is_best(trainer, state))
-        # It finds both files there, writes none, and removes old ones.
+        # It finds both files, writes none, and removes old ones.
         super().save_checkpoint(trainer)
 
     def load_checkpoint(self) -> TrainerCheckpoint | None:
@@ -97,11 +97,11 @@ class DurableCheckpointer(Checkpointer):
         if is_best and self._is_primary:
             _save(state.model_state, best)
         if is_best or state.trainer_state["best_model_filename"] is not None:
-            # Not the name that was recorded: the folder may have been moved, or be given by another name now.
+            # Not the recorded name: the folder may have been moved, or may now be given by another name.
             state.trainer_state["best_model_filename"] = best
 
     def _set_aside(self, moments: Iterable[_Moment]) -> None:
-        """Rename what cannot be read, so that it is not taken for the newest checkpoint any more."""
+        """Rename what cannot be read, so that it is no longer taken for the newest checkpoint."""
         for moment in moments if self._is_primary else ():
             for path in (self._model_state_path(*moment), self._training_state_path(*moment)):
                 os.replace(path, path + _UNREADABLE)
@@ -117,14 +117,14 @@ def _moment(state: TrainerCheckpoint) -> _Moment:
 
 
 def _is_best(trainer: Trainer, state: TrainerCheckpoint) -> bool:
-    """Whether AllenNLP's trainer is about to keep these weights as the best ones, as it decides it itself."""
+    """Whether AllenNLP's trainer is about to keep these weights as the best ones, by its own rule."""
     at_the_end_of_an_epoch = state.trainer_state["batches_in_epoch_completed"] == 0
     validated = getattr(trainer, "_should_validate_this_epoch", True)
     return bool(at_the_end_of_an_epoch and validated and state.trainer_state["metric_tracker"]["is_best_so_far"])
 
 
 def _plain(value: Any) -> Any:
-    """The value in types that torch loads again: it refuses numbers of numpy, defaultdict and deque."""
+    """The value in types that torch can load again: it refuses NumPy numbers, defaultdict and deque."""
     if isinstance(value, numpy.generic):
         return value.item()
     if isinstance(value, dict):

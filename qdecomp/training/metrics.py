@@ -76,7 +76,7 @@ class EdgeScores(Metric):
         self.reset()
 
     def __call__(self, predicted: torch.Tensor, gold: torch.Tensor) -> None:  # type: ignore[override]
-        """Add a batch: label matrices of one shape, below 0 where there is no edge."""
+        """Add a batch: label matrices of one shape, below 0 if there is no edge."""
         has_edge, has_gold = predicted >= 0, gold >= 0
         both = has_edge & has_gold
         self._found += int(both.sum())

@@ -21,7 +21,7 @@ _BOX_GAP = 22.0
 _LAYER_GAP = 40.0
 _LANE_WIDTH = 8.0
 _END_GAP = 16.0
-# So that the arrow head points away from where its line comes from.
+# So that the arrow head continues the direction of its line.
 _STRAIGHT_END = 9.0
 _SWEEPS = 4
 
