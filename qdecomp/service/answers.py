@@ -25,7 +25,7 @@ def answer_from_decomposition(
     """The prediction record with its steps and its plan and, if they are asked for, its graph and its pictures."""
     answer = decomposition.to_dict()
     answer["confidence"] = decomposition.confidence if decomposition else None
-    answer["warnings"] = list(decomposition.warnings)
+    answer |= {"warnings": list(decomposition.warnings), "steps": [], "plan": None}
     try:
         with as_row_errors():
             plan = decomposition.plan() if decomposition.logical_form is not None else None

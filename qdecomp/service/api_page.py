@@ -48,8 +48,8 @@ def _body(path: str, operation: Mapping[str, Any], description: Mapping[str, Any
         for name, field in schema["properties"].items()
     )
     yield (
-        '<div class="scroll"><table><thead><tr><th scope="col">field</th><th scope="col">what it is</th>'
-        f'<th scope="col"></th></tr></thead><tbody>{rows}</tbody></table></div>'
+        '<div class="scroll"><table><thead><tr><th scope="col">field</th><th scope="col">type</th>'
+        f'<th scope="col">meaning</th></tr></thead><tbody>{rows}</tbody></table></div>'
     )
     for example in schema.get("examples", ()):
         command = f"curl -H 'Content-Type: application/json' -d '{json.dumps(example)}' http://localhost:8000{path}"

@@ -13,7 +13,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
@@ -23,7 +23,18 @@ from qdecomp.parser import Parser
 from qdecomp.terminal.escapes import printable
 from qdecomp.version import VERSION
 
+from .answer_models import (
+    ConvertAnswer,
+    ErrorAnswer,
+    HealthAnswer,
+    ParseAnswer,
+    ParseAnswers,
+    ScoreAnswer,
+    ScoreAnswers,
+    VersionAnswer,
+)
 from .api_page import api_page
+from .description import add_limits
 from .engine import Engine, open_parser
 from .log import start_log
 from .middleware import BoundedBodies, Observer
@@ -47,12 +58,14 @@ _MESSAGES = {
     405: "this path does not take this method",
 }
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"description": reason, "content": {"application/json": {"example": {"error": "…"}}}}
+    status: {"description": reason, "model": ErrorAnswer}
     for status, reason in (
         (400, "The body is not JSON."),
         (408, "The body did not arrive in time."),
         (413, "The body is too large."),
+        (415, "The content type is not application/json."),
         (422, "A field is missing, wrong or above a limit."),
+        (500, "A mistake in qdecomp."),
         (503, "Too many requests wait; try again."),
         (504, "There was no answer in time."),
     )
@@ -101,6 +114,7 @@ def create_app(settings: ServiceSettings, parser: Parser) -> ASGIApp:
     _add_work(app, engine)
     _add_state(app, engine)
     _add_pages(app)
+    add_limits(app.openapi(), settings)
     paths = [route.path for route in app.routes if hasattr(route, "path")]
     bounded = BoundedBodies(app, settings.max_body, settings.max_seconds)
     return Observer(bounded, engine.monitor, paths, settings.log_requests)
@@ -132,18 +146,34 @@ def _add_errors(app: FastAPI) -> None:
         return JSONResponse({"error": message}, error.status_code, error.headers)
 
 
+_HEALTH: dict[int | str, dict[str, Any]] = {
+    200: {"model": HealthAnswer},
+    503: {"description": "The parser has stopped.", "model": HealthAnswer},
+}
+
+
+def _answers(description: str, model: Any) -> dict[int | str, dict[str, Any]]:
+    return {200: {"description": f"{description}.", "model": model}, **_ERRORS}
+
+
 def _add_work(app: FastAPI, engine: Engine) -> None:
-    @app.post("/parse", responses=_ERRORS, summary="Decompose one question or many")
+    @app.post(
+        "/parse", responses=_answers("The answer", ParseAnswer | ParseAnswers), summary="Decompose one question or many"
+    )
     async def parse(request: ParseRequest) -> Response:
         """The prediction record of the question, with its steps and its plan; for many, results in their order."""
         return JSONResponse(await engine.parse(request))
 
-    @app.post("/convert", responses=_ERRORS, summary="Read steps that you wrote")
+    @app.post("/convert", responses=_answers("What the steps mean", ConvertAnswer), summary="Read steps that you wrote")
     async def convert(request: ConvertRequest) -> Response:
         """The logical form, the plan and the graph of your steps, or why they have none."""
         return JSONResponse(await engine.convert(request))
 
-    @app.post("/score", responses=_ERRORS, summary="Score one pair of decompositions or many")
+    @app.post(
+        "/score",
+        responses=_answers("The scores", ScoreAnswer | ScoreAnswers),
+        summary="Score one pair of decompositions or many",
+    )
     async def score(request: ScoreRequest) -> Response:
         """A value for each metric, both normalised forms of LF-EM, and reasons where a side cannot be read."""
         return JSONResponse(await engine.score(request))
@@ -151,19 +181,19 @@ def _add_work(app: FastAPI, engine: Engine) -> None:
 
 def _add_state(app: FastAPI, engine: Engine) -> None:
     @app.head("/health", include_in_schema=False)
-    @app.get("/health", summary="Whether the service can answer questions")
+    @app.get("/health", responses=_HEALTH, summary="Whether the service can answer questions")
     async def health() -> Response:
         """Status 200, or 503 if the parser has stopped."""
         alive = engine.is_alive
         return JSONResponse({"status": "ok" if alive else "the parser has stopped"}, 200 if alive else 503)
 
-    @app.get("/version", summary="The version, the parser and the limits")
+    @app.get("/version", responses={200: {"model": VersionAnswer}}, summary="The version, the parser and the limits")
     async def version() -> Response:
-        """What answers here."""
+        """The versions of the package and of LF-EM, the name of the parser, and what a request may have."""
         about = {"version": VERSION, "parser": engine.parser.name, "lf_em_version": METRIC_VERSION}
         return JSONResponse(about | {"limits": engine.settings.limits()})
 
-    @app.get("/metrics", summary="Figures for Prometheus", response_class=Response)
+    @app.get("/metrics", summary="Metrics for Prometheus", response_class=PlainTextResponse)
     async def metrics() -> Response:
         """Requests, times, questions and batches, of all workers together."""
         text, media_type = engine.monitor.text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -34,17 +35,45 @@ _QUESTION = "How many red cubes are there?"
 _STEPS = "return cubes ;return #1 that are red ;return number of #2"
 
 
-def _body(*examples: dict[str, Any]) -> ConfigDict:
-    return ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": list(examples)})
+def _body(*examples: dict[str, Any], either: Sequence[Sequence[str]] = ()) -> ConfigDict:
+    """The settings of a body; of the groups of fields in ``either``, a request has exactly one."""
+
+    def describe(schema: dict[str, Any]) -> None:
+        if examples:
+            schema["examples"] = list(examples)
+        for field in schema["properties"].values():
+            _without_null(field)
+        if either:
+            schema["oneOf"] = [
+                {
+                    "required": list(group),
+                    "properties": {name: False for other in either if other != group for name in other},
+                }
+                for group in either
+            ]
+
+    return ConfigDict(extra="forbid", strict=True, json_schema_extra=describe)
+
+
+def _without_null(field: dict[str, Any]) -> None:
+    """A field that may be left out: null is how that is stored, and nothing to send."""
+    kinds = [kind for kind in field.get("anyOf", ()) if kind.get("type") != "null"]
+    if kinds and field.get("default", ...) is None:
+        del field["anyOf"], field["default"]
+        field.update(kinds[0] if len(kinds) == 1 else {"anyOf": kinds})
 
 
 class ParseRequest(BaseModel):
     """One ``question`` or many ``questions``."""
 
-    model_config = _body({"question": _QUESTION}, {"questions": [_QUESTION, "Which rivers are in Texas?"]})
+    model_config = _body(
+        {"question": _QUESTION},
+        {"questions": [_QUESTION, "Which rivers are in Texas?"]},
+        either=(("question",), ("questions",)),
+    )
 
-    question: Text | None = None
-    questions: list[Text] | None = None
+    question: Text | None = Field(default=None, description="The question.")
+    questions: list[Text] | None = Field(default=None, description="Many questions, in the place of one.")
     graph: bool = Field(default=False, description="Add the dependency graph.")
     pictures: bool = Field(default=False, description="Add the step diagram and the graph as SVG.")
 
@@ -54,7 +83,7 @@ class ConvertRequest(BaseModel):
 
     model_config = _body({"question": _QUESTION, "decomposition": _STEPS})
 
-    question: Text
+    question: Text = Field(description="The question that the steps answer.")
     decomposition: WrittenSteps = Field(description="QDMR text, another text that qdecomp reads, or a list of steps.")
     pictures: bool = Field(default=False, description="Add the step diagram and the graph as SVG.")
 
@@ -75,12 +104,13 @@ class ScoreRequest(BaseModel):
     model_config = _body(
         {"question": _QUESTION, "prediction": ["red cubes", "number of #1"], "gold": _STEPS},
         {"pairs": [{"question": _QUESTION, "prediction": _STEPS, "gold": _STEPS}], "metrics": ["lf_em", "lf_eq"]},
+        either=(("question", "prediction", "gold"), ("pairs",)),
     )
 
-    question: Text | None = None
-    prediction: WrittenSteps | None = None
-    gold: WrittenSteps | None = None
-    pairs: list[ScoredPair] | None = None
+    question: Text | None = Field(default=None, description="The question of both.")
+    prediction: WrittenSteps | None = Field(default=None, description="The decomposition that is scored.")
+    gold: WrittenSteps | None = Field(default=None, description="The decomposition that is right.")
+    pairs: list[ScoredPair] | None = Field(default=None, description="Many such pairs, in the place of one.")
     metrics: list[Text] | None = Field(
         default=None,
         description="em, sari, lf_em (with lf_em_strict), lf_eq, norm_em, ged; by default the first three.",

@@ -102,9 +102,14 @@ def test_an_example_is_picked(page: Browser) -> None:
 def test_what_is_no_question_says_why(page: Browser) -> None:
     write(page, "#question", "cubes")
     page.press(*ENTER)
-    page.wait_until("document.getElementById('status').textContent.startsWith('No plan')")
-    assert "not a question" in text_of(page, "#steps-error")
+    page.wait_until("document.getElementById('status').textContent.startsWith('No plan. Not a question')")
     assert texts_of(page, "#steps > li") == []
+    # There is nothing to see but the field for steps of one's own.
+    assert page.run("[...document.querySelectorAll('[data-of-plan]')].every((each) => each.hidden)")
+    assert text_of(page, "#steps-error") == ""
+    write(page, "#editor", "\n".join(STEPS))
+    page.wait_until("document.querySelectorAll('#steps > li').length === 5")
+    assert not page.run("[...document.querySelectorAll('[data-of-plan]')].some((each) => each.hidden)")
 
 
 def test_edited_steps_change_the_logical_form_the_plan_and_the_pictures(page: Browser, address: str) -> None:
@@ -121,10 +126,15 @@ def test_edited_steps_change_the_logical_form_the_plan_and_the_pictures(page: Br
     # The confidence was about other steps.
     assert page.run("document.getElementById('confidence').hidden")
     write(page, "#editor", "cubes\nnumber of #2")
-    page.wait_until("!document.getElementById('steps-error').hidden")
+    page.wait_until("document.getElementById('steps-error').textContent")
     assert text_of(page, "#steps-error") == "step 2: refers to itself (#2)"
+    assert page.run("document.getElementById('editor').getAttribute('aria-invalid')") == "true"
+    # What was there stays where it was, as that of earlier steps.
+    assert len(texts_of(page, "#steps.earlier > li")) == 5
+    assert page.run("document.querySelectorAll('[data-of-plan].earlier').length") >= 4
     click(page, "#restore")
-    page.wait_until("document.getElementById('steps-error').hidden")
+    page.wait_until("!document.getElementById('steps-error').textContent")
+    assert page.run("document.querySelectorAll('.earlier').length") == 0
     assert not page.run("document.getElementById('confidence').hidden")
     assert page.run("document.getElementById('restore').hidden")
 
@@ -144,7 +154,7 @@ def test_two_decompositions_are_compared(page: Browser, address: str) -> None:
     write(page, "#second", other)
     click(page, "#compare .main")
     page.wait_until("document.querySelector('#comparison .verdict')")
-    assert text_of(page, "#comparison .verdict") == "LF-EM: they mean the same."
+    assert text_of(page, "#comparison .verdict") == "LF-EM: they mean the same thing."
     left, right = (texts_of(page, f"#comparison .columns > :nth-child({side}) li") for side in (1, 2))
     assert left == right
     assert "AGGREGATE[count]" in left[-1]
@@ -216,7 +226,7 @@ def test_the_keyboard_alone_is_enough(page: Browser) -> None:
     page.press(*TAB)
     page.press(*ENTER)
     page.wait_until("document.querySelector('#comparison .verdict')")
-    assert text_of(page, "#comparison .verdict") == "LF-EM: they mean the same."
+    assert text_of(page, "#comparison .verdict") == "LF-EM: they mean the same thing."
 
 
 def test_screen_readers_hear_names_and_news(page: Browser, address: str) -> None:
@@ -227,7 +237,7 @@ def test_screen_readers_hear_names_and_news(page: Browser, address: str) -> None
     )
     assert unnamed == []
     assert page.run("document.querySelectorAll('svg[role=img] > title').length") == 2
-    assert page.run("document.querySelectorAll('[aria-live=polite]').length") == 2
+    assert page.run("document.querySelectorAll('[aria-live=polite]').length") == 3
     assert page.run("document.documentElement.lang") == "en"
     assert page.run("document.querySelectorAll('h1').length") == 1
 

@@ -1,5 +1,5 @@
 // One decomposition on the page: its steps, plan, logical form, pictures, confidence and warnings.
-import { byId, element, picture, showText } from "./dom.js";
+import { byId, element, picture, sentence } from "./dom.js";
 
 const operatorOf = (step) =>
   element("span", { class: `operator qd-${step.operator}` }, [step.operator, ...step.properties].join(" "));
@@ -28,23 +28,38 @@ const showConfidence = (confidence) => {
   byId("confidence").hidden = confidence === null;
   if (confidence === null) return;
   byId("meter").value = confidence;
-  byId("confidence-value").textContent = `${confidence.toFixed(2)}: how probably all of it is right`;
+  const value = confidence < 0.005 ? "below 0.01" : confidence.toFixed(2);
+  byId("confidence-value").textContent = `${value}: the probability that the whole plan is right`;
 };
 
-/** What is odd about a decomposition, and what is wrong with it. */
-export const showRemarks = (answer) => {
-  showText(byId("steps-error"), answer.error);
+/** Whether the answer is about steps that the reader wrote. */
+const isWritten = (answer) => answer.read_as !== undefined;
+
+/** What is odd about a decomposition, and what is wrong with the steps that the reader wrote. */
+const showRemarks = (answer) => {
+  const error = isWritten(answer) ? answer.error : null;
+  byId("steps-error").textContent = error ?? "";
+  byId("editor").setAttribute("aria-invalid", Boolean(error));
   const warnings = byId("warnings");
   warnings.replaceChildren(...answer.warnings.map((warning) => element("li", {}, `Warning: ${warning}`)));
   warnings.hidden = !answer.warnings.length;
+};
+
+/** Whether what is shown is of earlier steps: while somebody types, steps without a plan do not take it away. */
+const markPlan = (answer) => {
+  const isEarlier = isWritten(answer) && !answer.plan && byId("steps").childElementCount > 0;
+  for (const card of document.querySelectorAll("[data-of-plan]")) card.hidden = !answer.plan && !isEarlier;
+  for (const part of document.querySelectorAll("[data-of-plan], #steps")) part.classList.toggle("earlier", isEarlier);
+  return isEarlier;
 };
 
 /** Show all of an answer but the text that is edited. */
 export const showAnswer = (answer) => {
   byId("answer").hidden = false;
   byId("answer-title").textContent = answer.question;
-  showConfidence(answer.read_as === undefined ? answer.confidence : null);
+  showConfidence(isWritten(answer) ? null : answer.confidence);
   showRemarks(answer);
+  if (markPlan(answer)) return;
   byId("steps").replaceChildren(...answer.steps.map(stepItem));
   showPlan(answer);
   byId("logical-form").textContent = (answer.logical_form ?? []).join("\n");
@@ -55,7 +70,7 @@ export const showAnswer = (answer) => {
 
 /** The answer in one line, for those who cannot see it. */
 export const summary = (answer) => {
-  if (answer.error) return `No plan: ${answer.error}`;
+  if (answer.error) return isWritten(answer) ? "These steps have no plan." : `No plan. ${sentence(answer.error)}`;
   const count = answer.steps.length;
   const warnings = answer.warnings.length ? `, ${answer.warnings.length} to look at` : "";
   return `${count} ${count === 1 ? "step" : "steps"} in ${answer.plan.levels.length === 1 ? "1 level" : `${answer.plan.levels.length} levels`}${warnings}.`;

@@ -1,6 +1,6 @@
 // Two decompositions side by side: the verdicts of the metrics, and the normalised forms that LF-EM compares.
 import { latest, post } from "./api.js";
-import { byId, element } from "./dom.js";
+import { byId, element, sentence } from "./dom.js";
 
 const VERDICTS = [["lf_em", "LF-EM"], ["lf_em_strict", "LF-EM (strict)"], ["lf_eq", "LF-Eq"], ["exact_match", "EM"]];
 const METRICS = ["lf_em", "lf_eq", "em", "sari"];
@@ -31,7 +31,7 @@ const show = (answer) => {
   const inWords = (reason) => reason.replace(/\bprediction:/g, "first:").replace(/\bgold:/g, "second:");
   byId("comparison").replaceChildren(
     element("p", { class: equal ? "verdict good" : "verdict bad" },
-      equal ? "LF-EM: they mean the same." : "LF-EM: they do not mean the same."),
+      equal ? "LF-EM: they mean the same thing." : "LF-EM: they do not mean the same thing."),
     ...reasons.map((reason) => element("p", { class: "bad" }, inWords(reason))),
     element("div", { class: "columns" },
       normalForm("First, normalised", prediction, gold), normalForm("Second, normalised", gold, prediction)),
@@ -52,7 +52,7 @@ export const startComparing = ({ question, steps }) => {
       const answer = await score({ question: question(), ...pair, metrics: METRICS });
       if (answer) show(answer);
     } catch (error) {
-      byId("comparison").replaceChildren(element("p", { class: "bad" }, error.message));
+      byId("comparison").replaceChildren(element("p", { class: "bad" }, sentence(error.message)));
     }
   });
 };

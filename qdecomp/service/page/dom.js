@@ -11,6 +11,9 @@ export const element = (name, attributes = {}, ...children) => {
   return made;
 };
 
+/** A message of the service as a sentence. */
+export const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+
 /** Show a text, or hide its element if there is none. */
 export const showText = (target, text) => {
   target.textContent = text ?? "";

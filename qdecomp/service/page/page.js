@@ -3,7 +3,7 @@ import { showAnswer, summary } from "./answer.js";
 import { get, latest, post } from "./api.js";
 import { startComparing } from "./compare.js";
 import { startCopying } from "./copying.js";
-import { byId, showText } from "./dom.js";
+import { byId, sentence, showText } from "./dom.js";
 
 const WAIT_AFTER_A_KEY = 300;
 const [form, question, editor, restore] = ["ask", "question", "editor", "restore"].map(byId);
@@ -14,7 +14,7 @@ const tell = (text, isBad = false) => {
   byId("status").classList.toggle("bad", isBad);
   byId("status").textContent = text;
 };
-const fail = (error) => tell(`${error.message[0].toUpperCase()}${error.message.slice(1)}.`, true);
+const fail = (error) => tell(sentence(error.message), true);
 const linesOf = (answer) => answer.steps.map((step) => step.text).join("\n");
 const isEdited = () => !parsed || editor.value !== linesOf(parsed);
 
@@ -29,6 +29,7 @@ const show = (answer) => {
   shown = answer;
   showAnswer(answer);
   restore.hidden = !parsed || !isEdited();
+  byId("take").hidden = !editor.value.trim();
   tell(summary(answer), Boolean(answer.error));
 };
 
