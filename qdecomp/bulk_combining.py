@@ -1,4 +1,4 @@
-"""The records of many questions' consensus, made here, in other processes or on a cluster."""
+"""The consensus records of many questions, made here, in other processes or on a cluster."""
 
 from __future__ import annotations
 

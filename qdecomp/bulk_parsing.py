@@ -1,4 +1,4 @@
-"""The records of many questions, parsed here or by parsers that other machines load for themselves."""
+"""The records of many questions, parsed here or by parsers that other machines load."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ __all__ = [
     "remote_parser",
 ]
 
-# The threads of a worker take turns: not every parser can do two things at once, and none is faster for it.
+# The threads of a worker take turns: not every parser can do two things at once, and none gets faster by it.
 _TURN = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteParser:
-    """A parser that a worker opens for itself; what it finds there must be what was asked for."""
+    """A parser that a worker opens itself; what it finds must be the requested parser."""
 
     source: ParserSource
     content: tuple[str, ...]
     is_bundled: bool
 
     def open(self) -> Parser:
-        """Load the parser on the machine that this runs on; a process keeps the one that it loaded last."""
+        """Load the parser on this machine; a process keeps the one that it loaded last."""
         return _opened(self)
 
 
@@ -54,7 +54,7 @@ def remote_parser(parser: Parser) -> RemoteParser:
 def _opened(remote: RemoteParser) -> Parser:
     from qdecomp.runtime.bundle import BUNDLED
 
-    # Every installation has the bundled parser in a place of its own.
+    # Every installation has the bundled parser in its own place.
     source = replace(remote.source, path=BUNDLED) if remote.is_bundled else remote.source
     if not source.path.exists():
         raise DataError(f"{source.path}: a worker does not have this parser; put it where all workers can read it")
@@ -92,9 +92,9 @@ def question_records(
 def records_from_workers(
     parser: Parser, rows: Iterable[QuestionRow], batch_size: int, spread: Spread
 ) -> Iterator[dict[str, Any]]:
-    """A record for each row, in order, from workers elsewhere.
+    """A record for each row, in order, from workers on other machines.
 
-    A partition is what :meth:`Parser.pipe` takes at a time, so that every batch is what it would be here.
+    A partition is what :meth:`Parser.pipe` takes at a time, so that every batch is the same as here.
     """
     windows = in_chunks(rows, parser.window(batch_size))
     work = partial(records_of_rows, remote_parser(parser), batch_size)

@@ -1,4 +1,4 @@
-"""The ``qdecomp`` command. Each subcommand is a module below ``qdecomp.commands``, imported when it is asked for."""
+"""The ``qdecomp`` command. Each subcommand is a module in ``qdecomp.commands``, imported when it is used."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from qdecomp.version import VERSION
 
 __all__ = ["main"]
 
-# As shells have it: 128 and the number of the signal.
+# As in shells: 128 plus the number of the signal.
 _INTERRUPTED = 130
 _DEVICE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
-# The name of a subcommand and what it does, in the order of ``qdecomp --help``. The module of the same name
-# below qdecomp.commands holds a click command called ``command``.
+# The name of a subcommand and what it does, in the order of ``qdecomp --help``. The module of the same name in
+# qdecomp.commands holds a click command called ``command``.
 _COMMANDS = {
     "parse": "Decompose a question, or all questions in a file.",
     "convert": "Turn annotated decompositions into dependency graphs and check them.",
@@ -49,12 +49,12 @@ def _command() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command.
 
-    An error of ours, and output that cannot be written, are one line on standard error and exit code 2; an interrupt
-    is exit code 130.
+    One of our errors, or output that cannot be written, gives one line on standard error and exit code 2; an interrupt
+    gives exit code 130.
     """
     try:
         code = _command.main(args=arguments, prog_name="qdecomp", standalone_mode=False)
-        # What is still to be written may fail, and would do so where nobody can tell.
+        # Writing the rest may fail; without this, that would go unnoticed.
         sys.stdout.flush()
     except QDecompError as error:
         _fail(str(error))
@@ -90,7 +90,7 @@ def _is_output(encoding: str) -> bool:
 
 
 def _give_output_up() -> None:
-    """Let what was not written go to nowhere, or Python would try to write it once more at its end, and complain."""
+    """Discard what was not written, or Python would try to write it again at exit, and complain."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):

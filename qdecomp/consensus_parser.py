@@ -4,8 +4,8 @@ It is a JSON file that names the others, by paths relative to it, with their wei
 
     {"kind": "consensus", "parsers": [{"parser": "minilm_break", "weight": 1}, {"parser": "copynet/model.tar.gz"}]}
 
-A parser may also have a ``decoder`` and the number of ``candidates`` that it is asked for, and the consensus a
-``calibration``, see :mod:`qdecomp.decoding.calibration`.
+A parser may also have a ``decoder`` and a number of ``candidates`` to ask for, and the consensus a ``calibration``, see
+:mod:`qdecomp.decoding.calibration`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ConsensusParser:
 def open_consensus(
     path: Path, decoder: str | None = None, options: Mapping[str, Any] | None = None, *, trust: bool = False
 ) -> ConsensusParser:
-    """The parser that a file names; a file that is none of these is a :class:`DataError`."""
+    """The parser that a file describes; any other file is a :class:`DataError`."""
     given = dict(options or {})
     candidates = given.pop("candidates", 0)
     if decoder is not None or given:
@@ -76,7 +76,7 @@ def open_consensus(
 
 
 def member_paths(path: Path) -> list[Path]:
-    """Where the parsers of a consensus are that can be opened."""
+    """The places of a consensus's parsers, as far as they can be opened."""
     entries = json.loads(path.read_text(encoding="utf-8"))["parsers"]
     return [parser_path(entry["parser"], path.parent) for entry in entries]
 
@@ -95,6 +95,6 @@ def _member(entry: Any, where: str, path: Path, trust: bool) -> tuple[ParserSour
     member = parser_path(entry["parser"], path.parent)
     if member.resolve() == path.resolve():
         raise DataError(f"{where} is the consensus itself")
-    # Greedy decoding has one graph to give.
+    # Greedy decoding gives only one graph.
     options = (("candidates", asked),) if asked > 1 and decoder != "greedy" else ()
     return ParserSource(member, decoder, options, trust), float(weight)

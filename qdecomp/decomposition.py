@@ -16,7 +16,7 @@ from qdecomp.planning.plan import Plan, plan_of_steps
 
 __all__ = ["Decomposition"]
 
-# The longest question that is shown whole in the one line of ``repr``.
+# The longest question that ``repr`` shows in full.
 _LONGEST_IN_REPR = 70
 
 
@@ -24,7 +24,7 @@ _LONGEST_IN_REPR = 70
 class Decomposition:
     """What a parser says about a question. It prints as numbered steps.
 
-    Where there is none, ``error`` says why, there are no steps, and the value counts as false.
+    If there is none, ``error`` says why, there are no steps, and the value is falsy.
     """
 
     question: str
@@ -33,7 +33,7 @@ class Decomposition:
 
     @classmethod
     def of_text(cls, question: str, decomposition: str) -> Decomposition:
-        """The decomposition that a text such as ``return flights ;return #1 from denver`` says."""
+        """The decomposition for a text such as ``return flights ;return #1 from denver``."""
         qdmr = parse_qdmr(decomposition)
         return cls(question, Prediction(str(qdmr), to_logical_form(qdmr)))
 
@@ -84,14 +84,14 @@ class Decomposition:
 
     @property
     def drawn(self) -> Prediction:
-        """The prediction with its graph; that of a parser that writes steps is made of them when it is asked for."""
+        """The prediction with its graph; for a parser that writes steps, it is made from them on demand."""
         if self.prediction.graph is not None or self.logical_form is None:
             return self.prediction
         return replace(self.prediction, graph=_graph_of_steps(self.question, self.logical_form)[0])
 
     @property
     def confidence(self) -> float | None:
-        """How probably all of it is right, from 0 to 1; as sure as the parser is where it has no calibration."""
+        """The probability that all of it is right, from 0 to 1; the parser's own if it has no calibration."""
         return self.prediction.confidence
 
     @property
@@ -136,7 +136,7 @@ class Decomposition:
 
 @lru_cache(maxsize=256)
 def _graph_of_steps(question: str, form: LogicalForm | None) -> tuple[DependencyGraph | None, str | None]:
-    """The graph that steps say, or the reason why there is none."""
+    """The graph of these steps, or the reason why there is none."""
     if form is None:
         return None, "the steps have no logical form"
     from qdecomp.data_structures.conversion.chain import convert

@@ -1,7 +1,7 @@
 """Shows decompositions, logical forms and graphs in notebooks.
 
-The values know nothing of pictures, and drawing is imported only when something is shown. So the methods that
-notebooks call are given to the classes here, when the package is imported.
+The values know nothing about pictures, and drawing is imported only when something is shown. So the classes get the
+methods that notebooks call here, when the package is imported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SHOWN = (Qdmr, LogicalForm, SpanGraph, DependencyGraph)
 
 
 def html_of(value: Any) -> str:
-    """The picture of a value; of a decomposition or logical form the steps, of a graph its arcs over the question."""
+    """The picture of a value: the steps of a decomposition or logical form, the arcs of a graph over the question."""
     from qdecomp.visualization import graph_svg, picture_html, steps_svg
     from qdecomp.visualization.steps_svg import step_texts
 
@@ -37,12 +37,12 @@ def html_of(value: Any) -> str:
 
 
 def _drawable(graph: SpanGraph) -> DependencyGraph:
-    """The same over single tokens, with exactly the placeholders that it needs."""
+    """The same graph over single tokens, with exactly the placeholders that it needs."""
     resources = graph.tokens[question_length(graph.tokens) + 1 :]
     return to_dependency_graph(graph, SpecialTokens(tuple(resources), *placeholders_needed(graph)))
 
 
 def show_in_notebooks() -> None:
-    """Give the classes the method that notebooks call."""
+    """Add the method that notebooks call to the classes."""
     for shown in SHOWN:
         setattr(shown, "_repr_html_", html_of)  # noqa: B010

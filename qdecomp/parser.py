@@ -1,4 +1,4 @@
-"""Parsers with one way to use them: ``load()`` one, then ``parse`` a question or ``pipe`` many.
+"""Parsers, all used in the same way: ``load()`` one, then ``parse`` a question or ``pipe`` many.
 
 >>> from qdecomp import load                                    # doctest: +SKIP
 >>> print(load().parse("how many rivers are in texas ?"))       # doctest: +SKIP
@@ -32,7 +32,7 @@ Context = TypeVar("Context")
 BUNDLED_NAME = "minilm_break"
 """The name of the parser that comes with the package."""
 
-# Questions of one length make batches of one length; this many batches are looked at together.
+# Questions of similar length are batched together; this many batches are looked at together.
 _BATCHES_SORTED_TOGETHER = 8
 
 Predict = Callable[[Sequence[str]], Sequence[Prediction]]
@@ -40,13 +40,13 @@ Predict = Callable[[Sequence[str]], Sequence[Prediction]]
 
 @dataclass(frozen=True, slots=True)
 class ParserSource:
-    """Where a parser is and how it is to decode, so that every process can open it."""
+    """Where a parser is and how it should decode, so that every process can open it."""
 
     path: Path
     decoder: str | None = None
     options: tuple[tuple[str, Any], ...] = ()
     trust: bool = False
-    """Whether an archive may run what it names."""
+    """Whether an archive may run the code that it names."""
     min_confidence: float = 0.0
 
     def open(self) -> Predict:
@@ -80,7 +80,7 @@ class ParserSource:
         return load_archived_parser(self.path, self.decoder, dict(self.options), trust=self.trust)
 
     def content(self) -> list[str]:
-        """What the parser is made of, wherever it lies: hashes of its files and, for a consensus, of its members'."""
+        """What the parser consists of, wherever it is: hashes of its files and, for a consensus, of its members."""
         from qdecomp.files.fingerprint import fingerprint
 
         found = [fingerprint(self.path)]
@@ -105,7 +105,7 @@ class Parser:
     """Answers questions in batches; made by :func:`load`."""
 
     def __init__(self, name: str, predict: Predict, source: ParserSource | None = None) -> None:
-        """``source`` is what ``predict`` was loaded from, if other processes are to help."""
+        """``source`` is what ``predict`` was loaded from, if other processes should help."""
         self.name = name
         self._predict = partial(_predict_each, predict)
         self._source = source
@@ -114,24 +114,24 @@ class Parser:
         return f"<Parser {self.name}>"
 
     def required_source(self) -> ParserSource:
-        """Where other processes find the parser; that it was not loaded from anywhere is a :class:`DataError`."""
+        """Where other processes find the parser; if it was not loaded from anywhere, a :class:`DataError`."""
         if self._source is None:
             raise DataError(f"{self.name} can only parse in one process")
         return self._source
 
     def key(self, batch_size: int) -> list[Any]:
-        """What answers depend on besides the question: what the parser is made of, and its batches if they matter."""
+        """What answers depend on besides the question: what the parser consists of, and its batches if they matter."""
         if self._source is None:
             return [self.name, batch_size]
         return [*self._source.content(), batch_size if self._source.depends_on_batches() else None]
 
     @staticmethod
     def window(batch_size: int) -> int:
-        """How many questions :meth:`pipe` takes at a time, to parse those of one length together."""
+        """How many questions :meth:`pipe` takes at a time, to parse those of similar length together."""
         return _BATCHES_SORTED_TOGETHER * batch_size
 
     def parse(self, question: str, question_id: str = "") -> Decomposition:
-        """The decomposition of one question; where there is none, it says why and counts as false."""
+        """The decomposition of one question; if there is none, it is falsy and says why."""
         (prediction,) = self._predict([question])
         return Decomposition(question, prediction, question_id)
 
@@ -170,12 +170,13 @@ class Parser:
         processes: int = 1,
         executor: Any = None,
     ) -> Iterator[Any]:
-        """Decompositions in the order of the questions, made as they are asked for.
+        """Decompositions in the order of the questions, made lazily.
 
-        With ``as_tuples`` the questions are pairs with something of yours, which comes back with each decomposition.
-        Questions are taken ahead, ``8 * batch_size`` at a time, so that those of one length are parsed together. With
-        ``processes`` above 1, so many parse at the same time; each has to load the parser first. With ``executor``, a
-        Dask client or an executor of :mod:`concurrent.futures`, its workers parse; answers are the same.
+        With ``as_tuples``, each question is paired with any value of yours, which is returned with its decomposition.
+        Questions are read ahead, ``8 * batch_size`` at a time, so that those of similar length are parsed together.
+        With ``processes`` above 1, that many processes parse at the same time; each has to load the parser first. With
+        ``executor``, a Dask client or an executor of :mod:`concurrent.futures`, its workers parse; answers are the
+        same.
         """
         if batch_size < 1 or processes < 1:
             raise DataError(f"batch_size is {batch_size} and processes is {processes}; both must be 1 or more")
@@ -237,7 +238,7 @@ def _predict_elsewhere(source: ParserSource, batch: Sequence[str]) -> Sequence[P
 
 
 def _predict_each(predict: Predict, batch: Sequence[str]) -> Sequence[Prediction]:
-    """Predict a batch; a question on which the code fails has that as its error, and the others have their answers."""
+    """Predict a batch; if the code fails on a question, that is its error, and the others get their answers."""
     try:
         with as_row_errors():
             return predict(batch)
@@ -248,7 +249,7 @@ def _predict_each(predict: Predict, batch: Sequence[str]) -> Sequence[Prediction
 
 
 def parser_path(source: str | Path, relative_to: Path | None = None) -> Path:
-    """Where a parser is, by its name or path, which may be relative to a folder; one that is nowhere is an error."""
+    """Where a parser is, by its name or path, which may be relative to a folder; if there is none, an error."""
     from qdecomp.runtime.bundle import BUNDLED
 
     path = BUNDLED if source == BUNDLED_NAME else (relative_to or Path()) / Path(source).expanduser()
@@ -266,16 +267,15 @@ def load(
     min_confidence: float = 0.0,
     **options: Any,
 ) -> Parser:
-    """Load a parser: the bundled one, that of a folder or an AllenNLP archive (``model.tar.gz``), or a consensus.
+    """Load a parser: the bundled one, one from a folder or an AllenNLP archive (``model.tar.gz``), or a consensus.
 
     A consensus is a JSON file that names parsers and their weights, see :mod:`qdecomp.consensus_parser`.
 
-    ``decoder`` is ``greedy`` or ``ilp`` (only valid graphs; the bundled parser's default), with its options, such as
-    ``time_limit`` in seconds; a parser that writes has ``beam_size``, ``max_steps``, ``plan_rules`` and
-    ``coverage_penalty``. With
-    ``candidates``, every prediction has so many of the best decompositions with their scores. An archive that names
-    code to run is refused unless you ``trust`` it. A plan whose confidence is below ``min_confidence`` is not given;
-    its place says why.
+    ``decoder`` is for graph parsers: ``greedy``, or ``ilp`` for valid graphs only, with its options, such as
+    ``time_limit`` in seconds. A parser that writes has the options ``beam_size``, ``max_steps``, ``plan_rules`` and
+    ``coverage_penalty``. With ``candidates``, every prediction has this many of the best decompositions with their
+    scores. An archive that names code to run is refused unless you ``trust`` it. Instead of a plan whose confidence is
+    below ``min_confidence``, you get the reason.
     """
     if candidates:
         options["candidates"] = candidates

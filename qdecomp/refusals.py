@@ -14,9 +14,9 @@ __all__ = ["CarefulParser"]
 
 @dataclass(frozen=True, slots=True)
 class CarefulParser:
-    """Asks another parser what is a question, and gives the plans whose confidence is not below ``min_confidence``.
+    """Passes on only what is a question to another parser, and only plans with at least ``min_confidence``.
 
-    Confidence is the calibrated one if the parser has a calibration, and its probability otherwise.
+    Confidence is calibrated if the parser has a calibration, and otherwise the parser's probability.
     """
 
     predict: Callable[[Sequence[str]], Sequence[Prediction]]

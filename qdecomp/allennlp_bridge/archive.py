@@ -22,10 +22,10 @@ __all__ = ["load_archived_parser"]
 def load_archived_parser(
     path: Path, decoder: str | None = None, options: dict[str, Any] | None = None, *, trust: bool = False
 ) -> Callable[[Sequence[str]], list[Prediction]]:
-    """A function from a batch of questions to predictions; what is no archive of a parser is a :class:`DataError`.
+    """A function from a batch of questions to predictions; what is not the archive of a parser is a :class:`DataError`.
 
-    Options without the name of a decoder are for the one that the parser has: the search of a parser that writes, and
-    ``ilp`` for one that draws graphs, since only that has options. Unless the user trusts the archive, only registered
+    Options without the name of a decoder are for the parser's own: the search of a parser that writes, and ``ilp`` for
+    one that predicts graphs, since only that has options. Unless the user trusts the archive, only registered
     components are built.
     """
     register_components()

@@ -1,4 +1,4 @@
-"""Begins a training with a bundle: its weights as an initializer, its words or labels as a vocabulary.
+"""Starts training from a bundle: its weights as an initializer, its words or labels as a vocabulary.
 
 In a config, ``folder`` is the folder of a bundle, or the name of the parser that comes with the package::
 
@@ -32,10 +32,10 @@ _GROWS_BY_COLUMNS = "label_scorer.weight"
 
 @Initializer.register("bundle")
 class BundleInitializer(Initializer):
-    """Gives parameters the weights that a bundle has under their names.
+    """Gives parameters the bundle's weights of the same names.
 
-    The weights are those that the bundle computes with: most were rounded to bytes. Where a parameter is larger than in
-    the bundle because the training data adds words or labels, the part that was added keeps its values.
+    The weights are those that the bundle computes with: most were rounded to bytes. If a parameter is larger than in
+    the bundle because the training data adds words or labels, the added part keeps its values.
     """
 
     def __init__(self, folder: str) -> None:
@@ -45,7 +45,7 @@ class BundleInitializer(Initializer):
     def __call__(  # type: ignore[override]  # AllenNLP gives the name to every initializer
         self, tensor: Tensor, parameter_name: str, **kwargs: Any
     ) -> None:
-        """Fill a parameter; a bundle that has none of its name, or one of another shape, is a :class:`DataError`."""
+        """Fill a parameter; a :class:`DataError` if the bundle has none of its name, or one of another shape."""
         found = self._weights.get(parameter_name)
         if found is None:
             raise DataError(
@@ -66,7 +66,7 @@ def _fits(name: str, own: tuple[int, ...], asked: tuple[int, ...]) -> bool:
 
 
 class BundleVocabulary(Vocabulary):
-    """The words that a bundle writes or the labels that it draws, in its order, and what the training data adds."""
+    """The words that a bundle writes or the labels that it predicts, in its order, and what the training data adds."""
 
     @classmethod
     def from_bundle_and_instances(
@@ -76,7 +76,7 @@ class BundleVocabulary(Vocabulary):
         config = read_config(_folder(folder))
         vocabulary = cls()
         if isinstance(config, WriterConfig):
-            # Padding and what is unknown come first, as AllenNLP has them.
+            # The padding and unknown tokens come first, as in AllenNLP.
             vocabulary = cls(padding_token=config.padding, oov_token=config.unknown)
         own = (TARGET_NAMESPACE, config.tokens) if isinstance(config, WriterConfig) else (EDGE_LABELS, _labels(config))
         for name in own[1]:

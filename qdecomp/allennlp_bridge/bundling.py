@@ -29,7 +29,7 @@ Parts = tuple[BundleConfig, dict[str, Array | ByteRows], str]
 
 _TRANSFORMER = "word_encoder.transformer."
 _WRITER = "decoder."
-# A tenth of the usual limit loses next to nothing, and no question keeps its asker waiting for long.
+# A tenth of the usual limit loses next to nothing, and no question takes long.
 _DECODER = {"type": "ilp", "time_limit": 0.1}
 
 
@@ -58,7 +58,7 @@ def load_bundleable(archive: Path) -> Archive:
 
 
 def bundle_parts(model: Model, name: str, params: Mapping[str, Any]) -> Parts:
-    """The parts of a bundle; ``params`` are those that the model was made of."""
+    """The parts of a bundle; ``params`` are those that the model was built from."""
     assert isinstance(model, BiaffineGraphParser | CopyNetBert)
     encoder = params["model"]["word_encoder"]["encoder"]
     transformer: Any = model.word_encoder.transformer.config
@@ -109,7 +109,7 @@ def _writer_settings(model: CopyNetBert) -> dict[str, Any]:
 
 
 def _weights(model: Model, rounded: tuple[str, ...]) -> dict[str, Array | ByteRows]:
-    """The matrices of these parts, which are most of the parser, as bytes; the rest as it is."""
+    """The matrices of these parts, which make up most of the parser, as bytes; the rest as it is."""
     arrays = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
     return {
         name: to_bytes(array) if name.startswith(rounded) and array.ndim == 2 else array

@@ -1,9 +1,9 @@
 """What the ``allennlp`` command does differently once this project is loaded into it.
 
-``allennlp train --recover`` also goes on after a kill before the first checkpoint; a mistake in a config or in the data
-is one line instead of a traceback, and leaves no folder behind; ``allennlp predict`` with our predictor gives a record
-for every question of a file; ``allennlp evaluate --batch-size`` works with a sampler. AllenNLP offers no hook for this:
-its commands are bound before plugins are loaded. So some functions of it are wrapped and two classes are replaced, and
+``allennlp train --recover`` also works after a kill before the first checkpoint. A mistake in a config or in the data
+is one line instead of a traceback, and leaves no folder behind. ``allennlp predict`` with our predictor gives a record
+for every question of a file. ``allennlp evaluate --batch-size`` works with a sampler. AllenNLP offers no hook for this:
+its commands are bound before plugins are loaded. So some of its functions are wrapped and two classes are replaced, but
 only by :func:`install`.
 """
 
@@ -50,12 +50,12 @@ __all__ = ["install"]
 
 logger = logging.getLogger(__name__)
 
-# Mistakes of the user, whose message says all there is to say.
+# Mistakes of the user, whose message says everything.
 _MISTAKES = (QDecompError, ConfigurationError, FileNotFoundError)
 
 
 def install() -> None:
-    """Change this process's ``allennlp`` command as the module says; a second call does nothing."""
+    """Change this process's ``allennlp`` command as described above; a second call does nothing."""
     if not hasattr(train_module.train_model, "__wrapped__"):
         train_module.train_model = _careful(train_module.train_model)
     if not hasattr(predict_module._get_predictor, "__wrapped__"):
@@ -72,7 +72,7 @@ def install() -> None:
 def _without_the_rest(import_all: Callable[..., None]) -> Callable[..., None]:
     """``--include-package qdecomp`` that stops here, where everything for AllenNLP is registered.
 
-    It would go on to modules that are for other libraries, which need not be installed.
+    It would continue with modules for other libraries, which need not be installed.
     """
 
     @functools.wraps(import_all)
@@ -127,7 +127,7 @@ def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
                 with _unknown_keys_named("config", keys):
                     return train_model(params, serialization_dir, recover, force, **options)
             except _MISTAKES:
-                # Once it has begun, a training has something to lose, and an error is not the config's: AllenNLP's own
+                # Once training has begun, it has something to lose, and an error is not the config's: AllenNLP's own
                 # hook, which is in place now, shows where it comes from.
                 if not training.has_begun:
                     before.remove_what_is_new(folder)
@@ -138,7 +138,7 @@ def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _check_trainer(params: Params) -> None:
-    """Refuse keys of the trainer that mean nothing: AllenNLP's own trainer takes any, and ignores them."""
+    """Refuse unknown keys of the trainer: AllenNLP's own trainer accepts any, and ignores them."""
     trainer = params.get("trainer", {})
     if trainer.get("type", Trainer.default_implementation) != Trainer.default_implementation:
         return
@@ -155,7 +155,7 @@ def _suggestion(key: str, known: Iterable[str]) -> str:
 
 @contextmanager
 def _unknown_keys_named(source: str, keys: Collection[str]) -> Iterator[None]:
-    """Turn Python's error about an unknown argument into one about the key of the source that it comes from."""
+    """Turn Python's error about an unknown argument into one about the key that it comes from."""
     try:
         yield
     except TypeError as error:
@@ -167,7 +167,7 @@ def _unknown_keys_named(source: str, keys: Collection[str]) -> Iterator[None]:
 
 
 def _with_checked_options(get_predictor: Callable[[Namespace], Predictor]) -> Callable[[Namespace], Predictor]:
-    """The function that makes a predictor, which says what is wrong with ``--predictor-args``."""
+    """The function that makes a predictor, with a check that says what is wrong with ``--predictor-args``."""
 
     @functools.wraps(get_predictor)
     def checked_get_predictor(arguments: Namespace) -> Predictor:
@@ -227,7 +227,7 @@ def _noting_the_start() -> Iterator[_Training]:
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """What a folder held before a call: its entries, each with its identity; None where there was no folder."""
+    """What a folder held before a call: its entries, each with its identity; None if there was no folder."""
 
     entries: Mapping[str, tuple[int, int]] | None
 
@@ -239,7 +239,7 @@ class _Contents:
         return cls({name: (status.st_ino, status.st_mtime_ns) for name, status in found.items()})
 
     def remove_what_is_new(self, folder: Path) -> None:
-        """Remove what the call wrote; a folder with anything of before in it is left as it is."""
+        """Remove what the call wrote; a folder with anything older in it is left as it is."""
         now = _Contents.of(folder).entries or {}
         if self.entries is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -253,7 +253,7 @@ def _holds_anything(folder: Path) -> bool:
 
 
 def _prepare_recovery(params: Params, folder: Path) -> bool:
-    """Put right what a kill left in the folder, and say whether there is anything to recover."""
+    """Clean up what a kill left in the folder, and say whether there is anything to recover."""
     if not _holds_anything(folder):
         logger.warning("nothing was in %s when the training was killed, so it starts from the beginning", folder)
         return False
@@ -264,7 +264,7 @@ def _prepare_recovery(params: Params, folder: Path) -> bool:
             json.dump(params.as_dict(quiet=True), stream, indent=4)
     vocabulary = folder / "vocabulary"
     if "distributed" in params and config.is_file():
-        # With several processes AllenNLP takes the vocabulary as it is, and it may have been written in part only.
+        # With several processes AllenNLP takes the vocabulary as it is, and it may be incomplete.
         shutil.rmtree(vocabulary, ignore_errors=True)
         make_vocab_from_params(params.duplicate(), folder)
     return True

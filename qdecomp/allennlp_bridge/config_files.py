@@ -1,6 +1,6 @@
 """Reads training configs: settings are overridden by name, and every mistake is one line.
 
-A config of ``training_config/`` is computed from its ``settings``, so one of them, such as the encoder, may stand in
+A config of ``training_config/`` is computed from its ``settings``, so one of them, such as the encoder, may appear in
 several places of the result. ``--overrides '{"settings.encoder": "roberta-base"}'`` changes the setting before that,
 while AllenNLP's own overrides change the result. AllenNLP offers no hook for this, so its ``Params.from_file`` is
 replaced.
@@ -39,7 +39,7 @@ def _from_file(
     params_overrides: str | dict[str, Any] = "",
     ext_vars: dict[str, Any] | None = None,
 ) -> Params:
-    """What AllenNLP's own gives, with overrides of settings; a mistake is a ``ConfigurationError`` of one line."""
+    """Like AllenNLP's own, with overrides of settings; a mistake is a ``ConfigurationError`` of one line."""
     path = Path(cached_path(params_file))
     variables = {**params_module._environment_variables(), **(ext_vars or {})}
     settings, others = _overrides(params_overrides, variables)
@@ -57,7 +57,7 @@ def _from_file(
 
 
 def _overrides(given: str | dict[str, Any], variables: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Settings by their paths, such as ``decoder.beam_size``, and what is AllenNLP's own."""
+    """Settings by their paths, such as ``decoder.beam_size``, and AllenNLP's own overrides."""
     text = json.dumps(given) if isinstance(given, dict) else given
     with _mistakes_in_one_line(_OVERRIDES):
         found = params_module.parse_overrides(text, ext_vars=dict(variables))
@@ -93,7 +93,7 @@ def _evaluate(path: Path, expression: str, variables: Mapping[str, str]) -> Any:
 
 @contextmanager
 def _mistakes_in_one_line(source: str) -> Iterator[None]:
-    """Turn jsonnet's errors, which have a line for each place on the way, into one line."""
+    """Turn jsonnet's errors, which have a line for each stack frame, into one line."""
     try:
         yield
     except RuntimeError as error:
@@ -102,7 +102,7 @@ def _mistakes_in_one_line(source: str) -> Iterator[None]:
         if variable := re.fullmatch(r"undefined external variable: (\w+)", message):
             message = f"the environment variable {variable[1]} is not set"
         elif places and "object_assert" not in places[0]:
-            # A failed assertion says all there is to say; for anything else, the reader needs the place.
+            # A failed assertion says everything; for anything else, the reader needs the place.
             place, _, _ = places[0].strip().partition("\t")
             message += f" ({place})"
         raise ConfigurationError(f"{source}: {message}") from None

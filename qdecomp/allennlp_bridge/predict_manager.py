@@ -24,11 +24,11 @@ _STANDARD_INPUT = "-"
 
 
 class PredictManager(_PredictManager):
-    """AllenNLP's own, which for our predictor loses no question.
+    """AllenNLP's own, except that with our predictor no question is lost.
 
-    AllenNLP passes over blank lines, tells nobody that the file has ended, and with ``--use-dataset-reader`` asks the
-    reader for a whole file, of which it leaves out the questions that it cannot use. Our predictor hands every question
-    to the reader by itself, so that flag changes nothing. For other predictors everything is as it was.
+    AllenNLP skips blank lines, does not say when the file has ended, and with ``--use-dataset-reader`` asks the reader
+    for a whole file, which leaves out the questions that it cannot use. Our predictor passes every question to the
+    reader itself, so that flag changes nothing. For other predictors, nothing changes.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class PredictManager(_PredictManager):
             require_other_files({"--output-file": Path(output_file)}, [Path(input_file)])
         self._questions = predictor if isinstance(predictor, QuestionDecompositionPredictor) else None
         if self._questions is not None and input_file != _STANDARD_INPUT:
-            # Before the file for the output is opened: a wrong name is not to empty it.
+            # Before the output file is opened: a wrong name should not empty it.
             input_file = cached_path(input_file)
         super().__init__(predictor, input_file, output_file, *arguments, **options)
         if self._questions is not None:
@@ -54,14 +54,14 @@ class PredictManager(_PredictManager):
         yield from _one_by_one(self._questions.load_rest())
 
     def _maybe_print_to_console_and_file(self, index: int, prediction: str, model_input: str | None = None) -> None:
-        """Print a question as it is, not the form in which it comes from the file."""
+        """Print a question as it is, not as it comes from the file."""
         if self._questions is not None and model_input is not None:
             model_input = json.loads(prediction)["question"]
         super()._maybe_print_to_console_and_file(index, prediction, model_input)  # type: ignore[arg-type]
 
 
 def _one_by_one(rows: JsonDict) -> Iterator[JsonDict]:
-    """Each row of a line by itself, so that batches have as many questions as was asked for; a header has none."""
+    """Each row of a line separately, so that batches have the requested number of questions; a header has none."""
     for row in rows["rows"]:
         yield {"rows": [row]}
 

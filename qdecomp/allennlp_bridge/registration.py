@@ -9,7 +9,7 @@ __all__ = ["register_components"]
 
 # The packages whose modules register readers, models, predictors and the like.
 _PACKAGES = ("data", "modules", "models", "training", "predictors")
-# What registers itself here, as it ties AllenNLP to the runtime.
+# The module here that registers components, because it connects AllenNLP with the runtime.
 _MODULES = ("allennlp_bridge.bundle_weights",)
 
 

@@ -1,8 +1,8 @@
 """Loads AllenNLP's archives without running the code that they name.
 
-AllenNLP takes a name with a dot for a class of any module, imports it and calls it; it unpacks archives wherever their
-paths lead, and evaluates their configs as programs that see the environment. Here an archive is unpacked with care, its
-config is data, and only registered components are built, unless the user trusts the archive.
+AllenNLP treats a name with a dot as a class of any module, imports it and calls it; it unpacks archives wherever their
+paths lead, and evaluates their configs as programs that see environment variables. Here an archive is unpacked with
+care, its config is data, and only registered components are built, unless the user trusts the archive.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from qdecomp.predictors.record_serializer import RECORD_SERIALIZER
 __all__ = ["TRUST_SWITCH", "guard_commands", "load_archive_safely", "registered_only"]
 
 TRUST_SWITCH = "QDECOMP_TRUST_ARCHIVES"
-"""The environment variable that stands for ``--trust`` with the ``allennlp`` command, whose options are fixed."""
+"""The environment variable that replaces ``--trust`` for the ``allennlp`` command, whose options are fixed."""
 
 _HOW_TO_TRUST = f"--trust, trust=True or {TRUST_SWITCH}=1"
 # Registered names of constructors that read an archive of the config's choice in AllenNLP's own way.
@@ -47,7 +47,7 @@ def load_archive_safely(path: Path, *, trust: bool = False, **options: Any) -> A
                 return _load_archive(folder, **options)
         except (QDecompError, ConfigurationError) as error:
             raise DataError(f"{path}: {_one_line(error)}") from error
-        # A foreign archive fails in every way that a constructor can.
+        # A foreign archive can fail in every way that a constructor can.
         except Exception as error:
             reason = f"{type(error).__name__}: {_one_line(error)}"
             raise DataError(f"{path}: not the archive of a parser ({reason})") from error
@@ -56,7 +56,7 @@ def load_archive_safely(path: Path, *, trust: bool = False, **options: Any) -> A
 def _check_config(config: Path, archive: Path) -> None:
     """Raise unless the config is plain JSON: an object with a model and a reader.
 
-    AllenNLP evaluates it as jsonnet, in which JSON means itself and anything else is a program.
+    AllenNLP evaluates it as jsonnet, in which JSON stands for itself and anything else is a program.
     """
     try:
         values = json.loads(config.read_text(encoding="utf-8"))
@@ -112,11 +112,11 @@ def _load_for_command(archive_file: str | os.PathLike[str], *arguments: Any, **o
     names = ("cuda_device", "overrides", "weights_file")
     given = dict(zip(names, arguments, strict=False)) | options
     trust = os.environ.get(TRUST_SWITCH) == "1"
-    # A URL is fetched first; AllenNLP keeps what it fetched.
+    # A URL is downloaded first; AllenNLP caches it.
     path = Path(archival.cached_path(archive_file))
     archive = load_archive_safely(path, trust=trust, **given)
     if archive.model.default_predictor == PREDICTOR and "evaluation" not in archive.config:
-        # allennlp evaluate --predictions-output-file is to write what allennlp predict writes.
+        # allennlp evaluate --predictions-output-file should write what allennlp predict writes.
         archive.config["evaluation"] = {"batch_serializer": {"type": RECORD_SERIALIZER}}
     if not trust:
         Registrable.resolve_class_name = classmethod(_registered_class)  # type: ignore[assignment, method-assign]

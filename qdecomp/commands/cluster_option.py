@@ -13,13 +13,13 @@ CLUSTER: dict[str, Any] = {
     "help": "Use the Dask cluster whose scheduler is at this address, such as tcp://10.0.0.1:8786. "
     "The result is the same.",
 }
-"""What click is to know about the option."""
+"""What click needs to know about the option."""
 
 CLUSTER_OPTION = click.option("--cluster", **CLUSTER)
 """The option as a decorator."""
 
 
 def require_one_way(processes: int | None, cluster: str | None) -> None:
-    """Raise if the work is to be done both here and elsewhere."""
+    """Raise if the work should be done both here and on a cluster."""
     if processes is not None and cluster is not None:
         raise click.UsageError("give either --processes or --cluster")

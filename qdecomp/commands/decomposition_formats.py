@@ -23,7 +23,7 @@ FORMATS = ("text", "json", "qdmr", "lf", "dot", "svg", "html", "conllu")
 
 
 def show(decompositions: Sequence[Decomposition], *, with_graph: bool = False) -> None:
-    """Print the steps of each question, and its graph if asked for, in colours if the terminal has some."""
+    """Print the steps of each question, and its graph if asked for, in colour if the terminal supports it."""
     from rich.console import Console
     from rich.text import Text
 
@@ -45,7 +45,7 @@ def show(decompositions: Sequence[Decomposition], *, with_graph: bool = False) -
 
 
 def _printable_graph(graph: DependencyGraph) -> DependencyGraph:
-    """The graph with words that may be printed, as wide as they will be."""
+    """The graph with words that are safe to print, which keep their printed width."""
     return replace(graph, tokens=tuple(map(printable, graph.tokens)))
 
 
@@ -113,7 +113,7 @@ def _graph_format(name: str) -> Callable[[Decomposition], str]:
 
 
 def _svg(decompositions: Sequence[Decomposition]) -> str:
-    """One picture: the graphs of all questions, one below the other."""
+    """One picture: the graphs of all questions, one below another."""
     from qdecomp.visualization import stacked_svg
 
     return stacked_svg([_graph_format("svg")(decomposition) for decomposition in decompositions])
@@ -125,7 +125,7 @@ def _html(decompositions: Sequence[Decomposition]) -> str:
     return page_html([PageItem(each.question_id, each.question, each.drawn) for each in decompositions])
 
 
-# How a decomposition is written, and what stands between two of them. Those without one are told on standard error.
+# How a decomposition is written, and what separates two of them. Questions without one are reported on standard error.
 _WRITERS: dict[str, tuple[Callable[[Decomposition], str], str]] = {
     "text": (_text, "\n\n"),
     "json": (_json, "\n"),
@@ -151,7 +151,7 @@ def formatted(decompositions: Sequence[Decomposition], format_name: str, *, with
 
 
 def _told(decompositions: Sequence[Decomposition]) -> list[Decomposition]:
-    """Those that have steps; the others are told on standard error."""
+    """Those that have steps; the others are reported on standard error."""
     for decomposition in decompositions:
         if not decomposition:
             click.echo(printable(f"{decomposition.question!r}: {decomposition}"), err=True)

@@ -43,7 +43,7 @@ def command(json_path: Path | None, details_path: Path | None, **scoring: Any) -
         if details_path is None:
             evaluation = options.score(files, keep_questions=False)
         else:
-            # The lines go to the disk as they come; the file has its name when all is done.
+            # The lines go to disk as they come; the file gets its name when everything is done.
             details = outputs.enter_context(write_text_atomically(details_path))
             evaluation = options.score(files, keep_questions=False, describe=detail_text, write=details.write)
         summary = summarize(evaluation, seed=options.seed)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-# Fewer are parsed sooner than other processes have loaded the parser.
+# Parsing fewer questions takes less time than loading the parser in other processes.
 _QUESTIONS_FOR_PROCESSES = 200
 
 
@@ -175,14 +175,15 @@ class _FileRun:
         return self.failed
 
     def write(self, rows: Sequence[QuestionRow], path: Path, anew: bool) -> int:
-        """Write a record for each row, or for those that an earlier run left."""
+        """Write a record for each row, or for those that an earlier run did not reach."""
         from qdecomp.files.record_output import resume_records
         from qdecomp.terminal.progress import progress
 
         keys = (self._key(row) for row in rows)
         with resume_records(path, keys, overwrite=anew, on_record=self._count) as writer:
             resumed = writer.done
-            # From the start of the questions that are parsed together, so that every batch is what it would have been.
+            # From the start of the questions that are parsed together, so that every batch is the same as in an
+            # uninterrupted run.
             again = resumed % self.parser.window(self.batch_size)
             rest = len(rows) - resumed + again if resumed < len(rows) else 0
             records = self._records(islice(rows, len(rows) - rest, None), rest)

@@ -41,7 +41,7 @@ def command(questions: tuple[str, ...], examples: int) -> None:
 
 
 def prompt_for(question: str, examples: int = len(EXAMPLES)) -> str:
-    """The prompt for a question, with so many worked examples."""
+    """The prompt for a question, with this many worked examples."""
     phrases = "".join(f"- {phrase}: {what}\n" for phrase, what in PHRASES)
     shown = "\n\n".join(_shown(example) for example in EXAMPLES[:examples])
     parts = [f"{_INSTRUCTIONS}{phrases}".rstrip("\n"), shown, f"Question: {' '.join(question.split())}\nSteps:"]

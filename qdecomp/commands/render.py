@@ -116,7 +116,7 @@ def _read_record(row: int, value: Any) -> _Record:
 def _read_gold(
     path: Path, input_path: Path, records: Sequence[_Record], problems: list[RowProblem]
 ) -> dict[str, BreakExample]:
-    """The gold questions by id; records that are not among them are told, and shown without gold."""
+    """The gold questions by id; records that are not among them are reported, and shown without gold."""
     from qdecomp.evaluation.predictions import ProblemKind, RowProblem, read_gold
 
     gold = read_gold(path).examples
@@ -160,14 +160,14 @@ def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
 
 
 def _source(record: _Record) -> str:
-    """The source that Break's ids begin with; ids of other data say nothing of the kind."""
+    """The source that Break's ids begin with; ids of other data do not name one."""
     from qdecomp.files import source_of
 
     return source_of(record.question_id) if "_" in record.question_id else ""
 
 
 def _compared(item: PageItem) -> PageItem:
-    """The item with its nearness to gold and, where it is different, with the differences of its steps."""
+    """The item with its similarity to gold and, if it is different, the differences of its steps."""
     from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
     from qdecomp.evaluation.differences import compare_steps
     from qdecomp.evaluation.metrics.metric_table import MetricOptions, get_metric
@@ -194,7 +194,7 @@ def _compared(item: PageItem) -> PageItem:
 
 
 def _with_graph(question: str, prediction: Prediction) -> Prediction:
-    """The prediction with the graph that its steps convert to, if it has none; some steps convert to no graph."""
+    """The prediction with the graph that its steps convert to, if it has none; some steps do not convert."""
     from qdecomp.data_structures.conversion.chain import convert
     from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 

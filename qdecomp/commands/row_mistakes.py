@@ -8,7 +8,7 @@ __all__ = ["tell_mistakes"]
 
 
 def tell_mistakes(rows: int) -> None:
-    """Say how many rows have an error by a mistake of ours, and exit with code 1 if there are any."""
+    """Say how many rows failed because of a mistake of ours, and exit with code 1 if there are any."""
     if not rows:
         return
     what = "row" if rows == 1 else "rows"

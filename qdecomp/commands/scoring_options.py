@@ -54,7 +54,7 @@ class ScoringOptions:
         require_other_files({"--annotation-cache": self.annotation_cache, **outputs}, inputs)
 
     def read(self, required_metrics: Sequence[str] = ()) -> ScoringFiles:
-        """Read the files and tell the problems of their rows; ends the program where ``--strict`` asks to."""
+        """Read the files and report the problems of their rows; with ``--strict``, problems end the program."""
         require_one_way(self.processes if self.processes > 1 else None, self.cluster)
         names = [name.strip() for name in self.metrics.split(",") if name.strip()]
         if not names:

@@ -95,8 +95,8 @@ def command(source: str, host: str, port: int, workers: int, **limits: object) -
     """
     from qdecomp.files.extras import missing_extra
 
-    # A question's products are too small for several threads, which would only wait for each other. The libraries
-    # read this when they are loaded.
+    # The matrix products for a question are too small for several threads, which would only wait for each other. The
+    # libraries read this when they are loaded.
     for name in _THREADS:
         os.environ.setdefault(name, "1")
     try:

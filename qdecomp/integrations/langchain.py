@@ -1,4 +1,4 @@
-"""LangChain: Runnables that decompose questions and answer plans, to be put into chains with ``|``.
+"""LangChain: Runnables that decompose questions and answer plans, for chains with ``|``.
 
 ``Decompose() | AnswerPlan(retriever | read)`` answers a question hop by hop.
 """
@@ -30,11 +30,11 @@ _CONCURRENCY = 4
 class Decompose(Runnable[str, Decomposition]):
     """From a question to its decomposition; ``batch`` parses questions together, which is faster than one by one.
 
-    A question that cannot be decomposed gives a value that is false and says why in ``error``.
+    A question that cannot be decomposed gives a falsy value whose ``error`` says why.
     """
 
     def __init__(self, parser: DecomposesQuestions | None = None) -> None:
-        """The bundled parser is used where none is given."""
+        """The bundled parser is used if none is given."""
         self._parser = parser_or_bundled(parser)
 
     def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> Decomposition:
@@ -42,7 +42,7 @@ class Decompose(Runnable[str, Decomposition]):
         return self._call_with_config(self._parser.parse, input, config)
 
     async def ainvoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> Decomposition:
-        """As :meth:`invoke`, in a thread, so that the event loop goes on."""
+        """Like :meth:`invoke`, in a thread, so that the event loop is not blocked."""
 
         async def parse(question: str) -> Decomposition:
             return await asyncio.to_thread(self._parser.parse, question)
@@ -68,7 +68,7 @@ class Decompose(Runnable[str, Decomposition]):
         return_exceptions: bool = False,
         **kwargs: Any,
     ) -> list[Decomposition]:
-        """As :meth:`batch`, in a thread."""
+        """Like :meth:`batch`, in a thread."""
 
         async def parse(questions: list[str]) -> list[Any]:
             return await asyncio.to_thread(self._parse_all, questions)
@@ -80,11 +80,11 @@ class Decompose(Runnable[str, Decomposition]):
 
 
 class AnswerPlan(Runnable[Decomposition, PlanRun]):
-    """From a decomposition to the trace of its answers, each step answered by a runnable of yours.
+    """From a decomposition to the trace of its answers, each step answered by your own runnable.
 
-    The runnable gets a :class:`qdecomp.SubQuestion`, which is a text, and gives a text, a number, a truth value or a
-    list of these. Its runs have the tag ``step:1`` and so on. ``max_concurrency`` of the config says how many steps
-    are answered at the same time. A decomposition that is false raises :class:`qdecomp.QDecompError`, so that
+    The runnable gets a :class:`qdecomp.SubQuestion`, which is a string, and returns a string, a number, a truth value
+    or a list of these. Its runs have the tag ``step:1`` and so on. ``max_concurrency`` of the config says how many
+    steps are answered at the same time. A falsy decomposition raises :class:`qdecomp.QDecompError`, so that
     ``with_fallbacks`` can answer the question in another way. A step that fails is in the trace.
     """
 

@@ -34,7 +34,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def tool_with_most_shared_words(question: str, tools: Sequence[ToolMetadata]) -> str:
-    """The name of the tool whose name and description share most words with the question; the first of equals."""
+    """The name of the tool whose name and description share the most words with the question."""
     words = _words(question)
     return _name(max(tools, key=lambda tool: len(words & _words(f"{tool.name} {tool.description}"))))
 
@@ -42,9 +42,9 @@ def tool_with_most_shared_words(question: str, tools: Sequence[ToolMetadata]) ->
 class PlanQuestionGenerator(BaseQuestionGenerator):
     """Generates the sub-questions of a plan for LlamaIndex's ``SubQuestionQueryEngine``, without a language model.
 
-    That engine asks all sub-questions by themselves, so none of them refers to the answer of another:
+    That engine asks all sub-questions independently, so none of them refers to the answer of another:
     "What is the capital of the country where Mira Tovan was born?". For questions whose later hops need the answers
-    of earlier ones, use :class:`PlanQueryEngine`. Where there is no plan, the question itself is the only one.
+    of earlier ones, use :class:`PlanQueryEngine`. If there is no plan, the question itself is the only one.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class PlanQuestionGenerator(BaseQuestionGenerator):
         ]
 
     async def agenerate(self, tools: Sequence[ToolMetadata], query: QueryBundle) -> list[SubQuestion]:
-        """As :meth:`generate`, in a thread, so that the event loop goes on."""
+        """Like :meth:`generate`, in a thread, so that the event loop is not blocked."""
         return await asyncio.to_thread(self.generate, tools, query)
 
     def _get_prompts(self) -> dict[str, Any]:
@@ -78,9 +78,9 @@ class PlanQuestionGenerator(BaseQuestionGenerator):
 class PlanQueryEngine(BaseQueryEngine):
     """Answers a question hop by hop: each step goes to a tool with the answers of earlier steps in its words.
 
-    Counts, comparisons and the like are computed. ``read_answer`` makes a value of a tool's response; give one that
-    returns lists or numbers where your tools do. The response has the nodes of all hops as its sources, and the trace
-    in ``metadata["steps"]``. Where there is no plan, the question itself is asked. A hop that fails is a
+    Counts, comparisons and the like are computed. ``read_answer`` turns a tool's response into a value; give one that
+    returns lists or numbers if your tools do. The response has the nodes of all hops as its sources, and the trace
+    in ``metadata["steps"]``. If there is no plan, the question itself is asked. A hop that fails is a
     :class:`qdecomp.QDecompError` that names the step.
     """
 

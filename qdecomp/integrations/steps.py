@@ -1,4 +1,4 @@
-"""What all adapters share: which steps a framework is asked, in what words, and the parser that makes the plan."""
+"""What all adapters share: which steps are asked, in what words, and the parser that makes the plan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ARTICLES = frozenset(("a", "an", "the"))
 
 
 class DecomposesQuestions(Protocol):
-    """What an adapter needs of a parser; :class:`qdecomp.Parser` has it."""
+    """What an adapter needs from a parser; :class:`qdecomp.Parser` has it."""
 
     def parse(self, question: str) -> Decomposition:
         """The decomposition of a question."""
@@ -50,8 +50,8 @@ def names_itself(step: PlanStep) -> bool:
 def standalone_questions(plan: Plan) -> dict[int, str]:
     """Questions that can be asked in any order, by step: references are replaced by what they stand for.
 
-    Two kinds of step are left out. What a step selects is part of the questions that use it, and what combines the
-    answers of several steps, such as a comparison, is for whoever reads the answers.
+    Two kinds of steps are left out: what a step selects is part of the questions that use it, and a step that combines
+    several answers, such as a comparison, is left to whatever reads the answers.
 
     >>> from qdecomp import Decomposition
     >>> text = "return Arvo ;return Brenn ;return area of #1 ;return area of #2 ;return which is higher of #3 , #4"
