@@ -21,21 +21,21 @@ from .partitions import PartitionKilledError, PoolLostError, Work
 __all__ = ["SECONDS_FOR_A_SCHEDULER", "DaskPool", "connect"]
 
 SECONDS_FOR_A_SCHEDULER = 60.0
-"""How long a scheduler that is gone may take to come back."""
+"""How long a lost scheduler may take to come back."""
 
 _LOG = logging.getLogger(__name__)
-# Two for each thread: one is worked on while the other one is on its way.
+# Two for each thread: one is processed while the other is in transit.
 _AHEAD_OF_A_THREAD = 2
 _LEAST_AHEAD = 4
 _SECONDS_BETWEEN_COUNTS = 5.0
 _SECONDS_BETWEEN_LOOKS = 0.1
-# The connection is gone, and with it what was in flight.
+# The connection is lost, and with it what was in flight.
 _LOST = (concurrent.futures.CancelledError, asyncio.CancelledError, ClosedClientError, OSError)
 
 
 def connect(address: str, seconds: float) -> Client:
-    """A client of the scheduler at an address; a :class:`DataError` says that there is none."""
-    # Dask logs pages about lost connections, which are one line of ours.
+    """A client of the scheduler at an address; a :class:`DataError` if there is none."""
+    # Dask logs pages about lost connections, for which we print one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         return Client(address, timeout=seconds, set_as_default=False)
@@ -55,7 +55,7 @@ class DaskPool:
         tell: Callable[[str], None] = _LOG.warning,
         patience: float = SECONDS_FOR_A_SCHEDULER,
     ) -> None:
-        """``reopen`` makes a new client within some seconds, if this one cannot reconnect by itself."""
+        """``reopen`` makes a new client within some seconds, if this one cannot reconnect."""
         self._client = client
         self._address = client.scheduler.address if client.scheduler is not None else "the scheduler"
         self._reopen = reopen
@@ -65,7 +65,7 @@ class DaskPool:
         self._counted = -_SECONDS_BETWEEN_COUNTS
 
     def submit(self, work: Work, rows: Sequence[Any]) -> Future[Any]:
-        """Begin with a partition."""
+        """Start work on a partition."""
         try:
             return self._client.submit(qdecomp_partition, VERSION, work, rows, pure=False)
         except _LOST as error:
@@ -74,7 +74,7 @@ class DaskPool:
     def result(self, handle: Future[Any]) -> Sequence[Any]:
         """Wait for a partition."""
         if handle.client is not self._client:
-            # It went with the scheduler that the client before this one had.
+            # It was lost with the scheduler of the previous client.
             raise PoolLostError
         while True:
             try:
@@ -88,7 +88,7 @@ class DaskPool:
                 ) from None
             except (*_LOST, asyncio.TimeoutError) as error:
                 if handle.status == "error":
-                    # It is the work's own.
+                    # It comes from the work itself.
                     raise
                 if handle.status != "pending":
                     raise PoolLostError from error
@@ -111,12 +111,12 @@ class DaskPool:
         return max(_LEAST_AHEAD, _AHEAD_OF_A_THREAD * (self._threads or 0))
 
     def recover(self) -> None:
-        """Wait until the scheduler is there again, also if it is another process by now."""
+        """Wait until the scheduler is back, even if it is now another process."""
         if self._client.status == "running":
             return
         self._tell(f"{self._address}: lost the scheduler; waiting up to {self._patience:.0f} seconds for it")
         end = time.monotonic() + self._patience
-        # The client tries by itself, and gives up after some time.
+        # The client tries on its own, and gives up after some time.
         while self._client.status == "connecting" and time.monotonic() < end:
             time.sleep(_SECONDS_BETWEEN_LOOKS)
         while self._client.status != "running" and time.monotonic() < end and self._reopen is not None:
@@ -133,7 +133,7 @@ class DaskPool:
         self._tell(f"{self._address}: the scheduler is back; continuing")
 
     def close(self) -> None:
-        """End the connection; what is still in flight is given up."""
+        """End the connection; what is still in flight is abandoned."""
         try:
             self._client.close(timeout=_SECONDS_BETWEEN_COUNTS)
         except (*_LOST, asyncio.TimeoutError, RuntimeError):

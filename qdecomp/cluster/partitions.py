@@ -1,4 +1,4 @@
-"""Partitions of rows at work elsewhere: results in order, few in flight, and no row that stops the others."""
+"""Partitions of rows processed elsewhere: results in order, few in flight, and no row stops the others."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Row = TypeVar("Row")
 RowResult = TypeVar("RowResult")
 Work = Callable[[Sequence[Any]], Sequence[Any]]
 
-# A partition that kills its workers is cut into so many parts, and a part that does it again, too. Every round costs
+# A partition that kills its workers is cut into this many parts, and so is a part that does it again. Every round costs
 # as many workers as the pool is ready to lose for a task, so few rounds matter more than few tasks.
 _PARTS = 16
 
 
 class PartitionKilledError(Exception):
-    """The processes that worked on a partition died, one after the other."""
+    """The processes that worked on a partition died, one after another."""
 
 
 class PoolLostError(Exception):
@@ -28,10 +28,10 @@ class PoolLostError(Exception):
 
 
 class Pool(Protocol):
-    """Something that works on partitions in other processes."""
+    """Processes partitions in other processes."""
 
     def submit(self, work: Work, rows: Sequence[Any]) -> Any:
-        """Begin with a partition and return a handle of it."""
+        """Start work on a partition and return its handle."""
 
     def result(self, handle: Any) -> Sequence[Any]:
         """Wait for the results of a partition.
@@ -40,7 +40,7 @@ class Pool(Protocol):
         """
 
     def wait(self, handles: Sequence[Any]) -> None:
-        """Wait until all of these have ended, in whatever way."""
+        """Wait until all of these have ended, successfully or not."""
 
     def ahead(self) -> int:
         """How many partitions to keep in flight."""
@@ -61,11 +61,11 @@ def in_order(
     partitions: Iterable[Sequence[Row]],
     died: Callable[[Row], RowResult],
 ) -> Iterator[Sequence[RowResult]]:
-    """The results of the partitions in their order; those of a partition's parts, put together, are its own.
+    """The results of the partitions in order; the results of a partition's parts, put together, are its own.
 
-    Partitions are taken as others end, so memory does not grow with their number. One that was lost is worked on again.
-    One whose workers die is taken apart, piece by piece with nothing else in flight, so that no other row is blamed;
-    for a row that kills them by itself, ``died`` says what its result is.
+    Partitions are taken as others end, so memory does not grow with their number. A lost one is processed again. One
+    whose workers die is split up and processed part by part with nothing else in flight, so that no other row is
+    blamed; for a row that kills them alone, ``died`` gives the result.
     """
     waiting = iter(partitions)
     flights: deque[_Flight] = deque()
@@ -97,7 +97,7 @@ def _taken_apart(
     rows: Sequence[Row],
     died: Callable[[Row], RowResult],
 ) -> list[RowResult]:
-    """The results of a partition whose workers died, one part after the other."""
+    """The results of a partition whose workers died, one part after another."""
     size = -(-len(rows) // _PARTS) if len(rows) > 1 else 1
     results: list[RowResult] = []
     for start in range(0, len(rows), size):

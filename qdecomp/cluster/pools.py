@@ -1,4 +1,4 @@
-"""What can work on partitions: a Dask cluster by its address, a Dask client, or an executor of Python's."""
+"""What can process partitions: a Dask cluster by its address, a Dask client, or a Python executor."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class ExecutorPool:
         from joblib import cpu_count
 
         self._executor = executor
-        # An executor does not say how wide it is.
+        # An executor does not say how many workers it has.
         self._ahead: int = 2 * cpu_count()
 
     def submit(self, work: Work, rows: Sequence[Any]) -> Future[Sequence[Any]]:
-        """Begin with a partition."""
+        """Start work on a partition."""
         return self._executor.submit(work, rows)
 
     def result(self, handle: Future[Sequence[Any]]) -> Sequence[Any]:
-        """Wait for a partition; an executor that lost a process cannot go on."""
+        """Wait for a partition; an executor that lost a process cannot continue."""
         try:
             return handle.result()
         except BrokenExecutor as error:
@@ -52,12 +52,12 @@ class ExecutorPool:
         return self._ahead
 
     def recover(self) -> None:
-        """Nothing comes back by itself."""
+        """A lost executor does not come back."""
         raise DataError("the executor was shut down")
 
 
 def pool_of(executor: Any) -> Pool:
-    """The pool of a Dask client or of an executor of Python's."""
+    """The pool of a Dask client or of a Python executor."""
     if isinstance(executor, Executor):
         return ExecutorPool(executor)
     if "distributed" in sys.modules:
@@ -73,7 +73,7 @@ def pool_of(executor: Any) -> Pool:
 
 @contextmanager
 def on_cluster(address: str | None) -> Iterator[Spread | None]:
-    """Spread partitions over the workers of the Dask scheduler at an address; None where there is no address."""
+    """Distribute partitions to the workers of the Dask scheduler at an address; None if there is no address."""
     if address is None:
         yield None
         return

@@ -1,4 +1,4 @@
-"""The bodies of answers, made of decompositions and scores."""
+"""The bodies of answers, made from decompositions and scores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["answer_from_decomposition", "converted"]
 def answer_from_decomposition(
     decomposition: Decomposition, *, graph: bool = False, pictures: bool = False
 ) -> dict[str, Any]:
-    """The prediction record with its steps and its plan and, if they are asked for, its graph and its pictures."""
+    """The prediction record with its steps and its plan and, if requested, its graph and its pictures."""
     answer = decomposition.to_dict()
     answer["confidence"] = decomposition.confidence if decomposition else None
     answer |= {"warnings": list(decomposition.warnings), "steps": [], "plan": None}
@@ -40,7 +40,7 @@ def answer_from_decomposition(
 
 
 def converted(question: str, written: str | list[str], *, pictures: bool = False) -> dict[str, Any]:
-    """What steps that somebody wrote mean: as for a parser's, with the form in which they were read."""
+    """What a user's steps mean: as for a parser's, with the form in which they were read."""
     form: str | None = None
     try:
         with as_row_errors():
@@ -91,7 +91,7 @@ def _pictures(decomposition: Decomposition) -> Mapping[str, str | None]:
 
 
 def _drawn(draw: Callable[[], str]) -> str | None:
-    """The picture, or None where there is too much to draw."""
+    """The picture, or None if there is too much to draw."""
     try:
         return draw()
     except QDecompError:

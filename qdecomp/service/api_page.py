@@ -1,4 +1,4 @@
-"""The API as a page without scripts, made of its OpenAPI description; nothing comes from elsewhere."""
+"""The API as a page without scripts, made from its OpenAPI description; nothing comes from other hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The service as an ASGI application: its paths, their documentation, and what stands around them."""
+"""The service as an ASGI application: its paths, their documentation, and its middleware."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _DESCRIPTION = (
     'Every error is {"error": "one line"}. A question without a decomposition is not an error of the '
     "request: its record says why there is none."
 )
-# What uvicorn calls a worker that could not start, so that no other is tried.
+# uvicorn's exit code for a worker that could not start, so that no other is tried.
 _STARTUP_FAILURE = 3
 _MESSAGES = {
     400: "the body is not JSON",
@@ -73,7 +73,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 def app_from_environment() -> ASGIApp:
-    """The application of a worker process; a parser that cannot be loaded is one line and the end of the process."""
+    """The application of a worker process; if the parser cannot be loaded, it prints one line and the process ends."""
     start_log()
     threading.Thread(target=_end_with_parent, name="qdecomp-parent-watch", daemon=True).start()
     settings = settings_from_environment()
@@ -85,7 +85,7 @@ def app_from_environment() -> ASGIApp:
 
 
 def _end_with_parent() -> None:
-    """Stop as at SIGTERM when the process that started this one is gone, were it killed."""
+    """Stop as on SIGTERM if the process that started this one is gone, even if it was killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         multiprocessing.connection.wait([parent.sentinel])
@@ -121,7 +121,7 @@ def create_app(settings: ServiceSettings, parser: Parser) -> ASGIApp:
 
 
 def _add_errors(app: FastAPI) -> None:
-    """Say every error in one line of JSON."""
+    """Report every error in one line of JSON."""
 
     @app.exception_handler(RefusedError)
     async def refuse(request: Request, error: RefusedError) -> Response:
@@ -161,7 +161,7 @@ def _add_work(app: FastAPI, engine: Engine) -> None:
         "/parse", responses=_answers("The answer", ParseAnswer | ParseAnswers), summary="Decompose one question or many"
     )
     async def parse(request: ParseRequest) -> Response:
-        """The prediction record of the question, with its steps and its plan; for many, results in their order."""
+        """The prediction record of the question, with its steps and its plan; for many, results in order."""
         return JSONResponse(await engine.parse(request))
 
     @app.post("/convert", responses=_answers("What the steps mean", ConvertAnswer), summary="Read steps that you wrote")
@@ -175,7 +175,7 @@ def _add_work(app: FastAPI, engine: Engine) -> None:
         summary="Score one pair of decompositions or many",
     )
     async def score(request: ScoreRequest) -> Response:
-        """A value for each metric, both normalised forms of LF-EM, and reasons where a side cannot be read."""
+        """A value for each metric, both normalised forms of LF-EM, and reasons if a side cannot be read."""
         return JSONResponse(await engine.score(request))
 
 
@@ -195,7 +195,7 @@ def _add_state(app: FastAPI, engine: Engine) -> None:
 
     @app.get("/metrics", summary="Metrics for Prometheus", response_class=PlainTextResponse)
     async def metrics() -> Response:
-        """Requests, times, questions and batches, of all workers together."""
+        """Requests, times, questions and batches, for all workers together."""
         text, media_type = engine.monitor.text()
         return Response(text, headers={"content-type": media_type})
 

@@ -1,4 +1,4 @@
-"""Questions of requests that come at the same time, parsed together in one thread."""
+"""Questions of concurrent requests, parsed together in one thread."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class _Job:
 
 
 class MicroBatcher:
-    """A thread that parses whatever waits, at most ``batch_size`` questions at a time.
+    """A thread that parses whatever is waiting, at most ``batch_size`` questions at a time.
 
-    Nothing waits for others to come: while one batch is parsed, the next one gathers. A question whose request has
-    gone (its client or its time) is not parsed.
+    Nothing waits for more questions to arrive: while one batch is parsed, the next one gathers. A question whose
+    request is gone (its client disconnected or its time is up) is not parsed.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class MicroBatcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """Parse what waits, then end the thread."""
+        """Parse what is waiting, then end the thread."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
@@ -61,19 +61,19 @@ class MicroBatcher:
 
     @property
     def is_alive(self) -> bool:
-        """Whether questions are answered."""
+        """Whether questions can be answered."""
         return self._thread.is_alive()
 
     @property
     def waiting(self) -> int:
-        """How many questions wait."""
+        """How many questions are waiting."""
         return len(self._jobs)
 
     async def parse(self, questions: Sequence[str]) -> list[Decomposition]:
         """The decomposition of each question; too many questions are refused."""
         jobs = [_Job(question) for question in questions]
         with self._changed:
-            # A request that is larger than the limit is taken when nothing else waits.
+            # A request that is larger than the limit is accepted if nothing else is waiting.
             if self._jobs and len(self._jobs) + len(jobs) > self._max_waiting:
                 raise busy()
             self._jobs.extend(jobs)

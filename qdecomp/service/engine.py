@@ -53,7 +53,7 @@ class Engine:
 
     @property
     def is_alive(self) -> bool:
-        """Whether questions are answered."""
+        """Whether questions can be answered."""
         return self._batcher.is_alive
 
     def start(self) -> None:
@@ -61,7 +61,7 @@ class Engine:
         self._batcher.start()
 
     def stop(self) -> None:
-        """Finish what is under way, then end the threads."""
+        """Finish what is in progress, then end the threads."""
         self._batcher.stop()
         self._drawing.stop()
         self._scoring.stop()
@@ -78,7 +78,7 @@ class Engine:
         return answers[0] if request.question is not None else {"results": answers}
 
     async def convert(self, request: ConvertRequest) -> dict[str, Any]:
-        """What steps that a user wrote mean."""
+        """What a user's steps mean."""
         self._require_short([request.question])
         job = self._drawing.run(converted, request.question, request.decomposition, pictures=request.pictures)
         return await self._in_time(job)

@@ -1,4 +1,4 @@
-"""The log of the service, on standard error; it has no word of a question."""
+"""The log of the service, on standard error; it contains no words of questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands around every request: limits on its body, security headers, figures, a log without content."""
+"""What surrounds every request: limits on its body, security headers, metrics, a log without content."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .refused_requests import RefusedError, mistake, too_large, too_slow
 __all__ = ["BoundedBodies", "Observer"]
 
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-# What is above the limit is read and thrown away up to so many times the limit, since most clients send their whole
-# body before they read the answer that says that it is too large.
+# A body above the limit is read and discarded, up to this many times the limit, since most clients send their whole
+# body fore they read the answer that says that it is too large.
 _THROWN_AWAY = 16
 
 _CONTENT_POLICY = (
@@ -45,7 +45,7 @@ async def send_refusal(send: Send, refusal: RefusedError) -> None:
 
 
 class BoundedBodies:
-    """Reads the body of a request before anything is done with it, and ends the work when the client has gone."""
+    """Reads the body of a request before anything is done with it, and stops the work if the client disconnects."""
 
     def __init__(self, app: ASGIApp, max_body: int, max_seconds: float) -> None:
         self._app = app
@@ -71,7 +71,7 @@ class BoundedBodies:
             await self._while_connected(scope, body, receive, send)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
-        """The whole body; None where the client has gone."""
+        """The whole body; None if the client has disconnected."""
         pieces: list[bytes] = []
         size = 0
         refusal = too_large(self._max_body)
@@ -112,7 +112,7 @@ class BoundedBodies:
         try:
             await asyncio.wait({gone, work}, return_when=asyncio.FIRST_COMPLETED)
             if not is_answered:
-                # The client has gone, and nobody wants the answer.
+                # The client has disconnected, and nobody needs the answer.
                 work.cancel()
             await asyncio.wait({work})
             if not work.cancelled():
@@ -128,7 +128,7 @@ def _announced_length(headers: Iterable[tuple[bytes, bytes]]) -> int:
 
 
 class Observer:
-    """Adds security headers, counts and measures, and lets no error out."""
+    """Adds security headers, counts and measures, and lets no exception escape."""
 
     def __init__(self, app: ASGIApp, monitor: Monitor, paths: Iterable[str], log_requests: bool = False) -> None:
         self._app = app
@@ -154,7 +154,7 @@ class Observer:
         try:
             await self._app(scope, receive, send_and_note)
         except Exception as error:
-            # Its message may have words of the request; the reason has none.
+            # Its message may contain words of the request; the reason does not.
             refusal = mistake(error)
             LOG.error("%s %s: %s", scope["method"], self._label(scope), refusal.message)
             if not status:
@@ -171,7 +171,7 @@ class Observer:
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         path, method = self._label(scope), scope["method"]
         known = method if method in _WITH_BODY or method in ("GET", "HEAD", "OPTIONS") else "other"
-        # A client that went away before its answer has none.
+        # A client that disconnected before its answer has no status.
         self._monitor.requests.labels(known, path, str(status or "gone")).inc()
         self._monitor.seconds.labels(path).observe(seconds)
         if self._log_requests:

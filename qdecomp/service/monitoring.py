@@ -1,4 +1,4 @@
-"""Figures for Prometheus, of one process or of all workers together."""
+"""Metrics for Prometheus, of one process or of all workers together."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 __all__ = ["MULTIPROCESS_FOLDER", "Monitor"]
 
 MULTIPROCESS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable with the folder in which workers keep their figures; prometheus_client reads it when it is imported."""
+"""The variable with the folder in which workers keep their metrics; prometheus_client reads it when it is imported."""
 
-# When a counter began would double the lines, and nobody looks at it.
+# The creation times of counters would double the lines, and nobody needs them.
 disable_created_metrics()
 
 _BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -29,7 +29,7 @@ _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Monitor:
-    """Counts requests, their time, questions and batches. No label has anything that a client wrote."""
+    """Counts requests, their time, questions and batches. No label contains anything that a client wrote."""
 
     def __init__(self, waiting: Callable[[], int]) -> None:
         self.registry = CollectorRegistry()
@@ -54,7 +54,7 @@ class Monitor:
         self._count_waiting = waiting
 
     def text(self) -> tuple[bytes, str]:
-        """All figures in Prometheus' format, and the type of that format."""
+        """All metrics in Prometheus's format, and the content type of that format."""
         self._waiting.set(self._count_waiting())
         registry = self.registry
         if MULTIPROCESS_FOLDER in os.environ:
@@ -63,6 +63,6 @@ class Monitor:
         return generate_latest(registry), CONTENT_TYPE_LATEST
 
     def stop(self) -> None:
-        """Take this process out of the figures that are about running ones."""
+        """Remove this process from the metrics about running processes."""
         if MULTIPROCESS_FOLDER in os.environ:
             mark_process_dead(os.getpid())

@@ -17,7 +17,7 @@ _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """What is sent for a file, with a tag that changes when it does."""
+    """What is sent for a file, with a tag that changes when the file does."""
 
     content: bytes
     media_type: str

@@ -46,7 +46,7 @@ class Scorer:
         self._ged_seconds = min(_GED_SECONDS, max_seconds)
 
     def score(self, pairs: Sequence[ScoredPair], metrics: Sequence[Metric]) -> list[dict[str, Any]]:
-        """The scores of each pair: a value for each metric, reasons where something could not be read."""
+        """The scores of each pair: a value for each metric, and reasons if something could not be read."""
         end = time.monotonic() + self._max_seconds
         try:
             functions = {metric: _function(metric, self._ged_seconds) for metric in metrics}

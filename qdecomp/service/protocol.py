@@ -1,4 +1,4 @@
-"""HTTP connections that stop without losing a request, and that nobody can hold open by saying nothing."""
+"""HTTP connections that stop without losing a request, and that an idle client cannot keep open."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 __all__ = ["PatientProtocol"]
 
 _SECONDS_FOR_HEADERS = 15.0
-# When the service stops, what a client has sent on an open connection before it could know is still answered.
+# When the service stops, what a client sent on an open connection before it could know is still answered.
 _SECONDS_TO_STOP = 1.0
 _CLOSE = (b"connection", b"close")
 
 
 class PatientProtocol(H11Protocol):
-    """A connection of uvicorn's with a time limit for headers and a way to stop that answers what is under way.
+    """A uvicorn connection with a time limit for headers, which on a stop first answers what is in progress.
 
     After the service was told to stop, every answer says that the connection closes, so that a client sends nothing
     more on it; connections without a request close a little later.
@@ -25,12 +25,12 @@ class PatientProtocol(H11Protocol):
     _stops_without_headers: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first request."""
+        """Start waiting for the first request."""
         super().connection_made(transport)
         self._wait_for_headers()
 
     def data_received(self, data: bytes) -> None:
-        """Wait for the rest of the headers, if it is not there; the clock is not set back by every byte."""
+        """Wait for the rest of the headers, if they are incomplete; new bytes do not reset the clock."""
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._stop_waiting()
@@ -38,12 +38,12 @@ class PatientProtocol(H11Protocol):
             self._wait_for_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the clock."""
+        """Stop the clock."""
         self._stop_waiting()
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """Close after the answer that is under way, or soon if there is none."""
+        """Close after the answer that is in progress, or soon if there is none."""
         if _CLOSE not in self.server_state.default_headers:
             self.server_state.default_headers = [*self.server_state.default_headers, _CLOSE]
         if self.cycle is None or self.cycle.response_complete:

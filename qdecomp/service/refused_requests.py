@@ -13,9 +13,9 @@ __all__ = ["RefusedError", "busy", "invalid_request", "mistake", "too_large", "t
 
 _NOT_JSON = "json_invalid"
 _LONGEST_NAME = 60
-# What pydantic adds to the place of a mistake where a field may be one or the other.
+# What pydantic adds to the place of a mistake if a field has alternative types.
 _ALTERNATIVES = ("str", "list[str]")
-# Kinds of mistakes in a request that pydantic words for programmers.
+# Plain words for mistakes in a request that pydantic words for programmers.
 _WORDS: Mapping[str, str] = {
     "missing": "is missing",
     "extra_forbidden": "is not a known field",
@@ -25,13 +25,13 @@ _WORDS: Mapping[str, str] = {
     "bool_parsing": "is neither true nor false",
     "model_attributes_type": "is not an object",
     "dict_type": "is not an object",
-    # The one check of ours.
+    # Our only own check.
     "value_error": "contains half a character (a lone surrogate)",
 }
 
 
 class RefusedError(Exception):
-    """A request that gets no answer but this one."""
+    """A request that gets no answer other than this one."""
 
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ def too_slow(seconds: float) -> RefusedError:
 
 
 def busy() -> RefusedError:
-    """Too much waits already."""
+    """Too much is already waiting."""
     return RefusedError(503, "too many requests are waiting; try again in a moment", {"Retry-After": "1"})
 
 
@@ -61,7 +61,7 @@ def took_too_long(seconds: float) -> RefusedError:
 
 
 def invalid_request(errors: Sequence[Mapping[str, Any]]) -> RefusedError:
-    """What is wrong with a body that is not as the API has it, in one line without its content.
+    """What is wrong with a body that does not match the API, in one line without its content.
 
     >>> invalid_request([{"type": "missing", "loc": ("body", "question"), "msg": "Field required"}]).message
     'question is missing'
@@ -79,7 +79,7 @@ def invalid_request(errors: Sequence[Mapping[str, Any]]) -> RefusedError:
 
 
 def mistake(error: Exception) -> RefusedError:
-    """The code failed; the reason has no words of the request."""
+    """The code failed; the reason contains no words of the request."""
     try:
         with as_row_errors():
             raise error
@@ -90,6 +90,6 @@ def mistake(error: Exception) -> RefusedError:
 
 
 def _shown(name: str) -> str:
-    """The name of a field, which a client may have made up, so that it can be sent and read."""
+    """The name of a field, which a client may have made up, made safe to send and to read."""
     name = printable(name)
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"

@@ -19,7 +19,7 @@ def _whole(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_whole)]
-"""A text that can be sent back: JSON's escapes may give half a character, which no encoding has."""
+"""A text that can be sent back: JSON's escapes may produce half a character, which cannot be encoded."""
 
 
 def _whole_steps(written: str | list[str]) -> str | list[str]:
@@ -29,7 +29,7 @@ def _whole_steps(written: str | list[str]) -> str | list[str]:
 
 
 WrittenSteps = Annotated[str | list[str], AfterValidator(_whole_steps)]
-"""A decomposition: Break's text, a text in another form that qdecomp reads, or a list of steps."""
+"""A decomposition: Break's text, text in another form that qdecomp reads, or a list of steps."""
 
 _QUESTION = "How many red cubes are there?"
 _STEPS = "return cubes ;return #1 that are red ;return number of #2"
@@ -79,7 +79,7 @@ class ParseRequest(BaseModel):
 
 
 class ConvertRequest(BaseModel):
-    """A question and the steps that somebody wrote for it."""
+    """A question and the steps that a user wrote for it."""
 
     model_config = _body({"question": _QUESTION, "decomposition": _STEPS})
 

@@ -48,7 +48,8 @@ def serve(settings: ServiceSettings, host: str, port: int, workers: int, tell: C
 
 def _serve_alone(settings: ServiceSettings, listener: socket.socket, ready: Callable[[], None]) -> None:
     server = uvicorn.Server(_config(settings, create_app(settings, open_parser(settings))))
-    # uvicorn handles the signal while it runs and gives it back when it has stopped, where it has nothing left to end.
+    # uvicorn handles the signal while it runs and raises it again once it has stopped, when there is nothing left to
+    # end.
     signal.signal(signal.SIGTERM, lambda number, frame: setattr(server, "should_exit", True))
     listener.listen(_BACKLOG)
     ready()
@@ -58,7 +59,7 @@ def _serve_alone(settings: ServiceSettings, listener: socket.socket, ready: Call
 def _serve_together(
     settings: ServiceSettings, listener: socket.socket, workers: int, ready: Callable[[], None]
 ) -> None:
-    # What the workers cannot load is told here, before there are any.
+    # What the workers could not load is reported here, before there are any.
     open_parser(settings)
     settings.to_environment()
     folder = tempfile.mkdtemp(prefix="qdecomp-serve-")
@@ -96,7 +97,7 @@ def _config(settings: ServiceSettings, app: Any, **options: Any) -> uvicorn.Conf
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket at this address that does not listen yet; one that cannot be had is a :class:`DataError`."""
+    """A socket bound to this address that does not listen yet; if that is impossible, a :class:`DataError`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio turns off Nagle's algorithm only on sockets that name TCP. With it, the body of an answer waits until the
     # client has acknowledged the headers, and clients take 40 ms to do so.

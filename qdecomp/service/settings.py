@@ -1,4 +1,4 @@
-"""What the service is asked to do: which parser, and how much of everything it takes."""
+"""The settings of the service: which parser, and how much of everything it accepts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ServiceSettings:
     max_body: int = 1_000_000
     """Bytes of a request's body."""
     max_waiting: int = 256
-    """Questions, or other jobs, that wait at the same time; more are refused until there is room."""
+    """Questions, or other jobs, that may wait at the same time; more are refused until there is room."""
     max_seconds: float = 30.0
     """For an answer, and for the body of a request to arrive."""
     max_connections: int = 512
@@ -49,11 +49,11 @@ class ServiceSettings:
             raise DataError(f"max_seconds is {self.max_seconds}; give a number above 0")
 
     def to_environment(self) -> None:
-        """Leave the settings to the processes that this one starts."""
+        """Pass the settings to the processes that this one starts."""
         os.environ[_VARIABLE] = json.dumps(asdict(self))
 
     def limits(self) -> dict[str, Any]:
-        """What a client may want to know before it asks."""
+        """What a client may want to know beforehand."""
         names = ("max_questions", "max_question_length", "max_body", "max_seconds")
         return {name: getattr(self, name) for name in names}
 

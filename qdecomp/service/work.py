@@ -1,4 +1,4 @@
-"""Work for requests in threads of their own, so that the service goes on listening."""
+"""Work for requests in separate threads, so that the service keeps listening."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WorkThread:
         self._waiting = 0
 
     async def run(self, function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        """The function's result; a job whose request has gone is not begun."""
+        """The function's result; a job whose request is gone is not started."""
         if self._waiting > self._max_waiting:
             raise busy()
         self._waiting += 1
