@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,10 @@ from qdecomp.terminal.escapes import printable
 
 from .cluster_option import CLUSTER_OPTION, require_one_way
 from .row_mistakes import tell_mistakes
+
+if TYPE_CHECKING:
+    from qdecomp.files.bulk_conversion import ConversionSummary, SourceCounts
+    from qdecomp.terminal.tables import Table
 
 __all__ = ["command"]
 
@@ -60,35 +65,13 @@ def command(
     from qdecomp.cluster import on_cluster
     from qdecomp.data_structures.errors import DataError
     from qdecomp.data_structures.special_tokens import PRESETS
-    from qdecomp.files.bulk_conversion import ConversionSummary, SourceCounts, conversion_summary_to_json, convert_file
+    from qdecomp.files.bulk_conversion import convert_file
     from qdecomp.files.conversion_cache import ConversionCache
-    from qdecomp.terminal.tables import Table, show_tables
 
     require_one_way(processes, cluster)
     if special_tokens not in PRESETS:
         raise DataError(f"--special-tokens: there is no {special_tokens!r}; choose one of {', '.join(sorted(PRESETS))}")
-
     require_other_files({"--output": output_path, "--json": json_path}, [input_path])
-
-    def line(name: str, counts: SourceCounts) -> tuple[str, ...]:
-        shares = (f"{100 * value / counts.rows:.2f}" for value in (counts.converted, counts.round_trip))
-        return (name, str(counts.rows), str(counts.converted), str(counts.round_trip), *shares)
-
-    def tables(summary: ConversionSummary) -> list[Table]:
-        columns = ("source", "rows", "converted", "round trip", "converted %", "round trip %")
-        rows = [line(name, counts) for name, counts in sorted(summary.sources.items())]
-        if len(rows) > 1:
-            rows.append(line("all", summary.total))
-        note = f"{summary.seconds:.1f} seconds"
-        if summary.resumed:
-            note += f"; {summary.resumed} rows were already there"
-        found = [Table("Rows by source", columns, tuple(rows), note=note)]
-        for title, reasons in (("Rows without a graph", summary.failures), ("Not given back", summary.losses)):
-            if reasons:
-                cells = tuple((reason, str(count)) for reason, count in reasons.most_common())
-                found.append(Table(title, ("reason", "rows"), cells))
-        return found
-
     with on_cluster(cluster) as spread:
         summary = convert_file(
             input_path,
@@ -100,14 +83,49 @@ def command(
             overwrite=overwrite,
         )
     if json_path is not None:
-        with write_text_atomically(json_path) as stream:
-            json.dump(conversion_summary_to_json(summary), stream, ensure_ascii=False, indent=1)
-            stream.write("\n")
-    show_tables(tables(summary))
+        _write_figures(summary, json_path)
+    _show(summary, input_path)
+    if strict and summary.failures:
+        raise SystemExit(1)
+
+
+def _write_figures(summary: ConversionSummary, path: Path) -> None:
+    from qdecomp.files.bulk_conversion import conversion_summary_to_json
+
+    with write_text_atomically(path) as stream:
+        json.dump(conversion_summary_to_json(summary), stream, ensure_ascii=False, indent=1)
+        stream.write("\n")
+
+
+def _show(summary: ConversionSummary, input_path: Path) -> None:
+    from qdecomp.terminal.tables import show_tables
+
+    show_tables(_tables(summary))
     for broken in summary.broken[:_BROKEN_ROWS_TOLD]:
         print(printable(f"{input_path}: {broken}"), file=sys.stderr)
     if len(summary.broken) > _BROKEN_ROWS_TOLD:
         print(printable(f"{input_path}: {len(summary.broken):,} rows in all cannot be read"), file=sys.stderr)
     tell_mistakes(summary.mistakes)
-    if strict and summary.failures:
-        raise SystemExit(1)
+
+
+def _tables(summary: ConversionSummary) -> list[Table]:
+    from qdecomp.terminal.tables import Table
+
+    columns = ("source", "rows", "converted", "round trip", "converted %", "round trip %")
+    rows = [_table_row(name, counts) for name, counts in sorted(summary.sources.items())]
+    if len(rows) > 1:
+        rows.append(_table_row("all", summary.total))
+    note = f"{summary.seconds:.1f} seconds"
+    if summary.resumed:
+        note += f"; {summary.resumed} rows were already there"
+    tables = [Table("Rows by source", columns, tuple(rows), note=note)]
+    for title, reasons in (("Rows without a graph", summary.failures), ("Not given back", summary.losses)):
+        if reasons:
+            cells = tuple((reason, str(count)) for reason, count in reasons.most_common())
+            tables.append(Table(title, ("reason", "rows"), cells))
+    return tables
+
+
+def _table_row(name: str, counts: SourceCounts) -> tuple[str, ...]:
+    shares = (f"{100 * value / counts.rows:.2f}" for value in (counts.converted, counts.round_trip))
+    return (name, str(counts.rows), str(counts.converted), str(counts.round_trip), *shares)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,14 +18,7 @@ from qdecomp.version import VERSION
 
 from .cluster_option import CLUSTER_OPTION, require_one_way
 from .decomposition_formats import FORMATS, formatted, show
-from .parser_options import (
-    BATCH_SIZE_OPTION,
-    CANDIDATES_OPTION,
-    DECODER_OPTION,
-    MIN_CONFIDENCE_OPTION,
-    PARSER_OPTION,
-    TRUST_OPTION,
-)
+from .parser_options import ParserOptions, parser_options
 from .row_mistakes import tell_mistakes
 
 if TYPE_CHECKING:
@@ -67,82 +60,104 @@ _QUESTIONS_FOR_PROCESSES = 200
     is_flag=True,
     help="Also show the dependency graph, each edge with its probability. Only for the format text.",
 )
-@PARSER_OPTION
-@DECODER_OPTION
-@CANDIDATES_OPTION
-@TRUST_OPTION
-@MIN_CONFIDENCE_OPTION
-@BATCH_SIZE_OPTION
+@parser_options
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use for a file.  [default: all]")
 @CLUSTER_OPTION
 @click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
-def command(
-    questions: Sequence[str],
-    input_path: Path | None,
-    column: str | None,
-    output_path: Path | None,
-    format_name: str | None,
-    with_graph: bool,
-    source: str,
-    decoder: str | None,
-    candidates: int,
-    trust: bool,
-    min_confidence: float,
-    batch_size: int,
-    processes: int | None,
-    cluster: str | None,
-    overwrite: bool,
-    strict: bool,
-) -> None:
+def command(strict: bool, **given: Any) -> None:
     """Decompose a question into steps, or all questions in a file.
 
     For a file, one record is written for every question, even if it has no decomposition. If a run is stopped, start it
     again with the same input, output and parser to resume it.
     """
-    from qdecomp.cluster import on_cluster
-    from qdecomp.files import require_other_files
-    from qdecomp.files.question_files import STANDARD_INPUT, read_questions, something_is_piped_in
-    from qdecomp.parser import load
+    options = _ParseOptions(**given).with_piped_input()
+    options.check()
+    counts = options.parse_questions() if options.input_path is None else options.parse_file(options.input_path)
+    tell_mistakes(counts.mistakes)
+    if strict and counts.failed:
+        raise SystemExit(1)
 
-    if not questions and input_path is None and something_is_piped_in():
-        input_path = STANDARD_INPUT
-    if bool(questions) == (input_path is not None):
-        raise click.UsageError("give either questions or a file of questions with --input")
-    if input_path is None and column is not None:
-        raise click.UsageError("--column only works with --input: it names a column of that file")
-    if with_graph and (input_path is not None or format_name not in (None, "text")):
-        raise click.UsageError("--graph only works with the format text; JSON records always have the graph")
-    require_one_way(processes, cluster)
-    if cluster is not None and (input_path is None or output_path is None):
-        raise click.UsageError("--cluster only works with a file of questions: give --input and --output")
-    if input_path is not None:
-        if format_name not in (None, "json"):
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """How many questions have no decomposition, and on how many of these our code failed."""
+
+    failed: int
+    mistakes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _ParseOptions(ParserOptions):
+    """What to parse, with which parser, and where the answers go."""
+
+    questions: Sequence[str]
+    input_path: Path | None
+    column: str | None
+    output_path: Path | None
+    format_name: str | None
+    with_graph: bool
+    processes: int | None
+    cluster: str | None
+    overwrite: bool
+
+    def with_piped_input(self) -> _ParseOptions:
+        """The options with standard input as the file, if nothing else is to be parsed and something is piped in."""
+        from qdecomp.files.question_files import STANDARD_INPUT, something_is_piped_in
+
+        if self.questions or self.input_path is not None or not something_is_piped_in():
+            return self
+        return replace(self, input_path=STANDARD_INPUT)
+
+    def check(self) -> None:
+        """Raise if options contradict each other, or if the output would overwrite what is read."""
+        from qdecomp.files import require_other_files
+        from qdecomp.files.question_files import STANDARD_INPUT
+
+        has_file = self.input_path is not None
+        if bool(self.questions) == has_file:
+            raise click.UsageError("give either questions or a file of questions with --input")
+        if not has_file and self.column is not None:
+            raise click.UsageError("--column only works with --input: it names a column of that file")
+        if self.with_graph and (has_file or self.format_name not in (None, "text")):
+            raise click.UsageError("--graph only works with the format text; JSON records always have the graph")
+        require_one_way(self.processes, self.cluster)
+        if self.cluster is not None and (not has_file or self.output_path is None):
+            raise click.UsageError("--cluster only works with a file of questions: give --input and --output")
+        if has_file and self.format_name not in (None, "json"):
             raise click.UsageError(
                 "the questions of a file are always written as json; qdecomp render makes a page of them"
             )
-        files = [] if input_path == STANDARD_INPUT else [input_path]
-        require_other_files({"--output": output_path}, [*files, Path(source)])
-        rows = read_questions(input_path, column)
-        parser = load(source, decoder=decoder, candidates=candidates, min_confidence=min_confidence, trust=trust)
-        settings = json.dumps([VERSION, parser.key(batch_size), decoder, candidates, min_confidence])
-        with on_cluster(cluster) as spread:
-            run = _FileRun(parser, batch_size, processes, settings, spread)
-            failed = run.print(rows) if output_path is None else run.write(rows, output_path, overwrite)
-        mistakes = run.mistakes
-    else:
-        require_other_files({"--output": output_path}, [Path(source)])
-        parser = load(source, decoder=decoder, candidates=candidates, min_confidence=min_confidence, trust=trust)
-        decompositions = list(parser.pipe(_whole_questions(questions), batch_size=batch_size))
-        if format_name in (None, "text") and output_path is None:
-            show(decompositions, with_graph=with_graph)
+        read = None if self.input_path == STANDARD_INPUT else self.input_path
+        require_other_files({"--output": self.output_path}, [read, Path(self.source)])
+
+    def parse_questions(self) -> _Counts:
+        """Decompose the questions on the command line."""
+        questions = _whole_questions(self.questions)
+        decompositions = list(self.load().pipe(questions, batch_size=self.batch_size))
+        if self.format_name in (None, "text") and self.output_path is None:
+            show(decompositions, with_graph=self.with_graph)
         else:
-            _write(formatted(decompositions, format_name or "text", with_graph=with_graph), output_path)
-        failed = sum(not decomposition for decomposition in decompositions)
+            text = formatted(decompositions, self.format_name or "text", with_graph=self.with_graph)
+            _write(text, self.output_path)
         mistakes = sum(is_mistake(decomposition.error) for decomposition in decompositions)
-    tell_mistakes(mistakes)
-    if strict and failed:
-        raise SystemExit(1)
+        return _Counts(sum(not decomposition for decomposition in decompositions), mistakes)
+
+    def parse_file(self, path: Path) -> _Counts:
+        """Give a record for every question of a file."""
+        from qdecomp.cluster import on_cluster
+        from qdecomp.files.question_files import read_questions
+
+        rows = read_questions(path, self.column)
+        parser = self.load()
+        key = [VERSION, parser.key(self.batch_size), self.decoder, self.candidates, self.min_confidence]
+        with on_cluster(self.cluster) as spread:
+            run = _FileRun(parser, self.batch_size, self.processes, json.dumps(key), spread)
+            if self.output_path is None:
+                run.print(rows)
+            else:
+                run.write(rows, self.output_path, self.overwrite)
+        return _Counts(run.failed, run.mistakes)
 
 
 def _whole_questions(arguments: Sequence[str]) -> Sequence[str]:
@@ -167,14 +182,13 @@ class _FileRun:
     failed: int = 0
     mistakes: int = 0
 
-    def print(self, rows: Sequence[QuestionRow]) -> int:
+    def print(self, rows: Sequence[QuestionRow]) -> None:
         """Print a record for each row."""
         for record in self._records(rows, len(rows)):
             self._count(record)
             echo_data(json.dumps(record, ensure_ascii=False))
-        return self.failed
 
-    def write(self, rows: Sequence[QuestionRow], path: Path, anew: bool) -> int:
+    def write(self, rows: Sequence[QuestionRow], path: Path, anew: bool) -> None:
         """Write a record for each row, or for those that an earlier run did not reach."""
         from qdecomp.files.record_output import resume_records
         from qdecomp.terminal.progress import progress
@@ -193,7 +207,6 @@ class _FileRun:
         kept = f", {resumed:,} of them from an earlier run" if resumed else ""
         told = f"{len(rows):,} questions{kept}; {self.failed:,} without a decomposition; {path}"
         click.echo(printable(told), err=True)
-        return self.failed
 
     def _count(self, record: Mapping[str, Any]) -> None:
         self.failed += record["decomposition"] is None

@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
 
 import click
 
+from qdecomp.data_structures.limits import LONGEST_QUESTION
+from qdecomp.service.settings import ServiceSettings
 from qdecomp.terminal.escapes import printable
 
-from .parser_options import (
-    BATCH_SIZE_OPTION,
-    CANDIDATES_OPTION,
-    DECODER_OPTION,
-    MIN_CONFIDENCE_OPTION,
-    PARSER_OPTION,
-    TRUST_OPTION,
-)
+from .parser_options import parser_options
 
 __all__ = ["command"]
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
+_LIMITS: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
+    "max_questions": (click.IntRange(min=1), "How many questions a request may have."),
+    "max_question_length": (click.IntRange(1, LONGEST_QUESTION), "How many characters a question may have."),
+    "max_body": (click.IntRange(min=1), "How many bytes a request may have."),
+    "max_seconds": (click.FloatRange(min=0.1), "How many seconds an answer may take."),
+    "max_waiting": (click.IntRange(min=1), "How many questions may wait; beyond that, requests are refused."),
+    "max_connections": (click.IntRange(min=1), "How many connections a worker accepts."),
+}
+"""Those settings of the service that are limits: what number each takes, and what it means."""
+
+
+def _limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    defaults = {field.name: field.default for field in fields(ServiceSettings)}
+    for name, (number, meaning) in reversed(_LIMITS.items()):
+        option = f"--{name.replace('_', '-')}"
+        command = click.option(option, type=number, default=defaults[name], show_default=True, help=meaning)(command)
+    return command
+
 
 @click.command("serve")
-@PARSER_OPTION
-@DECODER_OPTION
-@CANDIDATES_OPTION
-@MIN_CONFIDENCE_OPTION
-@TRUST_OPTION
+@parser_options
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 listens on all networks."
 )
@@ -41,53 +53,11 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     show_default=True,
     help="How many processes to run, each with a parser.",
 )
-@BATCH_SIZE_OPTION
-@click.option(
-    "--max-questions",
-    type=click.IntRange(min=1),
-    default=64,
-    show_default=True,
-    help="How many questions a request may have.",
-)
-@click.option(
-    "--max-question-length",
-    type=click.IntRange(1, 2000),
-    default=2000,
-    show_default=True,
-    help="How many characters a question may have.",
-)
-@click.option(
-    "--max-body",
-    type=click.IntRange(min=1),
-    default=1_000_000,
-    show_default=True,
-    help="How many bytes a request may have.",
-)
-@click.option(
-    "--max-seconds",
-    type=click.FloatRange(min=0.1),
-    default=30.0,
-    show_default=True,
-    help="How many seconds an answer may take.",
-)
-@click.option(
-    "--max-waiting",
-    type=click.IntRange(min=1),
-    default=256,
-    show_default=True,
-    help="How many questions may wait; beyond that, requests are refused.",
-)
-@click.option(
-    "--max-connections",
-    type=click.IntRange(min=1),
-    default=512,
-    show_default=True,
-    help="How many connections a worker accepts.",
-)
+@_limit_options
 @click.option(
     "--log-requests", is_flag=True, help="Log the method, path, status and time of each request, but not its content."
 )
-def command(source: str, host: str, port: int, workers: int, **limits: object) -> None:
+def command(source: str, host: str, port: int, workers: int, **settings: Any) -> None:
     """Serve a page to try the parser at / and an API for programs (/docs).
 
     It stores nothing and logs no questions. It has no passwords and no encryption: put a reverse proxy in front of it
@@ -105,7 +75,5 @@ def command(source: str, host: str, port: int, workers: int, **limits: object) -
         if (error.name or "").partition(".")[0] == "qdecomp":
             raise
         raise missing_extra("qdecomp serve", "serve") from None
-    from qdecomp.service.settings import ServiceSettings
-
-    settings = ServiceSettings(parser=source, **limits)  # type: ignore[arg-type]
-    serve(settings, host, port, workers, lambda line: click.echo(printable(line), err=True))
+    service = ServiceSettings(parser=source, **settings)
+    serve(service, host, port, workers, lambda line: click.echo(printable(line), err=True))
