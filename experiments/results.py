@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from qdecomp.data_structures.text_enum import TextEnum
 from qdecomp.evaluation.score_tables import format_p_value
 from qdecomp.evaluation.significance import Comparison
 from qdecomp.files import write_text_atomically
@@ -61,16 +61,13 @@ class Test:
     comparison: Comparison
 
 
-class Verdict(str, Enum):
+class Verdict(TextEnum):
     """What the figures say about a claim."""
 
     HOLDS = "holds"
     DOES_NOT_HOLD = "does not hold"
     WITHIN_CHANCE = "within chance"
     NOT_RUN = NOT_RUN
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True, slots=True)

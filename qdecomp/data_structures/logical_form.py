@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import LogicalFormSyntaxError, QdmrSyntaxError, require_text
-from .limits import LONGEST_STEP, MOST_STEP_WORDS, MOST_STEPS, above
+from .limits import LONGEST_STEP, MOST_STEP_WORDS, above
 from .operators import ARGUMENT_NAMES, OPERATORS, Operator
-from .qdmr import check_references, is_reference, references_of
+from .qdmr import check_steps, is_reference, references_of
 
 __all__ = [
     "Argument",
@@ -110,12 +110,8 @@ class LogicalForm:
     steps: tuple[LogicalStep, ...]
 
     def __post_init__(self) -> None:
-        if not self.steps:
-            raise LogicalFormSyntaxError("there is no step")
-        if reason := above(MOST_STEPS, len(self.steps), "steps"):
-            raise LogicalFormSyntaxError(reason)
         try:
-            check_references([step.references for step in self.steps])
+            check_steps([step.references for step in self.steps])
         except QdmrSyntaxError as error:
             raise LogicalFormSyntaxError(error.reason, error.step) from None
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from types import MappingProxyType
+
+from .text_enum import TextEnum
 
 __all__ = ["ARGUMENT_NAMES", "OPERATORS", "Operator", "OperatorSignature", "Template"]
 
 
-class Operator(str, Enum):
+class Operator(TextEnum):
     """What a step computes."""
 
     SELECT = "select"
@@ -32,12 +33,6 @@ class Operator(str, Enum):
     SORT = "sort"
     BOOLEAN = "boolean"
     ARITHMETIC = "arithmetic"
-
-    # Enum's own hash is written in Python, and operators are looked up for every step.
-    __hash__ = str.__hash__
-
-    def __str__(self) -> str:
-        return self.value
 
 
 _NO_PROPERTY: Mapping[str | None, str] = MappingProxyType({None: ""})

@@ -114,17 +114,22 @@ class Qdmr:
     steps: tuple[Step, ...]
 
     def __post_init__(self) -> None:
-        if not self.steps:
-            raise QdmrSyntaxError("there is no step")
-        if reason := above(MOST_STEPS, len(self.steps), "steps"):
-            raise QdmrSyntaxError(reason)
-        check_references([step.references for step in self.steps])
+        check_steps([step.references for step in self.steps])
 
     def __str__(self) -> str:
         return format_qdmr(self)
 
     def __len__(self) -> int:
         return len(self.steps)
+
+
+def check_steps(references: Sequence[Iterable[int]]) -> None:
+    """Raise unless there are steps, given by their references, not too many, and :func:`check_references` holds."""
+    if not references:
+        raise QdmrSyntaxError("there is no step")
+    if reason := above(MOST_STEPS, len(references), "steps"):
+        raise QdmrSyntaxError(reason)
+    check_references(references)
 
 
 def check_references(references: Sequence[Iterable[int]]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import import_module
 from inspect import signature
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy.typing as npt
 
@@ -15,7 +16,7 @@ from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_from_graph
 
-from .scores import LabelProbabilities
+from .scores import LabelProbabilities, Scores
 
 __all__ = [
     "DECODERS",
@@ -46,8 +47,10 @@ class Decoded:
     """The next most probable valid graphs with their scores, if the decoder was asked for them."""
 
 
-class Decoder(Protocol):
+class Decoder(ABC):
     """Turns the probabilities of one question into a graph."""
+
+    __slots__ = ()
 
     def decode(
         self,
@@ -64,6 +67,11 @@ class Decoder(Protocol):
         The first index is the head's. Bad numbers or shapes are a
         :class:`~qdecomp.data_structures.errors.DataError`.
         """
+        return self.decode_scores(Scores(tokens, edge_probabilities, label_probabilities, labels))
+
+    @abstractmethod
+    def decode_scores(self, scores: Scores) -> Decoded:
+        """Decode probabilities that were checked."""
 
 
 DECODERS: Mapping[str, str] = MappingProxyType({"greedy": "greedy.GreedyDecoder", "ilp": "ilp.IlpDecoder"})

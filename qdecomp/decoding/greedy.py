@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy.typing as npt
-
-from .decoder import Decoded
-from .scores import LabelProbabilities, Scores
+from .decoder import Decoded, Decoder
+from .scores import Scores
 
 __all__ = ["GreedyDecoder"]
 
 
 @dataclass(frozen=True, slots=True)
-class GreedyDecoder:
+class GreedyDecoder(Decoder):
     """Takes the edges one by one, so the graph may mean nothing."""
 
-    def decode(
-        self,
-        tokens: Sequence[str],
-        edge_probabilities: npt.ArrayLike,
-        label_probabilities: LabelProbabilities,
-        labels: Sequence[str],
-    ) -> Decoded:
-        """See :class:`~qdecomp.decoding.decoder.Decoder`."""
-        scores = Scores(tokens, edge_probabilities, label_probabilities, labels)
+    def decode_scores(self, scores: Scores) -> Decoded:
+        """The graph of the edges above one half."""
         graph = scores.graph_of(scores.greedy())
         return Decoded(graph, scores.log_score(graph), "greedy")

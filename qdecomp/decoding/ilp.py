@@ -11,14 +11,12 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy.typing as npt
-
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, GraphError
 
 from .choices import EdgeChoice
-from .decoder import Decoded
-from .scores import LabelProbabilities, Scores
+from .decoder import Decoded, Decoder
+from .scores import Scores
 from .validity import broken_constraints, drop_broken_choices
 
 __all__ = ["DEFAULT_TIME_LIMIT", "IlpDecoder"]
@@ -38,7 +36,7 @@ _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class IlpDecoder:
+class IlpDecoder(Decoder):
     """Greedy if that gives a valid graph; otherwise a program that may run for about ``time_limit`` seconds.
 
     They are measured by the solver's own clock, so that two runs give the same graphs. If they do not suffice for any
@@ -58,15 +56,8 @@ class IlpDecoder:
         if not isinstance(self.time_limit, (int, float)) or not self.time_limit >= 0:
             raise DataError(f"decoder 'ilp': the time limit is {self.time_limit!r}; give seconds, 0 or more")
 
-    def decode(
-        self,
-        tokens: Sequence[str],
-        edge_probabilities: npt.ArrayLike,
-        label_probabilities: LabelProbabilities,
-        labels: Sequence[str],
-    ) -> Decoded:
-        """See :class:`~qdecomp.decoding.decoder.Decoder`; if no graph at all is valid, a :class:`GraphError`."""
-        scores = Scores(tokens, edge_probabilities, label_probabilities, labels)
+    def decode_scores(self, scores: Scores) -> Decoded:
+        """The best valid graph found; if no graph at all is valid, a :class:`GraphError`."""
         greedy = scores.graph_of(scores.greedy())
         broken = broken_constraints(greedy)
         if not broken:

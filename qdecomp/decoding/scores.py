@@ -67,7 +67,6 @@ class Scores:
         self.names = tuple(labels)
         self.edges = np.asarray(edge_probabilities)
         size = len(self.tokens)
-        self.choice_count = size * size * len(self.names)
         _check("edge probabilities", self.edges, (size, size))
         if callable(label_probabilities):
             self._label_probabilities = label_probabilities

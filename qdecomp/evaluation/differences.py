@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import QDecompError
@@ -18,6 +17,7 @@ from qdecomp.data_structures.lf_em.normalization import NormalizedStep, normaliz
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import parse_qdmr
+from qdecomp.data_structures.text_enum import TextEnum
 
 from .scoring import QuestionScores
 from .step_alignment import StepDifference, StepPairing, all_words, pair_steps, step_differences
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-class DifferenceKind(str, Enum):
+class DifferenceKind(TextEnum):
     """A class of differences, with what it means."""
 
     MISSING_STEP = "missing step"
@@ -44,9 +44,6 @@ class DifferenceKind(str, Enum):
     ELABORATION_LEVEL = "elaboration level"
     TOKENS_ONLY = "tokens only"
     NO_LOGICAL_FORM = "no logical form"
-
-    def __str__(self) -> str:
-        return self.value
 
     @property
     def meaning(self) -> str:

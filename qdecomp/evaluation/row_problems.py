@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+
+from qdecomp.data_structures.text_enum import TextEnum
 
 __all__ = ["ProblemKind", "RowProblem"]
 
 
-class ProblemKind(str, Enum):
+class ProblemKind(TextEnum):
     """What can be wrong with a row of a gold or prediction file."""
 
     MISSING = "missing"
@@ -18,9 +19,6 @@ class ProblemKind(str, Enum):
     EMPTY = "empty"
     HALF_CHARACTER = "odd"
     NO_GOLD = "no gold"
-
-    def __str__(self) -> str:
-        return self.value
 
     @property
     def in_gold(self) -> bool:

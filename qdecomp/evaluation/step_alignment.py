@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 from qdecomp.data_structures.lf_em.normalization import NormalizedStep
 from qdecomp.data_structures.operators import OPERATORS
 from qdecomp.data_structures.qdmr import order_by_references
+from qdecomp.data_structures.text_enum import TextEnum
 
 __all__ = ["StepDifference", "StepPairing", "all_words", "pair_steps", "step_differences"]
 
@@ -24,7 +24,7 @@ _ENOUGH = 0.5
 _PLACE = 0.001
 
 
-class StepDifference(str, Enum):
+class StepDifference(TextEnum):
     """How a predicted step differs from its gold counterpart."""
 
     OPERATOR = "operator"

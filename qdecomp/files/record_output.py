@@ -22,12 +22,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from qdecomp.data_structures.errors import DataError
-
 from .addresses import address_of, exists_at, require_readable_address, write_address
 from .output_stream import writing
 from .parquet import require_parquet, write_parquet
-from .resumable import JsonLinesWriter, resume_json_lines
+from .resumable import JsonLinesWriter, record_of_key, resume_json_lines
 from .text_files import read_json_lines
 
 __all__ = ["resume_records"]
@@ -82,12 +80,8 @@ def _cached(address: str) -> Path:
 def _count_finished(path: Path, keys: Iterable[str], on_record: Callable[[Mapping[str, Any]], None] | None) -> int:
     """How many records a file has; raises unless they are exactly those of the keys."""
     done = 0
-    for (_, record), key in zip_longest(read_json_lines(path), keys, fillvalue=(0, None)):
-        if not isinstance(record, dict) or record.get("key") != key:
-            raise DataError(
-                f"{path}: line {done + 1} was made from other input or with other settings; "
-                "give another file, or overwrite it"
-            )
+    for (_, value), key in zip_longest(read_json_lines(path), keys, fillvalue=(0, None)):
+        record = record_of_key(value, key, f"{path}: line {done + 1}")
         if on_record is not None:
             on_record(record)
         done += 1

@@ -17,8 +17,9 @@ from typing import Any, BinaryIO
 from qdecomp.data_structures.errors import DataError
 
 from .output_stream import UNENCODABLE, binary_output, sync, writing
+from .text_files import json_object
 
-__all__ = ["JsonLinesWriter", "resume_json_lines"]
+__all__ = ["JsonLinesWriter", "record_of_key", "resume_json_lines"]
 
 _SECONDS_BETWEEN_SYNCS = 1.0
 
@@ -75,6 +76,13 @@ def resume_json_lines(
             writer.sync()
 
 
+def record_of_key(value: object, key: object, where: str) -> dict[str, Any]:
+    """The value; raises unless it is the record of that key."""
+    if not isinstance(value, dict) or value.get("key") != key:
+        raise DataError(f"{where} was made from other input or with other settings; give another file, or overwrite it")
+    return value
+
+
 def _check(
     stream: BinaryIO, path: Path, keys: Iterable[str], on_record: Callable[[Mapping[str, Any]], None] | None
 ) -> tuple[int, int]:
@@ -83,33 +91,19 @@ def _check(
     done = end = 0
     expected = iter(keys)
     for line in stream:
-        record = _record(line)
+        record = json_object(line) if line.endswith(b"\n") else None
         if record is None:
             if stream.read(1):
                 raise DataError(
                     f"{path}: line {done + 1} is not a record of qdecomp; give another file, or overwrite it"
                 )
             break
-        if record.get("key") != next(expected, None):
-            raise DataError(
-                f"{path}: line {done + 1} was made from other input or with other settings; "
-                "give another file, or overwrite it"
-            )
+        record = record_of_key(record, next(expected, None), f"{path}: line {done + 1}")
         if on_record is not None:
             on_record(record)
         done += 1
         end += len(line)
     return done, end
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    if not line.endswith(b"\n"):
-        return None
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _lock(stream: BinaryIO, path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import tempfile
 import threading
+from abc import abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -22,7 +23,24 @@ ROWS_IN_MEMORY = 20_000
 _ROWS_AT_A_TIME = 512
 
 
-class SpilledRows(Sequence[RowType], Generic[RowType]):
+class _Rows(Sequence[RowType], Generic[RowType]):
+    """A sequence that knows how to get one row; a slice of it is a tuple of rows."""
+
+    @overload
+    def __getitem__(self, place: int) -> RowType: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[RowType]: ...
+    def __getitem__(self, place: int | slice) -> RowType | Sequence[RowType]:
+        if isinstance(place, slice):
+            return tuple(self[each] for each in range(*place.indices(len(self))))
+        return self._row(place)
+
+    @abstractmethod
+    def _row(self, place: int) -> RowType:
+        """The row at this place; a negative one counts from the end."""
+
+
+class SpilledRows(_Rows[RowType]):
     """A list that grows at its end and holds all but its first rows in a temporary file.
 
     A row that comes from the file is a new value each time. The file has no name and is gone when the list is. Threads
@@ -67,13 +85,7 @@ class SpilledRows(Sequence[RowType], Generic[RowType]):
     def __len__(self) -> int:
         return len(self._first) + len(self._ends) - 1
 
-    @overload
-    def __getitem__(self, place: int) -> RowType: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[RowType]: ...
-    def __getitem__(self, place: int | slice) -> RowType | Sequence[RowType]:
-        if isinstance(place, slice):
-            return tuple(self[each] for each in range(*place.indices(len(self))))
+    def _row(self, place: int) -> RowType:
         place = range(len(self))[place]
         if place < len(self._first):
             return self._first[place]
@@ -99,7 +111,7 @@ class SpilledRows(Sequence[RowType], Generic[RowType]):
         ]
 
 
-class _Chosen(Sequence[RowType], Generic[RowType]):
+class _Chosen(_Rows[RowType]):
     def __init__(self, rows: SpilledRows[RowType], places: Sequence[int], default: RowType) -> None:
         self._rows = rows
         self._places = places
@@ -108,13 +120,7 @@ class _Chosen(Sequence[RowType], Generic[RowType]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @overload
-    def __getitem__(self, place: int) -> RowType: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[RowType]: ...
-    def __getitem__(self, place: int | slice) -> RowType | Sequence[RowType]:
-        if isinstance(place, slice):
-            return tuple(self[each] for each in range(*place.indices(len(self))))
+    def _row(self, place: int) -> RowType:
         chosen = self._places[place]
         return self._rows[chosen] if chosen >= 0 else self._default
 

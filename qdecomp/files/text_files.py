@@ -105,14 +105,12 @@ def try_json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
                 yield number, DataError(f"{path}: line {number} is not JSON: {line.strip()[:80]!r}")
 
 
-def json_object(text: str) -> dict[str, Any] | None:
+def json_object(text: str | bytes) -> dict[str, Any] | None:
     """The object that a line is; None if it is anything else.
 
     >>> json_object('{"a": 1}'), json_object("[1]")
     ({'a': 1}, None)
     """
-    if not text.lstrip().startswith("{"):
-        return None
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

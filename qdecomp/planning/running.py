@@ -7,11 +7,11 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from enum import Enum
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.text_enum import TextEnum
 
 from .answer_values import as_text
 from .combining import ASK, Known, combine
@@ -23,16 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["Outcome", "PlanRun", "StepRun", "arun_plan", "run_plan"]
 
 
-class Outcome(str, Enum):
+class Outcome(TextEnum):
     """How a step got its answer, or why it has none."""
 
     ASKED = "asked"
     COMBINED = "combined"
     FAILED = "failed"
     NOT_RUN = "not run"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from allennlp.predictors import Predictor
 from qdecomp.allennlp_bridge.predict_manager import PredictManager
 from qdecomp.data_structures.errors import DataError
 from qdecomp.predictors.question_decomposition import QuestionDecompositionPredictor
+from tests.cli_runs import json_lines
 
 NOT_CLOSED = "a quotation mark in this row of the CSV is not closed"
 
@@ -22,7 +23,7 @@ NOT_CLOSED = "a quotation mark in this row of the CSV is not closed"
 def predict_file(predictor: Predictor, path: Path, batch_size: int = 2) -> list[dict[str, Any]]:
     output = path.with_suffix(".out")
     PredictManager(predictor, str(path), str(output), batch_size, False, False).run()
-    return [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+    return json_lines(output)
 
 
 @pytest.mark.parametrize("batch_size", [1, 3])
@@ -61,7 +62,7 @@ def test_the_command_loses_no_line(
     monkeypatch.setattr(sys, "argv", ["allennlp", *map(str, arguments)])
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     main(prog="allennlp")
-    records = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+    records = json_lines(output)
     assert [record["question_id"] for record in records] == [str(number) for number in range(1, 10)]
     empty, wordless = "the question is empty", "the question has no word in it"
     too_long = "the question is too long: 24,999 characters; at most 2,000 are allowed"
@@ -143,7 +144,7 @@ def test_evaluation_writes_the_records_of_a_prediction(
     monkeypatch.setattr(sys, "argv", ["allennlp", *map(str, arguments)])
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     main(prog="allennlp")
-    written = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+    written = json_lines(output)
     assert {record["question_id"] for record in written} == {line.split(",")[0] for line in lines[1:]}
     predicted = predict_file(Predictor.from_path(archive), tmp_path / "gold.csv")
     by_id = {record["question_id"]: record["decomposition"] for record in written}

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from qdecomp import load
-from qdecomp.cli import main
 from qdecomp.cluster.dask_pool import DaskPool, connect
 from qdecomp.cluster.partitions import in_order
 from qdecomp.cluster.pools import on_cluster
 from qdecomp.data_structures.errors import DataError
 from qdecomp.terminal.processes import in_chunks
 from scripts.dask_cluster import DaskCluster, dask_cluster
+from tests.cli_runs import run_qdecomp
 from tests.cluster import worker_tasks
 
 ROWS = [f"row {number}" for number in range(40)]
@@ -42,29 +42,21 @@ def questions(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: str) -> int:
-    try:
-        main([*arguments])
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
 def test_records_are_those_of_a_run_without_dask(cluster: DaskCluster, questions: Path, tmp_path: Path) -> None:
     here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
     parse = ("parse", "--input", str(questions), "--batch-size", "1", "--output")
-    assert run(*parse, str(here)) == 0
-    assert run(*parse, str(there), "--cluster", cluster.address) == 0
+    assert run_qdecomp(*parse, str(here)) == 0
+    assert run_qdecomp(*parse, str(there), "--cluster", cluster.address) == 0
     assert there.read_bytes() == here.read_bytes()
     assert len(here.read_bytes().splitlines()) == 23
     # A run that stopped in the middle of a line, and of a batch.
     there.write_bytes(here.read_bytes()[:7000])
-    assert run(*parse, str(there), "--cluster", cluster.address) == 0
+    assert run_qdecomp(*parse, str(there), "--cluster", cluster.address) == 0
     assert there.read_bytes() == here.read_bytes()
 
     combine = ("combine", "--predictions", str(here), str(there), "--output")
-    assert run(*combine, str(tmp_path / "c.jsonl")) == 0
-    assert run(*combine, str(tmp_path / "d.jsonl"), "--cluster", cluster.address) == 0
+    assert run_qdecomp(*combine, str(tmp_path / "c.jsonl")) == 0
+    assert run_qdecomp(*combine, str(tmp_path / "d.jsonl"), "--cluster", cluster.address) == 0
     assert (tmp_path / "d.jsonl").read_bytes() == (tmp_path / "c.jsonl").read_bytes()
 
 
@@ -74,7 +66,7 @@ def test_scores_are_those_of_a_run_without_dask(cluster: DaskCluster, project_ro
     written = []
     for name, options in (("here", ()), ("there", ("--cluster", cluster.address))):
         files = tmp_path / f"{name}.json", tmp_path / f"{name}.jsonl"
-        assert run(*evaluate, "--json", str(files[0]), "--details", str(files[1]), *options) == 0
+        assert run_qdecomp(*evaluate, "--json", str(files[0]), "--details", str(files[1]), *options) == 0
         written.append([path.read_bytes() for path in files])
     assert written[0] == written[1]
     assert len(written[0][1].splitlines()) == 83
@@ -91,7 +83,7 @@ def test_a_pipe_with_a_dask_client_gives_the_same_answers(cluster: DaskCluster, 
 def test_a_client_that_was_killed_goes_on(cluster: DaskCluster, project_root: Path, tmp_path: Path) -> None:
     here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
     convert = ["convert", "--input", str(project_root / "data" / "dev.csv"), "--output"]
-    assert run(*convert, str(here), "--processes", "1") == 0
+    assert run_qdecomp(*convert, str(here), "--processes", "1") == 0
     # It ends after its first partition: as a killed process does, and at the same place each time.
     program = (
         "import os, signal\n"
@@ -109,7 +101,7 @@ def test_a_client_that_was_killed_goes_on(cluster: DaskCluster, project_root: Pa
     killed = subprocess.run([sys.executable, "-c", program], cwd=project_root, capture_output=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert len(there.read_bytes().splitlines()) == 45
-    assert run(*convert, str(there), "--cluster", cluster.address) == 0
+    assert run_qdecomp(*convert, str(there), "--cluster", cluster.address) == 0
     assert there.read_bytes() == here.read_bytes()
 
 
@@ -200,14 +192,14 @@ def test_a_scheduler_that_stays_away_is_one_line(
     monkeypatch.setattr("qdecomp.cluster.pools.SECONDS_TO_CONNECT", 0.5)
     output = tmp_path / "out.jsonl"
     parse = ("parse", "--input", str(questions), "--output", str(output))
-    assert run(*parse, "--cluster", "tcp://127.0.0.1:1") == 2
+    assert run_qdecomp(*parse, "--cluster", "tcp://127.0.0.1:1") == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "no Dask scheduler answers" in told
     assert not output.exists()
-    assert run(*parse, "--cluster", "tcp://127.0.0.1:1", "--processes", "2") == 2
+    assert run_qdecomp(*parse, "--cluster", "tcp://127.0.0.1:1", "--processes", "2") == 2
     assert "give either --processes or --cluster" in capsys.readouterr().err
-    assert run("parse", "how many cubes ?", "--cluster", "tcp://127.0.0.1:1") == 2
+    assert run_qdecomp("parse", "how many cubes ?", "--cluster", "tcp://127.0.0.1:1") == 2
     assert "give --input and --output" in capsys.readouterr().err
 
 
@@ -217,7 +209,7 @@ def test_without_the_extra_one_line_says_what_to_install(
     monkeypatch.delitem(sys.modules, "qdecomp.cluster.dask_pool", raising=False)
     monkeypatch.setitem(sys.modules, "distributed", None)
     output = tmp_path / "out.jsonl"
-    assert run("parse", "--input", str(questions), "--output", str(output), "--cluster", "tcp://127.0.0.1:1") == 2
+    assert run_qdecomp("parse", "--input", questions, "--output", output, "--cluster", "tcp://127.0.0.1:1") == 2
     told = capsys.readouterr().err
     assert "--cluster needs more packages: pip install 'qdecomp[cluster]'" in told
     assert told.count("\n") == 1

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from qdecomp.cli import main
+from tests.cli_runs import json_lines, run_qdecomp
+
+run = partial(run_qdecomp, "combine")
 
 RIGHT = "return cubes ;return #1 that are red ;return number of #2"
 SAME = "return red cubes ;return the number of #1"
@@ -25,10 +28,6 @@ def write(path: Path, answers: dict[str, tuple[str | None, float]], with_questio
     return path
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
     first = write(tmp_path / "a.jsonl", dict.fromkeys(QUESTIONS, (WRONG, 0.5)))
@@ -37,16 +36,10 @@ def files(tmp_path: Path) -> list[str]:
     return [str(path) for path in (first, second, third)]
 
 
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(["combine", *arguments])
-    return int(ended.value.code or 0)
-
-
 def test_it_writes_a_record_for_every_question(files: list[str], tmp_path: Path) -> None:
     output = tmp_path / "out.jsonl"
     assert run("--predictions", *files, "--output", str(output)) == 0
-    records = read(output)
+    records = json_lines(output)
     assert [record["question_id"] for record in records] == ["0", "1", "2"]
     assert [record["decomposition"] for record in records] == [SAME, WRONG, SAME]
     assert records[0]["candidates"][0]["decomposition"] == SAME
@@ -60,7 +53,7 @@ def test_what_language_models_write_is_read(tmp_path: Path) -> None:
     others = [write(tmp_path / f"{name}.jsonl", {"0": (written, 0.4)}) for name in "bc"]
     output = tmp_path / "out.jsonl"
     assert run("--predictions", *map(str, (first, *others)), "--output", str(output)) == 0
-    assert read(output)[0]["decomposition"] == RIGHT
+    assert json_lines(output)[0]["decomposition"] == RIGHT
 
 
 def test_weights_and_an_output_that_was_cut_off(
@@ -69,7 +62,7 @@ def test_weights_and_an_output_that_was_cut_off(
     output = tmp_path / "out.jsonl"
     arguments = ("--predictions", *files, "--output", str(output), "--weights", "3,1,1")
     assert run(*arguments) == 0
-    assert [record["decomposition"] for record in read(output)] == [WRONG] * 3
+    assert [record["decomposition"] for record in json_lines(output)] == [WRONG] * 3
     whole = output.read_bytes()
     output.write_bytes(whole[: len(whole) // 2])
     assert run(*arguments) == 0
@@ -87,7 +80,7 @@ def test_weights_are_learned_on_gold(files: list[str], tmp_path: Path, capsys: p
     arguments = ("--predictions", files[0], files[1], "--learn-weights", str(gold), "--output", str(output))
     assert run(*arguments) == 0
     assert "weights learned on 3 questions: " in capsys.readouterr().out
-    assert [record["decomposition"] for record in read(output)] == [RIGHT, WRONG, RIGHT]
+    assert [record["decomposition"] for record in json_lines(output)] == [RIGHT, WRONG, RIGHT]
 
 
 @pytest.mark.parametrize(

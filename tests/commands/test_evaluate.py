@@ -2,11 +2,14 @@ import csv
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from qdecomp.cli import main
+from tests.cli_runs import json_lines, run_qdecomp
+
+run = partial(run_qdecomp, "evaluate")
 
 GOLD = """question_id,question_text,decomposition
 CLEVR_dev_1,How many red cubes are there?,return cubes ;return #1 that are red ;return number of #2
@@ -29,14 +32,6 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(*arguments: object) -> int:
-    try:
-        main(["evaluate", *map(str, arguments)])
-    except SystemExit as exit_:
-        return int(exit_.code or 0)
-    return 0
-
-
 def test_scores_two_systems_in_both_formats(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = run(
         *("--gold", files / "gold.csv", "--predictions", files / "good.csv"),
@@ -52,7 +47,7 @@ def test_scores_two_systems_in_both_formats(files: Path, capsys: pytest.CaptureF
     assert [system["name"] for system in scores["systems"]] == ["good", "second"]
     assert [system["overall"]["lf_em"]["mean"] for system in scores["systems"]] == [pytest.approx(2 / 3), 0.0]
     assert scores["systems"][1]["problem_counts"] == {"missing": 2}
-    details = [json.loads(line) for line in (files / "out" / "details.jsonl").read_text().splitlines()]
+    details = json_lines(files / "out" / "details.jsonl")
     assert [line["lf_em"] for line in details] == [True, True, False, False, False, False]
     assert [line["exact_match"] for line in details][:3] == [False, True, False]
 
@@ -133,7 +128,7 @@ def test_rows_that_break_other_evaluators_are_wrong_with_a_reason(
     details = tmp_path / "details.jsonl"
     arguments = ("--gold", tmp_path / "gold.csv", "--predictions", tmp_path / "system.csv", "--details", details)
     assert run(*arguments, "--metrics", "em,sari,lf_em,norm_em,ged") == 0
-    first, *broken = [json.loads(line) for line in details.read_text().splitlines()]
+    first, *broken = json_lines(details)
     assert [first[name] for name in ("exact_match", "lf_em", "norm_em", "ged", "error")] == [
         True,
         True,
@@ -153,7 +148,7 @@ def test_official_scores_come_out_of_the_command(
     path = shared_path / "reference" / "break_metrics_a.jsonl"
     if not path.exists():
         pytest.skip(f"no reference outputs: {path}")
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[:400]]
+    rows = json_lines(path)[:400]
     with (tmp_path / "gold.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(["question_id", "question_text", "decomposition"])
@@ -179,7 +174,7 @@ def test_what_language_models_write_is_read(files: Path, capsys: pytest.CaptureF
     details = files / "details.jsonl"
     arguments = ("--gold", files / "gold.csv", "--predictions", files / "model.jsonl", "--details", details)
     assert run(*arguments, "--strict") == 0
-    lines = [json.loads(line) for line in details.read_text().splitlines()]
+    lines = json_lines(details)
     assert [line["lf_em"] for line in lines] == [True, True, True]
     assert [line["prediction_form"] for line in lines] == ["lines with 1.", "list", "JSON"]
     note = "model.jsonl: predictions were read by their form: 1 as lines with 1., 1 as list, 1 as JSON"
@@ -206,7 +201,7 @@ def test_half_of_a_character_in_a_prediction_is_said_and_escaped(
     given = ("--gold", files / "gold.csv", "--predictions", files / "half.jsonl")
     assert run(*given, "--details", files / "details.jsonl", "--json", files / "scores.json") == 0
     assert "half.jsonl: 1 odd row\n  row 1 (CLEVR_dev_2): half of a character" in capsys.readouterr().err
-    details = [json.loads(line) for line in (files / "details.jsonl").read_text(encoding="utf-8").splitlines()]
+    details = json_lines(files / "details.jsonl")
     assert "\ud800" in details[1]["prediction"]
     assert json.loads((files / "scores.json").read_text(encoding="utf-8"))["systems"][0]["problem_counts"]["odd"] == 1
 

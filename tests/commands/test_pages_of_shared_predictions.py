@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from qdecomp.cli import main
 from tests.browser import open_browser
+from tests.cli_runs import run_qdecomp
 
 ROWS = 150
 _STATE = """
@@ -32,14 +32,6 @@ _STATE = """
 """
 
 
-def run(*arguments: str) -> None:
-    try:
-        main(list(arguments))
-    except SystemExit as exit_:
-        if exit_.code:
-            pytest.fail(f"{arguments[0]} ended with {exit_.code}")
-
-
 @pytest.fixture(scope="module")
 def files(shared_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every fortieth row of two systems' predictions and of their gold, as people have them, and the pages of both."""
@@ -59,8 +51,9 @@ def files(shared_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         writer.writerows((row["question_id"], row["question"], row["gold"]) for row in rows)
     gold = ["--gold", str(folder / "gold.csv")]
     systems = [f"{name}={folder / name}.jsonl" for name in "ab"]
-    run("render", "--input", str(folder / "a.jsonl"), *gold, "--output", str(folder / "render.html"))
-    run("report", *gold, "--predictions", *systems, "--metrics", "lf_em", "--output", str(folder / "report"))
+    assert run_qdecomp("render", "--input", folder / "a.jsonl", *gold, "--output", folder / "render.html") == 0
+    scored = ("report", *gold, "--predictions", *systems, "--metrics", "lf_em")
+    assert run_qdecomp(*scored, "--output", folder / "report") == 0
     return folder
 
 

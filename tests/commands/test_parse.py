@@ -8,31 +8,21 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from qdecomp.cli import main
 from qdecomp.data_structures.graph_codecs import parse_conllu, parse_dot
 from qdecomp.data_structures.logical_form import parse_logical_form
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.runtime.bundle import BUNDLED
+from tests.cli_runs import json_lines, run_qdecomp
+
+run = partial(run_qdecomp, "parse")
 
 QUESTION = "how many red cubes are there ?"
 OTHER = "which rivers are in texas ?"
-
-
-def run(*arguments: str) -> int:
-    try:
-        main(["parse", *arguments])
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
-def records(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_a_question_is_shown_with_its_steps_and_how_sure_the_parser_is(capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,7 +133,7 @@ def test_every_question_of_a_file_has_a_record(
     (tmp_path / name).write_text(text, encoding="utf-8")
     output = tmp_path / "out.jsonl"
     assert run("--input", str(tmp_path / name), "--output", str(output)) == 0
-    found = records(output)
+    found = json_lines(output)
     assert [record["question"] for record in found] == [QUESTION, "", OTHER, "?"]
     assert [record["question_id"] for record in found] == ["1", "2", "3", "4"]
     assert [record["error"] for record in found[1::2]] == ["the question is empty", "the question has no word in it"]
@@ -177,7 +167,7 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     assert 0 < done < len(questions)
     assert run("--input", str(tmp_path / "q.txt"), "--output", str(output), "--batch-size", "1") == 0
     assert output.read_bytes().startswith(kept)
-    assert [record["question"] for record in records(output)] == questions
+    assert [record["question"] for record in json_lines(output)] == questions
 
 
 def test_an_output_of_other_questions_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -191,7 +181,7 @@ def test_an_output_of_other_questions_is_not_touched(tmp_path: Path, capsys: pyt
     assert run("--input", str(tmp_path / "a.txt"), "--output", str(output), "--candidates", "2") == 2
     assert output.read_bytes() == before
     assert run("--input", str(tmp_path / "b.txt"), "--output", str(output), "--overwrite") == 0
-    assert [record["question"] for record in records(output)] == [OTHER]
+    assert [record["question"] for record in json_lines(output)] == [OTHER]
 
 
 def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -323,7 +313,7 @@ def test_half_of_a_character_is_an_error_of_its_question_only(
     questions, output = tmp_path / "questions.jsonl", tmp_path / "out.jsonl"
     questions.write_text(f'{{"question": "how many \\ud800 cubes ?"}}\n{{"question": "{QUESTION}"}}\n')
     assert run("--input", str(questions), "--output", str(output)) == 0
-    first, second = records(output)
+    first, second = json_lines(output)
     assert first["question"] == "how many \ud800 cubes ?"
     assert first["error"] == "the question has half of a character in it (a lone surrogate)"
     assert second["decomposition"] is not None

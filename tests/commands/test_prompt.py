@@ -1,20 +1,18 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from qdecomp import read_decomposition, to_logical_form
-from qdecomp.cli import main
 from qdecomp.commands.prompt import prompt_for
 from qdecomp.commands.prompt_examples import EXAMPLES, PHRASES, PromptExample
 from qdecomp.data_structures.operators import Operator
+from tests.cli_runs import run_qdecomp
+
+run = partial(run_qdecomp, "prompt")
 
 QUESTION = "which mugs are blue ?"
-
-
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as caught:
-        main(["prompt", *arguments])
-    return int(caught.value.code or 0)
 
 
 def test_a_prompt_has_the_question_last(capsys: pytest.CaptureFixture[str]) -> None:

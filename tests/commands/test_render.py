@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from qdecomp.cli import main
 from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.prediction import prediction_from_graph, prediction_to_record
+from tests.cli_runs import run_qdecomp
 from tests.pages import Page
+
+run = partial(run_qdecomp, "render")
 
 QUESTION = "How many red cubes are there?"
 DECOMPOSITION = "return cubes ;return #1 that are red ;return number of #2"
@@ -31,14 +34,6 @@ def files(tmp_path: Path) -> Path:
     ]
     (tmp_path / "predictions.jsonl").write_text("\n".join(map(json.dumps, records)))
     return tmp_path
-
-
-def run(*arguments: object) -> int:
-    try:
-        main(["render", *map(str, arguments)])
-    except SystemExit as exit_:
-        return int(exit_.code or 0)
-    return 0
 
 
 def rendered(files: Path, *arguments: object) -> Page:

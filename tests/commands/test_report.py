@@ -1,9 +1,12 @@
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from qdecomp.cli import main
+from tests.cli_runs import run_qdecomp
+
+run = partial(run_qdecomp, "report")
 
 GOLD = """question_id,question_text,decomposition
 CLEVR_dev_1,How many red cubes are there?,return cubes ;return #1 that are red ;return number of #2
@@ -18,14 +21,6 @@ def files(tmp_path: Path) -> Path:
     record = {"question_id": "GEO_dev_2", "decomposition": "return rivers ;return the longest of #1"}
     (tmp_path / "poor.jsonl").write_text(json.dumps(record) + "\n")
     return tmp_path
-
-
-def run(*arguments: object) -> int:
-    try:
-        main(["report", *map(str, arguments)])
-    except SystemExit as exit_:
-        return int(exit_.code or 0)
-    return 0
 
 
 def test_writes_a_folder_and_says_where(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from qdecomp.cli import main
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.tokenization import tokenize
+from tests.cli_runs import json_lines, run_qdecomp
 
 GOLD = """question_id,question_text,decomposition
 GEO_dev_1,What are the rivers?,return rivers
@@ -46,37 +46,25 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(*arguments: object) -> int:
-    try:
-        main([*map(str, arguments)])
-    except SystemExit as exit_:
-        return int(exit_.code or 0)
-    return 0
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def test_convert_counts_it_also_when_it_goes_on(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("convert", "--input", files / "gold.csv", "--output", files / "graphs.jsonl")
-    assert run(*arguments) == 1
+    assert run_qdecomp(*arguments) == 1
     captured = capsys.readouterr()
     assert "IndexError in test_row_mistakes.py" in captured.out
     assert TOLD in captured.err
-    records = lines(files / "graphs.jsonl")
+    records = json_lines(files / "graphs.jsonl")
     assert [record["graph"] is not None for record in records] == [True, False, True]
     assert [is_mistake(record["error"]) for record in records] == [False, True, False]
-    assert run(*arguments) == 1
+    assert run_qdecomp(*arguments) == 1
 
 
 def test_evaluate_counts_it_as_wrong(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ("--gold", files / "gold.csv", "--predictions", files / "predictions.jsonl")
-    assert run("evaluate", *given, "--details", files / "details.jsonl") == 1
+    assert run_qdecomp("evaluate", *given, "--details", files / "details.jsonl") == 1
     captured = capsys.readouterr()
     assert "IndexError in test_row_mistakes.py" in captured.out
     assert TOLD in captured.err
-    details = lines(files / "details.jsonl")
+    details = json_lines(files / "details.jsonl")
     assert [line["lf_em"] for line in details] == [True, False, True]
     assert is_mistake(details[1]["errors"]["lf_em"])
     # A metric that does not need the broken code is as it was.
@@ -86,7 +74,7 @@ def test_evaluate_counts_it_as_wrong(files: Path, capsys: pytest.CaptureFixture[
 def test_report_shows_it(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("jinja2")
     given = ("--gold", files / "gold.csv", "--predictions", files / "predictions.jsonl")
-    assert run("report", *given, "--output", files / "report") == 1
+    assert run_qdecomp("report", *given, "--output", files / "report") == 1
     assert TOLD in capsys.readouterr().err
     assert "IndexError in test_row_mistakes.py" in (files / "report" / "index.html").read_text(encoding="utf-8")
 
@@ -94,7 +82,7 @@ def test_report_shows_it(files: Path, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize("gold", [True, False])
 def test_render_shows_it_beside_the_others(files: Path, gold: bool, capsys: pytest.CaptureFixture[str]) -> None:
     given = ("--gold", files / "gold.csv") if gold else ()
-    code = run("render", "--input", files / "predictions.jsonl", *given, "--output", files / "page.html")
+    code = run_qdecomp("render", "--input", files / "predictions.jsonl", *given, "--output", files / "page.html")
     assert code == 1
     assert TOLD in capsys.readouterr().err
     page = (files / "page.html").read_text(encoding="utf-8")
@@ -113,9 +101,9 @@ def test_parse_gives_the_others_their_answers(
     monkeypatch.setattr("qdecomp.runtime.questions.question_words", broken)
     questions = files / "questions.txt"
     questions.write_text("which rivers are long ?\nwhich boom is long ?\nwhich lakes are deep ?\n")
-    assert run("parse", "--input", questions, "--output", files / "out.jsonl") == 1
-    records = lines(files / "out.jsonl")
+    assert run_qdecomp("parse", "--input", questions, "--output", files / "out.jsonl") == 1
+    records = json_lines(files / "out.jsonl")
     assert [is_mistake(record["error"]) for record in records] == [False, True, False]
     assert [record["decomposition"] is not None for record in records] == [True, False, True]
     assert TOLD in capsys.readouterr().err
-    assert run("parse", "which boom is long ?", "which lakes are deep ?") == 1
+    assert run_qdecomp("parse", "which boom is long ?", "which lakes are deep ?") == 1

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -19,6 +18,7 @@ from qdecomp.files import conversion_records
 from qdecomp.files.bulk_conversion import conversion_summary_to_json, convert_file
 from qdecomp.files.conversion_cache import ConversionCache
 from qdecomp.files.conversion_records import make_conversion_record
+from tests.cli_runs import json_lines
 from tests.files.test_csv_rows import forty_rows
 
 ROWS = [
@@ -44,13 +44,9 @@ def break_csv(tmp_path):
     return write
 
 
-def read_lines(path):
-    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
-
-
 def test_there_is_one_line_for_every_row_in_its_order(break_csv, tmp_path):
     convert_file(break_csv(), tmp_path / "out.jsonl", processes=1)
-    records = read_lines(tmp_path / "out.jsonl")
+    records = json_lines(tmp_path / "out.jsonl")
     assert [record["question_id"] for record in records] == [row[0] for row in ROWS]
     assert [record["row"] for record in records] == list(range(1, len(ROWS) + 1))
     graph = dependency_graph_from_json(records[1]["graph"])
@@ -157,7 +153,7 @@ def test_no_row_is_lost_or_doubled_by_a_kill(break_csv, tmp_path):
     run.wait()
     assert os.path.getsize(output) > 0
     subprocess.run(_command(*options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    records = read_lines(output)
+    records = json_lines(output)
     assert [record["row"] for record in records] == list(range(1, 3001))
     assert all(record["round_trip"] for record in records)
 
@@ -168,6 +164,6 @@ def test_a_quote_that_is_not_closed_is_told_and_costs_no_other_row(tmp_path):
     result = subprocess.run(_command("--input", path, "--output", tmp_path / "out"), capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert f"{path}: row 11: line 12: a quotation mark in this row of the CSV is not closed" in result.stderr
-    lines = read_lines(tmp_path / "out")
+    lines = json_lines(tmp_path / "out")
     assert [line["question_id"] for line in lines] == [f"A_{n}" for n in range(1, 41)]
     assert [line["row"] for line in lines if line["graph"] is None] == [11]

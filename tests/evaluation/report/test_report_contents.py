@@ -191,15 +191,7 @@ def test_writes_page_json_and_csv_and_again_in_the_same_place(report: Report, tm
     folder = tmp_path / "report"
     write_report(report, folder)
     first = {path.name: path.read_text() for path in folder.iterdir()}
-    assert set(first) == {
-        "index.html",
-        "report.json",
-        "scores.csv",
-        "agreement.csv",
-        "differences.csv",
-        "operator_confusion.csv",
-        "questions.csv",
-    }
+    assert set(first) == set(REPORT_FILES)
     questions = list(csv.DictReader(io.StringIO(first["questions.csv"])))
     assert [row["lf_em"] for row in questions] == ["True", "True", "False", "False", "False", "True", "False", "False"]
     assert questions[4]["differences"] == "missing step"

@@ -12,15 +12,9 @@ __all__ = ["Document", "Item", "ReferenceItem", "Span", "Word", "document_of", "
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """A word with what its step's parse says; positions are those in the parse, even after the step was split."""
+class Word(Token):
+    """A token with more of its step's parse; positions are those in the parse, even after the step was split."""
 
-    text: str
-    tag: str
-    pos: str
-    lemma: str
-    dep: str
-    head: int
     head_lemma: str
     position: int
     ancestors: frozenset[int]
