@@ -18,7 +18,7 @@ from .cells import Cell, cells_of
 from .results import Entry
 from .settings import Settings
 
-__all__ = ["LF_EM", "Scores", "averaged", "compare", "entry", "figure", "origins", "value_of", "with_questions"]
+__all__ = ["LF_EM", "Scores", "averaged", "compare", "entry", "figure", "value_of", "with_questions"]
 
 LF_EM = "lf_em"
 Chooser = Callable[[QuestionScores], bool]
@@ -116,21 +116,3 @@ def compare(
     if len(narrowed) < 2 or not narrowed[0].questions:
         return ()
     return compare_systems(Evaluation(gold, (replace(get_metric(LF_EM), is_verdict=single),), narrowed))
-
-
-def origins(settings: Settings) -> tuple[str, ...]:
-    """Where the cells come from, in words: the budget of a training, and what was given."""
-    budgets = [
-        f"{name} {parser.updates} updates of {parser.batch_size or 'a batch'}"
-        for name, parser in settings.parsers.items()
-        if parser.updates is not None
-    ]
-    given = [f"{given.name} on {given.split}" for given in settings.given]
-    how = f"a budget for each training ({', '.join(budgets)})" if budgets else "as long as the configs say"
-    seeds = ", ".join(map(str, settings.seeds))
-    notes = []
-    if settings.training or not given:
-        notes.append(f"Trained with {settings.encoder or 'the encoders of the configs'}, {how}; seeds: {seeds}.")
-    if given:
-        notes.append(f"Trained elsewhere and given: {', '.join(given)}.")
-    return tuple(notes)

@@ -8,12 +8,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import click
 
 from qdecomp.data_structures.errors import DataError
 
-__all__ = ["SWITCH", "from_shared_data", "shared_data"]
+__all__ = ["SWITCH", "from_shared_data", "shared_data", "shared_data_option"]
 
 SWITCH = "QDECOMP_SHARED_DATA"
+
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
 _SOURCES = {
     "break": "the files in QDMR/ of the Break dataset, from https://allenai.github.io/Break",
     "reference": "predictions of other systems with the published metric's verdicts, which are not published",
@@ -45,3 +51,13 @@ def from_shared_data(option: str, *names: str) -> Callable[[], Path]:
         return folder.joinpath(*names)
 
     return default
+
+
+def shared_data_option(option: str, *names: str, parameter: str | None = None, meaning: str) -> _Decorator:
+    """An option for a file or folder that is by default this one of the shared data."""
+    return click.option(
+        *([option] if parameter is None else [option, parameter]),
+        type=click.Path(path_type=Path),
+        default=from_shared_data(option, *names),
+        help=f"{meaning}  [default: {'/'.join(names)} of the shared data]",
+    )

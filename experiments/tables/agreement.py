@@ -9,10 +9,11 @@ from pathlib import Path
 from qdecomp.evaluation.scoring import QuestionScores, SystemScores
 
 from ..cells import ALL_ROWS, systems_of
-from ..paper import figures_of, place_of
+from ..paper import figures_of
 from ..results import Block, Entry, Result
-from ..scores import LF_EM, Scores, figure, origins, value_of
+from ..scores import LF_EM, Scores, figure, value_of
 from ..settings import Settings
+from ..table_results import result_of
 
 __all__ = ["build"]
 
@@ -32,35 +33,18 @@ def build(settings: Settings, base: Path) -> Result:
     rounds: list[_Round] = list(zip(*runs, strict=False)) if all(runs) else []
     missing = [title for title, each in zip(titles, runs, strict=True) if not each]
     columns = (*(_join(subset) for subset in _subsets(titles, 1)), _NONE, _ANY)
-    return Result(
-        "agreement",
-        "Model agreement",
-        settings.size,
-        place_of("agreement"),
-        (
-            Block(
-                "Share of questions that exactly these parsers have right",
-                "parsers",
-                columns,
-                tuple(_right(columns, rounds)),
-                figures_of("agreement"),
-                columns_below=True,
-            ),
-            Block(
-                "Where parsers give the same answer",
-                "parsers",
-                (_SHARE, _SCORE),
-                tuple(entry for subset in _subsets(titles, 2) for entry in _agreeing(subset, titles, rounds)),
-                {},
-            ),
-        ),
-        plot="horizontal bars",
-        axis="share of questions",
-        notes=(
-            *((f"{', '.join(missing)}: not run, so there is nothing to compare.",) if missing else ()),
-            *origins(settings),
-        ),
+    right = Block(
+        "Share of questions that exactly these parsers have right",
+        "parsers",
+        columns,
+        tuple(_right(columns, rounds)),
+        figures_of("agreement"),
+        columns_below=True,
     )
+    agreeing = [entry for subset in _subsets(titles, 2) for entry in _agreeing(subset, titles, rounds)]
+    same = Block("Where parsers give the same answer", "parsers", (_SHARE, _SCORE), tuple(agreeing), {})
+    notes = [f"{', '.join(missing)}: not run, so there is nothing to compare."] if missing else []
+    return result_of("agreement", settings, right, same, notes=notes)
 
 
 def _subsets(titles: Sequence[str], smallest: int) -> Iterator[tuple[str, ...]]:

@@ -9,10 +9,11 @@ from qdecomp.evaluation.differences import Analysis, DifferenceKind, analyse
 from qdecomp.evaluation.scoring import SystemScores
 
 from ..cells import ALL_ROWS, systems_of
-from ..paper import figures_of, place_of
+from ..paper import figures_of
 from ..results import Block, Entry, Result
-from ..scores import Scores, figure, origins
+from ..scores import Scores, figure
 from ..settings import Settings
+from ..table_results import result_of
 
 __all__ = ["build"]
 
@@ -33,16 +34,8 @@ def build(settings: Settings, base: Path) -> Result:
     block = Block(
         "Share of the wrong answers", "difference", kinds, tuple(entries), figures_of("differences"), columns_below=True
     )
-    return Result(
-        "differences",
-        "Difference classes",
-        settings.size,
-        place_of("differences"),
-        (block,),
-        plot="horizontal bars",
-        axis="share of the wrong answers",
-        notes=(*notes, f"An answer may have several kinds. {meanings}", *origins(settings)),
-    )
+    notes.append(f"An answer may have several kinds. {meanings}")
+    return result_of("differences", settings, block, notes=notes)
 
 
 def _wrong_answers(run: SystemScores) -> list[Analysis]:

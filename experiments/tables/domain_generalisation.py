@@ -10,11 +10,12 @@ from qdecomp.evaluation.scoring import QuestionScores, SystemScores
 
 from ..cells import ALL_ROWS, systems_of, without
 from ..claims import better_than, oriented
-from ..paper import figures_of, place_of
-from ..results import Block, Entry, Result, Test
-from ..scores import Scores, compare, entry, origins, with_questions
+from ..paper import figures_of
+from ..results import Block, Claim, Entry, Result, Test
+from ..scores import Scores, compare, entry, with_questions
 from ..settings import Settings
 from ..systems import SYSTEMS, System
+from ..table_results import result_of
 
 __all__ = ["build"]
 
@@ -26,54 +27,41 @@ def build(settings: Settings, base: Path) -> Result:
     scores = Scores.of("domain_generalisation", settings, base)
     systems = systems_of("domain_generalisation", settings)
     sources = settings.sources
-    full = [
-        entry(system.title, source, scores.of_system(system.name, ALL_ROWS), _of_source(source))
-        for system in systems
-        for source in sources
-    ]
-    left_out = [
-        entry(system.title, source, scores.of_system(system.name, without(source)), _of_source(source))
-        for system in systems
-        for source in sources
-    ]
+    full = [_entry(system, source, ALL_ROWS, scores) for system in systems for source in sources]
+    left_out = [_entry(system, source, without(source), scores) for system in systems for source in sources]
     common = _common_sources(systems, sources, scores)
     pooled = {system.title: _pooled(system, common, scores) for system in systems}
     left_out += [entry(title, POOLED, runs) for title, runs in pooled.items()]
     drops = [_drop(system, source, scores) for system in systems for source in sources]
     tests = [Test(POOLED, comparison) for comparison in compare(list(pooled.values()), scores.gold)]
-    hybrid, baseline = SYSTEMS["latent_rat"].title, SYSTEMS["copynet"].title
-    claim = better_than(
-        f"{hybrid} is better than {baseline} on sources that were not trained on",
-        oriented(tests, hybrid, [baseline]),
-        1,
-    )
-    paper = {name: figures_of(name) for name in ("trained_on_all", "trained_without", "drop")}
     note = (
         f"{POOLED!r} are the questions of {', '.join(common) or 'no source'}, each answered by the parser that "
         "was trained without their source."
     )
-    return Result(
+    return result_of(
         "domain_generalisation",
-        "Domain generalisation",
-        settings.size,
-        "; ".join(place_of(name) for name in paper),
-        (
-            Block("LF-EM, trained on all sources", "source", sources, tuple(full), paper["trained_on_all"]),
-            Block(
-                "LF-EM, trained without the source",
-                "source",
-                (*sources, POOLED),
-                tuple(left_out),
-                paper["trained_without"],
-            ),
-            Block("Drop, relative to training on all", "source", sources, tuple(drops), paper["drop"]),
-        ),
-        plot="bars",
-        axis="LF-EM",
-        tests=tuple(tests),
-        claims=(claim,),
-        notes=(note, *origins(settings)),
+        settings,
+        _block("LF-EM, trained on all sources", sources, full, "trained_on_all"),
+        _block("LF-EM, trained without the source", (*sources, POOLED), left_out, "trained_without"),
+        _block("Drop, relative to training on all", sources, drops, "drop"),
+        tests=tests,
+        claims=[_claim(tests)],
+        notes=[note],
     )
+
+
+def _entry(system: System, source: str, split: str, scores: Scores) -> Entry:
+    return entry(system.title, source, scores.of_system(system.name, split), _of_source(source))
+
+
+def _block(title: str, columns: tuple[str, ...], entries: Sequence[Entry], paper_table: str) -> Block:
+    return Block(title, "source", columns, tuple(entries), figures_of(paper_table))
+
+
+def _claim(tests: Sequence[Test]) -> Claim:
+    hybrid, baseline = SYSTEMS["latent_rat"].title, SYSTEMS["copynet"].title
+    text = f"{hybrid} is better than {baseline} on sources that were not trained on"
+    return better_than(text, oriented(tests, hybrid, [baseline]), 1)
 
 
 def _of_source(source: str) -> Callable[[QuestionScores], bool]:

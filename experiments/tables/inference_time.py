@@ -10,11 +10,11 @@ from typing import Any
 from qdecomp.evaluation.breakdown import mean_interval
 
 from ..cells import systems_of
-from ..paper import figures_of, place_of
+from ..paper import figures_of
 from ..results import NOT_RUN, Block, Claim, Entry, Result, Verdict
-from ..scores import origins
 from ..settings import Settings
 from ..systems import SYSTEMS
+from ..table_results import result_of
 
 __all__ = ["TIMES", "build"]
 
@@ -22,6 +22,10 @@ TIMES = "times.json"
 """What the measurement writes."""
 _MANY_TIMES = 5
 _MEAN, _MEDIAN, _CPU = "milliseconds", "median", "milliseconds of CPU"
+_NOTE = (
+    "Batches of one question, one thread, all parsers in turns in one process; tokenisation and the reading of the "
+    "answer are included, loading is not. The paper timed the forward pass."
+)
 
 
 def build(settings: Settings, base: Path) -> Result:
@@ -33,21 +37,8 @@ def build(settings: Settings, base: Path) -> Result:
     entries = [entry for system in systems for entry in _entries(system.title, by_system.get(system.name))]
     columns = (_MEAN, _MEDIAN, _CPU)
     block = Block("Time of one question", "parser", columns, tuple(entries), figures_of("inference_time"), decimals=1)
-    return Result(
-        "inference_time",
-        "Inference time",
-        settings.size,
-        place_of("inference_time"),
-        (block,),
-        plot="bars",
-        axis="milliseconds",
-        claims=tuple(_claim(by_system, name) for name in ("biaffine", "biaffine_ilp")),
-        notes=(
-            "Batches of one question, one thread, all parsers in turns in one process; tokenisation and the reading of "
-            "the answer are included, loading is not. The paper timed the forward pass.",
-            *origins(settings),
-        ),
-    )
+    claims = [_claim(by_system, name) for name in ("biaffine", "biaffine_ilp")]
+    return result_of("inference_time", settings, block, claims=claims, notes=[_NOTE])
 
 
 def _entries(title: str, speed: dict[str, Any] | None) -> list[Entry]:

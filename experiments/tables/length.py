@@ -11,11 +11,12 @@ from qdecomp.evaluation.scoring import QuestionScores, number_of_steps
 
 from ..cells import ALL_ROWS, systems_of
 from ..claims import better_than, oriented
-from ..paper import figures_of, place_of
+from ..paper import figures_of
 from ..results import Block, Result, Test
-from ..scores import Scores, compare, entry, origins
+from ..scores import Scores, compare, entry
 from ..settings import Settings
 from ..systems import SYSTEMS
+from ..table_results import result_of
 
 __all__ = ["build"]
 
@@ -45,18 +46,8 @@ def build(settings: Settings, base: Path) -> Result:
     counts[f"{longest} or more"] = sum(count for number, count in steps.items() if number >= longest)
     questions = ", ".join(f"{count} with {number}" for number, count in counts.items())
     block = Block("LF-EM by number of gold steps", "steps", tuple(columns), tuple(entries), figures_of("length"))
-    return Result(
-        "length",
-        "LF-EM by number of steps",
-        settings.size,
-        place_of("length"),
-        (block,),
-        plot="lines",
-        axis="LF-EM",
-        tests=tuple(tests),
-        claims=(claim,),
-        notes=(f"Questions by steps: {questions}.", *origins(settings)),
-    )
+    note = f"Questions by steps: {questions}."
+    return result_of("length", settings, block, tests=tests, claims=[claim], notes=[note])
 
 
 def _columns(steps: Counter[int]) -> dict[str, Chooser]:

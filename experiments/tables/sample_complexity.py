@@ -6,11 +6,12 @@ from pathlib import Path
 
 from ..cells import systems_of
 from ..claims import better_than, oriented
-from ..paper import figures_of, place_of
+from ..paper import figures_of
 from ..results import Block, Result, Test
-from ..scores import Scores, compare, entry, origins
+from ..scores import Scores, compare, entry
 from ..settings import Settings
 from ..systems import SYSTEMS
+from ..table_results import result_of
 
 __all__ = ["build"]
 
@@ -48,15 +49,4 @@ def build(settings: Settings, base: Path) -> Result:
         tuple(entries),
         figures_of("sample_complexity"),
     )
-    return Result(
-        "sample_complexity",
-        "Sample complexity",
-        settings.size,
-        place_of("sample_complexity"),
-        (block,),
-        plot="lines",
-        axis="LF-EM",
-        tests=tuple(tests),
-        claims=tuple(claims),
-        notes=origins(settings),
-    )
+    return result_of("sample_complexity", settings, block, tests=tests, claims=claims)

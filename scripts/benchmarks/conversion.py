@@ -13,14 +13,18 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from shared_data import from_shared_data
 
 from benchmarks.measuring import clock, in_fresh_process, peak_memory_mb, write_results
 from qdecomp.terminal.tables import Table, show_tables
+
+if TYPE_CHECKING:
+    from qdecomp.data_structures.special_tokens import SpecialTokens
 
 T = TypeVar("T")
 
@@ -66,56 +70,63 @@ def command(
         write_results(json_path, results)
 
 
+class _Stopwatch:
+    """The processor's milliseconds of each run of each stage."""
+
+    def __init__(self) -> None:
+        self.times: dict[str, list[float]] = {name: [] for name in _STAGES}
+
+    def timed(self, stage: str, function: Callable[[], T]) -> T:
+        """What the function gives; its time counts for the stage, even if it fails."""
+        start = time.process_time()
+        try:
+            return function()
+        finally:
+            self.times[stage].append(1000 * (time.process_time() - start))
+
+
 def measure_stages(paths: tuple[Path, ...], questions: int, special_tokens: str) -> dict[str, Any]:
     """The processor's time for each stage, over questions that are evenly spread over the files."""
-    from qdecomp.data_structures.alignment import align
     from qdecomp.data_structures.conversion.chain import convert
-    from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_from_span_graph, span_graph_from_logical_form
-    from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
-    from qdecomp.data_structures.conversion.sdg_to_dg import to_dependency_graph, to_span_graph
     from qdecomp.data_structures.errors import QDecompError
-    from qdecomp.data_structures.lf_em import lf_em
     from qdecomp.data_structures.lf_em.round_trip import check_round_trip
-    from qdecomp.data_structures.qdmr import parse_qdmr
     from qdecomp.data_structures.special_tokens import PRESETS
-    from qdecomp.data_structures.tokenization import tokenize
     from qdecomp.files import read_break_csv
 
     special = PRESETS[special_tokens]
     examples = [example for path in paths for example in read_break_csv(path)]
     examples = examples[:: max(1, len(examples) // questions)]
     check_round_trip(convert(*_WARM_UP, special=special))
-    times: dict[str, list[float]] = {name: [] for name in _STAGES}
-
-    def timed(stage: str, function: Callable[[], T]) -> T:
-        start = time.process_time()
-        try:
-            return function()
-        finally:
-            times[stage].append(1000 * (time.process_time() - start))
-
-    def run(question: str, text: str) -> None:
-        form = timed("QDMR to LF", lambda: to_logical_form(parse_qdmr(text)))
-        words = (*tokenize(question), *special.words)
-        alignment = timed("alignment", lambda: align(form, words))
-        graph = timed(
-            "LF to SDG to DG",
-            lambda: to_dependency_graph(span_graph_from_logical_form(form, alignment, words), special),
-        )
-        again = timed("DG to SDG to LF", lambda: logical_form_from_span_graph(to_span_graph(graph)))
-        timed("LF-EM", lambda: lf_em(question, again, form))
-
+    watch = _Stopwatch()
     for example in examples:
-        start = time.process_time()
         with suppress(QDecompError):
-            run(example.question, example.decomposition or "")
-        times["all"].append(1000 * (time.process_time() - start))
+            watch.timed("all", partial(_run_stages, watch, example.question, example.decomposition or "", special))
     return {
         "questions": len(examples),
-        "over_one_second": sum(value > 1000 for value in times["all"]),
+        "over_one_second": sum(value > 1000 for value in watch.times["all"]),
         "memory_mb": peak_memory_mb(),
-        "stages": {name: _figures(values) for name, values in times.items()},
+        "stages": {name: _figures(values) for name, values in watch.times.items()},
     }
+
+
+def _run_stages(watch: _Stopwatch, question: str, text: str, special: SpecialTokens) -> None:
+    from qdecomp.data_structures.alignment import align
+    from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_from_span_graph, span_graph_from_logical_form
+    from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
+    from qdecomp.data_structures.conversion.sdg_to_dg import to_dependency_graph, to_span_graph
+    from qdecomp.data_structures.lf_em import lf_em
+    from qdecomp.data_structures.qdmr import parse_qdmr
+    from qdecomp.data_structures.tokenization import tokenize
+
+    form = watch.timed("QDMR to LF", lambda: to_logical_form(parse_qdmr(text)))
+    words = (*tokenize(question), *special.words)
+    alignment = watch.timed("alignment", lambda: align(form, words))
+    graph = watch.timed(
+        "LF to SDG to DG",
+        lambda: to_dependency_graph(span_graph_from_logical_form(form, alignment, words), special),
+    )
+    again = watch.timed("DG to SDG to LF", lambda: logical_form_from_span_graph(to_span_graph(graph)))
+    watch.timed("LF-EM", lambda: lf_em(question, again, form))
 
 
 def _figures(values: list[float]) -> dict[str, float]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from shared_data import from_shared_data
+from shared_data import shared_data_option
 
 from benchmarks.measuring import Clock, clock, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
@@ -189,12 +189,7 @@ def _table(results: Sequence[Throughput], title: str) -> Table:
 
 
 @click.command("copynet")
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=from_shared_data("--data", "break", "train.csv"),
-    help="Break's CSV.",
-)
+@shared_data_option("--data", "break", "train.csv", meaning="Break's CSV.")
 @click.option("--encoder", default="all-MiniLM-L6-v2", show_default=True, help="The encoder of both.")
 @click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True)
 @click.option("--embedding-dim", type=click.IntRange(min=1), default=128, show_default=True, help="Of target tokens.")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import click
 import numpy as np
-from shared_data import from_shared_data
+from shared_data import shared_data_option
 
 from benchmarks.measuring import clock, write_results
 from qdecomp.data_structures.conversion.chain import convert, logical_form_from_graph
@@ -195,12 +195,7 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
 
 
 @click.command("decoding")
-@click.option(
-    "--gold",
-    type=click.Path(path_type=Path),
-    default=from_shared_data("--gold", "break", "dev.csv"),
-    help="A Break CSV with decompositions [default: break/dev.csv of the shared data]",
-)
+@shared_data_option("--gold", "break", "dev.csv", meaning="A Break CSV with decompositions.")
 @click.option("--rows", type=click.IntRange(min=1), help="Only the first rows.")
 @click.option("--noise", multiple=True, type=float, default=(0.8, 1.0, 1.3), show_default=True, help="May be repeated.")
 @click.option("--parser", help="Also decode what this parser says: minilm_break, or the folder of another one.")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from shared_data import from_shared_data
+from shared_data import shared_data_option
 
 from benchmarks.measuring import Clock, clock, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
@@ -136,12 +136,7 @@ def _spread(rows: Sequence[Row], count: int) -> list[Row]:
     metavar="NAME ARCHIVE OVERRIDES",
     help="A name to show, a model.tar.gz, and settings to change as JSON ('{}' for none); once for each parser.",
 )
-@click.option(
-    "--questions",
-    type=click.Path(path_type=Path),
-    default=from_shared_data("--questions", "break", "dev.csv"),
-    help="A file.",
-)
+@shared_data_option("--questions", "break", "dev.csv", meaning="A file.")
 @click.option("--count", type=click.IntRange(min=1), default=500, show_default=True, help="How many, evenly spread.")
 @click.option("--batch-sizes", default="1,32", show_default=True, help="Comma-separated.")
 @click.option("--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Threads of torch.")

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
-from shared_data import from_shared_data
+from shared_data import shared_data_option
 
 from benchmarks.measuring import write_results
 from qdecomp.data_structures.errors import DataError
@@ -207,18 +207,8 @@ def _table(speeds: Sequence[TreeSpeed], differences: dict[str, int]) -> Table:
     required=True,
     help="The folder of another clone.",
 )
-@click.option(
-    "--reference",
-    type=click.Path(path_type=Path),
-    default=from_shared_data("--reference", "reference"),
-    help="The folder with lf_em_a.jsonl and lf_em_b.jsonl [default: reference of the shared data]",
-)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=from_shared_data("--data", "break", "train.csv"),
-    help="Break's CSV, of whose decompositions pairs are generated [default: break/train.csv of the shared data]",
-)
+@shared_data_option("--reference", "reference", meaning="The folder with lf_em_a.jsonl and lf_em_b.jsonl.")
+@shared_data_option("--data", "break", "train.csv", meaning="Break's CSV, of whose decompositions pairs are generated.")
 @click.option("--generated", type=click.IntRange(min=0), default=200_000, show_default=True, help="How many of these.")
 @click.option("--rows", type=click.IntRange(min=1), help="Only the first rows of each reference file.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the generated pairs.")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from shared_data import from_shared_data
+from shared_data import shared_data_option
 
 from benchmarks.measuring import clock, in_fresh_process, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
@@ -128,12 +128,7 @@ def _import_table(seconds: dict[str, list[float]]) -> Table:
 
 
 @click.command("metrics")
-@click.option(
-    "--reference",
-    type=click.Path(path_type=Path),
-    default=from_shared_data("--reference", "reference"),
-    help="The folder with lf_em_a.jsonl and lf_em_b.jsonl [default: reference of the shared data]",
-)
+@shared_data_option("--reference", "reference", meaning="The folder with lf_em_a.jsonl and lf_em_b.jsonl.")
 @click.option("--metrics", default="lf_em,lf_em_strict", show_default=True, help="Comma-separated names of metrics.")
 @click.option("--rows", type=click.IntRange(min=1), help="Only the first rows of each file.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")

@@ -10,14 +10,15 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
-from shared_data import from_shared_data
+from shared_data import shared_data_option
 
 from benchmarks.measuring import Clock, children_cpu, clock, in_fresh_process, peak_memory_mb, write_results
 from benchmarks.parse_profile import profile_ms
@@ -130,68 +131,58 @@ def measure_alone(questions: Sequence[str], name: str, processes: int) -> dict[s
 
 def _tables(results: dict[str, Any], count: int, total: Clock) -> list[Table]:
     parsers = results["parsers"]
-    spread = ("median", "99 of 100", "worst")
+    columns = ("what", *(Path(name).name for name in parsers))
+    rows = tuple(
+        (what, *(show(each) for each in parsers.values())) for what, show in _figures(results["processes"]).items()
+    )
+    note = "By the clock, and in parentheses in processor time, which other programs do not change."
+    return [
+        Table(f"On {count:,} questions", columns, rows, note=note),
+        *(_profile_table(name, each["profile_ms"]) for name, each in parsers.items()),
+        _phase_table(results["phases"], total),
+    ]
 
-    def row(what: str, value: Any) -> tuple[str, ...]:
-        return (what, *(value(each) for each in parsers.values()))
+
+def _figures(processes: int) -> dict[str, Callable[[dict[str, Any]], str]]:
+    """The rows of the table: what each shows of a parser's results."""
 
     def both(each: dict[str, float], form: str) -> str:
         return f"{each['wall']:{form}} ({each['cpu']:{form}})"
 
-    rows = (
-        row(
-            "cold start, median of new processes, s",
-            lambda each: both({which: float(np.median([s[which] for s in each["cold"]])) for which in _CLOCKS}, ".2f"),
+    def cold(each: dict[str, Any]) -> str:
+        return both({which: float(np.median([start[which] for start in each["cold"]])) for which in _CLOCKS}, ".2f")
+
+    def latency(name: str, each: dict[str, Any]) -> str:
+        return both({which: each["one_question_ms"][which][name] for which in _CLOCKS}, ".1f")
+
+    return {
+        "cold start, median of new processes, s": cold,
+        **{f"one question, {name}, ms": partial(latency, name) for name in ("median", "99 of 100", "worst")},
+        "pipe in one process, questions a second": lambda each: both(each["pipe_questions_a_second"], ".1f"),
+        f"pipe in {processes} processes that have loaded, questions a second": lambda each: (
+            f"{each['pipe_in_processes_questions_a_second']:.1f}"
         ),
-        *(
-            row(
-                f"one question, {name}, ms",
-                lambda each, name=name: both({which: each["one_question_ms"][which][name] for which in _CLOCKS}, ".1f"),
-            )
-            for name in spread
-        ),
-        row("pipe in one process, questions a second", lambda each: both(each["pipe_questions_a_second"], ".1f")),
-        row(
-            f"pipe in {results['processes']} processes that have loaded, questions a second",
-            lambda each: f"{each['pipe_in_processes_questions_a_second']:.1f}",
-        ),
-        row("memory at most, MB", lambda each: f"{each['memory_mb']:.0f}"),
-        row("questions without a decomposition", lambda each: str(each["without_decomposition"])),
-    )
-    profiles = [
-        Table(
-            f"Where the time of a pipe goes, with a profiler: {name}",
-            ("part", "CPU ms a question", "share"),
-            tuple(
-                (part, f"{value:.2f}", f"{100 * value / sum(each['profile_ms'].values()):.0f}%")
-                for part, value in each["profile_ms"].items()
-            ),
-        )
-        for name, each in parsers.items()
-    ]
-    phases = results["phases"]
+        "memory at most, MB": lambda each: f"{each['memory_mb']:.0f}",
+        "questions without a decomposition": lambda each: str(each["without_decomposition"]),
+    }
+
+
+def _profile_table(name: str, profile: dict[str, float]) -> Table:
+    total = sum(profile.values())
+    rows = tuple((part, f"{value:.2f}", f"{100 * value / total:.0f}%") for part, value in profile.items())
+    title = f"Where the time of a pipe goes, with a profiler: {name}"
+    return Table(title, ("part", "CPU ms a question", "share"), rows)
+
+
+def _phase_table(phases: dict[str, dict[str, float]], total: Clock) -> Table:
     rest = {which: getattr(total, which) - sum(each[which] for each in phases.values()) for which in _CLOCKS}
     times = {**phases, "starting processes, reading questions": rest, "all": vars(total)}
-    note = "By the clock, and in parentheses in processor time, which other programs do not change."
-    return [
-        Table(f"On {count:,} questions", ("what", *(Path(name).name for name in parsers)), rows, note=note),
-        *profiles,
-        Table(
-            "What the time of this benchmark went into",
-            ("part", "seconds by the clock", "of processors"),
-            tuple((name, f"{each['wall']:.1f}", f"{each['cpu']:.1f}") for name, each in times.items()),
-        ),
-    ]
+    rows = tuple((name, f"{each['wall']:.1f}", f"{each['cpu']:.1f}") for name, each in times.items())
+    return Table("What the time of this benchmark went into", ("part", "seconds by the clock", "of processors"), rows)
 
 
 @click.command("parse")
-@click.option(
-    "--questions",
-    "path",
-    type=click.Path(path_type=Path),
-    default=from_shared_data("--questions", "break", "dev.csv"),
-    help="A CSV.",
-)
+@shared_data_option("--questions", "break", "dev.csv", parameter="path", meaning="A CSV.")
 @click.option("--count", type=click.IntRange(min=2), default=300, show_default=True, help="How many, evenly spread.")
 @click.option("--parser", "parser_name", default="minilm_break", show_default=True, help="A name or a folder.")
 @click.option("--against", help="Another parser to measure side by side: a name or a folder.")

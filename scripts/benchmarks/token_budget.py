@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from shared_data import from_shared_data
+from shared_data import shared_data_option
 
 from benchmarks.measuring import write_results
 from qdecomp.data_structures.alignment.problem import make_problem
@@ -45,9 +45,7 @@ class Outcome:
 
 
 @click.command()
-@click.option(
-    "--input", "path", type=click.Path(path_type=Path), default=from_shared_data("--input", "break", "train.csv")
-)
+@shared_data_option("--input", "break", "train.csv", parameter="path", meaning="Break's CSV.")
 @click.option("--rows", type=int, help="Only that many rows, evenly spread.")
 @click.option("--most", type=int, default=20, show_default=True, help="The largest number of resource words.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")
