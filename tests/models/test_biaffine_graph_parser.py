@@ -47,13 +47,17 @@ class TestBiaffineGraphParser(ParserTestCase):
             assert prediction.score <= 0
             assert all(edge.score is not None and 0.25 < edge.score <= 1 for edge in prediction.graph.edges)
 
-    def test_the_loss_is_that_of_a_loop_over_pairs(self) -> None:
+    def scored_batch(self, steps: int) -> tuple[dict[str, Any], dict[str, Any], Any]:
+        """All rows, the output of a model that was trained for some steps, and its scores."""
         self.load()
-        self.overfit(steps=5, lr=4e-3)
+        self.overfit(steps=steps, lr=4e-3)
         batch = self.dataset.as_tensor_dict()
         with torch.no_grad():
-            loss = self.model(**batch)["loss"]
-            scored = self.model._score(batch["question"], batch["metadata"])
+            return batch, self.model(**batch), self.model._score(batch["question"], batch["metadata"])
+
+    def test_the_loss_is_that_of_a_loop_over_pairs(self) -> None:
+        batch, output, scored = self.scored_batch(steps=5)
+        with torch.no_grad():
             labels = self.model.label_scorer.all_pairs(scored.label_from, scored.label_to).log_softmax(-1)
         expected, count = 0.0, 0
         for question, entry in enumerate(batch["metadata"]):
@@ -65,17 +69,12 @@ class TestBiaffineGraphParser(ParserTestCase):
                     expected -= float(torch.nn.functional.logsigmoid(score if (head, to) in gold else -score))
                     if (head, to) in gold:
                         expected -= float(labels[question, head, to, gold[head, to]])
-        assert float(loss) == pytest.approx(expected / count, rel=1e-4)
+        assert float(output["loss"]) == pytest.approx(expected / count, rel=1e-4)
 
     def test_the_score_is_the_probability_of_the_graph(self) -> None:
-        self.load()
-        self.overfit(steps=40, lr=4e-3)
-        batch = self.dataset.as_tensor_dict()
-        with torch.no_grad():
-            predictions = self.model(**batch)["predictions"]
-            scored = self.model._score(batch["question"], batch["metadata"])
+        batch, output, scored = self.scored_batch(steps=40)
         self.model.decoder = make_decoder("greedy")
-        for question, (entry, prediction) in enumerate(zip(batch["metadata"], predictions, strict=True)):
+        for question, (entry, prediction) in enumerate(zip(batch["metadata"], output["predictions"], strict=True)):
             with torch.no_grad():
                 decoded = self.model._decode(scored, question, entry["tokens"])
             assert decoded.graph == prediction.graph

@@ -5,19 +5,12 @@ from typing import Any, ClassVar
 import torch
 
 from qdecomp.data_structures.lf_em import lf_em
-from tests.models.parser_test_case import ParserTestCase
+from tests.models.parser_test_case import SMALL_WRITER, ParserTestCase
 
 
 class TestCopyNetBert(ParserTestCase):
     config = "copynet_bert_minilm"
-    overrides: ClassVar[dict[str, Any]] = {
-        "vocabulary.min_count.target_tokens": 1,
-        "model.dropout": 0.0,
-        "model.decoder.dropout": 0.0,
-        "model.decoder.hidden_dim": 48,
-        "model.decoder.embedding_dim": 16,
-        "model.decoder.max_steps": 60,
-    }
+    overrides: ClassVar[dict[str, Any]] = SMALL_WRITER
 
     def test_it_trains_and_is_the_same_after_saving_and_loading(self) -> None:
         self.ensure_model_can_train_save_and_load(self.param_file)

@@ -12,18 +12,13 @@ from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.decoding import Decoded
 from qdecomp.decoding.ilp import IlpDecoder
-from tests.models.parser_test_case import ParserTestCase
+from tests.models.parser_test_case import SMALL_WRITER, ParserTestCase
 
 
 class TestLatentRat(ParserTestCase):
     config = "latent_rat_minilm"
     overrides: ClassVar[dict[str, Any]] = {
-        "vocabulary.min_count.target_tokens": 1,
-        "model.dropout": 0.0,
-        "model.decoder.dropout": 0.0,
-        "model.decoder.hidden_dim": 48,
-        "model.decoder.embedding_dim": 16,
-        "model.decoder.max_steps": 60,
+        **SMALL_WRITER,
         "model.relation_encoder.dropout": 0.0,
         "model.relation_encoder.relation_dim": 24,
         "model.relation_encoder.feed_forward_dim": 48,

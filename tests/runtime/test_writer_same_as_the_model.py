@@ -21,18 +21,12 @@ from qdecomp.runtime.bundle_config import WriterConfig
 from qdecomp.runtime.layers import Weights
 from qdecomp.runtime.word_pieces import WordPieces
 from qdecomp.runtime.writer_network import WriterNetwork
-from tests.models.parser_test_case import ParserTestCase
+from tests.models.parser_test_case import SMALL_WRITER, ParserTestCase
 
 
 class TestSameAsTheModel(ParserTestCase):
     config = "copynet_bert_minilm"
-    overrides: ClassVar[dict[str, Any]] = {
-        "model.dropout": 0.0,
-        "model.decoder.dropout": 0.0,
-        "model.decoder.hidden_dim": 48,
-        "model.decoder.embedding_dim": 20,
-        "vocabulary.min_count.target_tokens": 1,
-    }
+    overrides: ClassVar[dict[str, Any]] = SMALL_WRITER
 
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Path:
