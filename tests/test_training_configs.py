@@ -68,7 +68,7 @@ def test_the_best_epoch_is_that_of_the_highest_lf_em(built: TrainModel) -> None:
     assert tracker.best_epoch == 1
 
 
-def test_a_killed_training_can_go_on(built: TrainModel) -> None:
+def test_every_config_has_checkpoints_that_survive_a_kill(built: TrainModel) -> None:
     assert isinstance(built.trainer._checkpointer, DurableCheckpointer)
 
 

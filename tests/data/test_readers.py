@@ -17,6 +17,7 @@ from qdecomp.data.seq2seq_reader import BreakSeq2SeqReader
 from qdecomp.data.word_piece_indexer import WordPieceIndexer
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
+from qdecomp.files.break_csv import BreakExample
 from tests.files.test_csv_rows import forty_rows
 
 READERS = (BreakGraphReader, BreakSeq2SeqReader, BreakMultitaskReader)
@@ -89,8 +90,20 @@ def test_rows_that_cannot_be_used_are_counted_by_reason(
         assert instances[2]["graph"].labels is not None
 
 
-def test_broken_rows_never_stop_a_reader(reader: BreakReader, project_root: Path) -> None:
-    assert 0 < len(list(reader.read(project_root / "data" / "broken.csv"))) < 73
+def test_of_broken_rows_all_with_a_usable_question_are_read(reader: BreakReader, project_root: Path) -> None:
+    path = project_root / "data" / "broken.csv"
+    read = [instance["metadata"].metadata["question_id"] for instance in reader.read(path)]
+    assert read == [row.question_id for row in read_examples(path) if is_usable(reader, row)]
+    assert "BROKEN_sample_blank_question" not in read
+    assert "BROKEN_sample_blank_decomposition" in read
+
+
+def is_usable(reader: BreakReader, row: BreakExample) -> bool:
+    try:
+        reader.text_to_instance(row.question)
+    except DataError:
+        return False
+    return row.error is None
 
 
 def test_text_and_json_lines(tmp_path: Path) -> None:

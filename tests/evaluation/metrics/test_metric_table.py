@@ -9,7 +9,6 @@ import pytest
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics import metric_table as metric_module
 from qdecomp.evaluation.metrics.metric_table import (
-    DEFAULT_METRICS,
     METRICS,
     Metric,
     MetricOptions,
@@ -48,10 +47,6 @@ def test_a_new_metric_is_one_function(monkeypatch):
     assert registry["length"].load(MetricOptions())("", "a", "a").value == 1.0
     with pytest.raises(ValueError, match="already"):
         register(same_length)
-
-
-def test_the_default_metrics_exist():
-    assert set(DEFAULT_METRICS) <= set(METRICS)
 
 
 def test_prepare_reaches_only_those_who_care():

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from qdecomp.evaluation.metrics.annotation import StepAnnotation, Token
 from qdecomp.evaluation.metrics.norm_em.document import (
     ReferenceItem,
@@ -42,6 +40,12 @@ def test_heads_that_go_round_in_a_circle_end():
     assert [item.ancestors for item in document_of(StepAnnotation("a b c", tokens))] == [{0, 1, 2}] * 3
 
 
-@pytest.mark.parametrize("step", ["#1 that/WDT are/VBP red/JJ", ""])
-def test_one_item_for_each_token(step):
-    assert len(document_of(annotated(step))) == len(step.split())
+def test_there_is_one_item_for_each_token_at_its_place():
+    reference, *words = document_of(annotated("#1 that/WDT are/VBP red/JJ"))
+    assert (reference.number, reference.first, reference.last) == (1, 0, 0)
+    assert [(word.text, word.tag, word.position) for word in words] == [
+        ("that", "WDT", 1),
+        ("are", "VBP", 2),
+        ("red", "JJ", 3),
+    ]
+    assert document_of(annotated("")) == ()
