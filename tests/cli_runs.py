@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from qdecomp.cli import main
 
 
 def run_qdecomp(*arguments: object) -> int:
-    """The exit code of a run with these arguments."""
-    with pytest.raises(SystemExit) as ended:
-        main([*map(str, arguments)])
+    """The exit code of a run with these arguments, which says nothing of its progress, however slow it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("qdecomp.terminal.progress._SECONDS_BETWEEN_LINES", math.inf)
+        with pytest.raises(SystemExit) as ended:
+            main([*map(str, arguments)])
     return int(ended.value.code or 0)
 
 
