@@ -1,10 +1,10 @@
-"""Draw the map of the code, docs/code_map.md, from the imports of the package.
+"""Draw the map of the code, docs/code_map.md, from the imports.
 
     python scripts/code_map.py            # write it
     python scripts/code_map.py --check    # exit with 1 if it is not current
 
-A room is a folder of the package. The modules at the top of ``qdecomp`` are the room ``top``; the plain values at the
-top of ``data_structures`` are the room ``data_structures``.
+Every folder of ``qdecomp`` is a package. The modules at the top of ``qdecomp`` form the package ``top``; the plain values
+at the top of ``data_structures`` form the package ``data_structures``.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ PACKAGE = ROOT / "qdecomp"
 MAP = ROOT / "docs" / "code_map.md"
 
 TOP = "top"
-# Modules that everybody may import, and so say nothing about the order of rooms.
+# Modules that every package may import, so they say nothing about the order.
 _EVERYWHERE = {"qdecomp.version"}
-# A module that stands above the other modules of its folder.
-_ROOMS_OF_ONE = {"qdecomp.data_structures.prediction", "qdecomp.cli"}
+# Modules that count as packages, because they are above the other modules of their folder.
+_STANDALONE_MODULES = {"qdecomp.data_structures.prediction", "qdecomp.cli"}
 
 
 def module_name(path: Path) -> str:
-    """The dotted name of a file of the package."""
+    """The dotted name of a module's file."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def modules() -> dict[str, Path]:
-    """All modules of the package by name."""
+    """All modules by name."""
     return {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def room_of(module: str, packages: frozenset[str]) -> str:
-    """The room of a module: its folder.
+def package_of(module: str, folders: frozenset[str]) -> str:
+    """The package of a module: its folder.
 
-    >>> room_of("qdecomp.files.resumable", frozenset({"qdecomp", "qdecomp.files"}))
+    >>> package_of("qdecomp.files.resumable", frozenset({"qdecomp", "qdecomp.files"}))
     'files'
     """
-    if module in _ROOMS_OF_ONE:
+    if module in _STANDALONE_MODULES:
         return module.partition(".")[2]
-    folder = module if module in packages else module.rpartition(".")[0]
+    folder = module if module in folders else module.rpartition(".")[0]
     return folder.partition(".")[2] or TOP
 
 
 def imports_of(module: str, path: Path, known: frozenset[str]) -> Iterator[str]:
-    """The modules of the package that a file imports, inside of functions, too, but not for type checkers alone."""
+    """The modules of ``qdecomp`` that a file imports, including inside functions, but not only for type checkers."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in _nodes(tree):
         if isinstance(node, ast.Import):
@@ -79,18 +79,18 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 @cache
-def room_imports() -> dict[str, dict[str, set[str]]]:
-    """For each room, the rooms that it imports, with the modules that do so."""
+def package_imports() -> dict[str, dict[str, set[str]]]:
+    """For each package, the packages that it imports, with the modules that do so."""
     found = modules()
     known = frozenset(found)
-    packages = frozenset(name for name, path in found.items() if path.name == "__init__.py")
+    folders = frozenset(name for name, path in found.items() if path.name == "__init__.py")
     result: dict[str, dict[str, set[str]]] = {}
     for module, path in found.items():
-        room = room_of(module, packages)
-        targets = result.setdefault(room, {})
+        package = package_of(module, folders)
+        targets = result.setdefault(package, {})
         for target in imports_of(module, path, known):
-            other = room_of(target, packages)
-            if other != room and target not in _EVERYWHERE:
+            other = package_of(target, folders)
+            if other != package and target not in _EVERYWHERE:
                 targets.setdefault(other, set()).add(module)
     return result
 
@@ -102,50 +102,50 @@ def summary(path: Path) -> str:
 
 
 def order(imports: dict[str, dict[str, set[str]]]) -> list[str]:
-    """The rooms, each behind those that it imports; a cycle is a ValueError that names its rooms."""
+    """The packages, each after those that it imports; a cycle is a ValueError that names its packages."""
     done: list[str] = []
     waiting = sorted(imports)
     while waiting:
-        ready = [room for room in waiting if set(imports[room]) <= set(done)]
+        ready = [package for package in waiting if set(imports[package]) <= set(done)]
         if not ready:
-            raise ValueError(f"these rooms import each other: {', '.join(waiting)}")
+            raise ValueError(f"these packages import each other: {', '.join(waiting)}")
         done += ready
-        waiting = [room for room in waiting if room not in ready]
+        waiting = [package for package in waiting if package not in ready]
     return done
 
 
 def needed_arrows(imports: dict[str, dict[str, set[str]]]) -> Iterator[tuple[str, str]]:
     """The imports that do not follow from others, so that the picture stays readable."""
     reach: dict[str, set[str]] = {}
-    for room in order(imports):
-        reach[room] = set(imports[room]).union(*(reach[other] for other in imports[room]))
-    for room in order(imports):
-        for other in sorted(imports[room]):
-            if not any(other in reach[between] for between in imports[room] if between != other):
-                yield room, other
+    for package in order(imports):
+        reach[package] = set(imports[package]).union(*(reach[other] for other in imports[package]))
+    for package in order(imports):
+        for other in sorted(imports[package]):
+            if not any(other in reach[between] for between in imports[package] if between != other):
+                yield package, other
 
 
 def code_map() -> str:
     """The text of the map."""
     found = modules()
-    packages = frozenset(name for name, path in found.items() if path.name == "__init__.py")
-    imports = room_imports()
+    folders = frozenset(name for name, path in found.items() if path.name == "__init__.py")
+    imports = package_imports()
     lines = [
         "# The map of the code",
         "",
         "Generated by `python scripts/code_map.py` from the imports; a test checks that it is current. An arrow points",
-        "from a room to one that it imports. Arrows that follow from others are left out.",
+        "from a package to one that it imports. Arrows that follow from others are left out.",
         "",
         "```mermaid",
         "flowchart TD",
-        *(f'    {_identifier(room)}["{room}"]' for room in order(imports)),
-        *(f"    {_identifier(room)} --> {_identifier(other)}" for room, other in needed_arrows(imports)),
+        *(f'    {_identifier(package)}["{package}"]' for package in order(imports)),
+        *(f"    {_identifier(package)} --> {_identifier(other)}" for package, other in needed_arrows(imports)),
         "```",
     ]
-    for room in reversed(order(imports)):
-        members = [name for name in found if room_of(name, packages) == room and found[name].name != "__init__.py"]
-        init = PACKAGE / ("" if room == TOP else room.replace(".", "/")) / "__init__.py"
-        lines += ["", f"## {room}", ""]
+    for package in reversed(order(imports)):
+        members = [name for name in found if package_of(name, folders) == package and found[name].name != "__init__.py"]
+        init = PACKAGE / ("" if package == TOP else package.replace(".", "/")) / "__init__.py"
+        lines += ["", f"## {package}", ""]
         if init.exists():
             lines += [summary(init), ""]
         if members:
@@ -154,8 +154,8 @@ def code_map() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _identifier(room: str) -> str:
-    return room.replace(".", "_")
+def _identifier(package: str) -> str:
+    return package.replace(".", "_")
 
 
 def main() -> int:

@@ -1,10 +1,10 @@
-"""Who may import whom: the rooms of the package in their order, and the map of the code that is drawn from it."""
+"""Which package may import which, and the map of the code that is generated from the imports."""
 
 from __future__ import annotations
 
 import pytest
 
-from scripts.code_map import MAP, code_map, order, room_imports
+from scripts.code_map import MAP, code_map, order, package_imports
 
 _VALUES = {"data_structures"}
 _LEXICON = {*_VALUES, "data_structures.lexicon"}
@@ -17,7 +17,7 @@ _METRICS = {"evaluation.metrics", "evaluation.metrics.norm_em", "evaluation.metr
 _NETWORKS = {*_FILES, "data", "modules"}
 _PARSERS = {*_NETWORKS, "decoding", "training", "models", "predictors"}
 
-# A room (a folder of the package) and all rooms that it may import.
+# A package (a folder of qdecomp) and all packages that it may import.
 MAY_IMPORT: dict[str, set[str]] = {
     "data_structures": set(),
     "data_structures.lexicon": _VALUES,
@@ -54,18 +54,18 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 
 
-def test_every_room_has_a_row() -> None:
-    assert set(room_imports()) == set(MAY_IMPORT)
+def test_every_package_has_a_row() -> None:
+    assert set(package_imports()) == set(MAY_IMPORT)
 
 
-@pytest.mark.parametrize("room", MAY_IMPORT)
-def test_a_room_imports_only_what_it_may(room: str) -> None:
-    forbidden = {other: who for other, who in room_imports()[room].items() if other not in MAY_IMPORT[room]}
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_a_package_imports_only_what_it_may(package: str) -> None:
+    forbidden = {other: who for other, who in package_imports()[package].items() if other not in MAY_IMPORT[package]}
     assert not forbidden
 
 
-def test_no_two_rooms_import_each_other() -> None:
-    assert set(order(room_imports())) == set(MAY_IMPORT)
+def test_no_two_packages_import_each_other() -> None:
+    assert set(order(package_imports())) == set(MAY_IMPORT)
 
 
 def test_the_map_of_the_code_is_current() -> None:

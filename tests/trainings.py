@@ -1,4 +1,4 @@
-"""Trainings that take a moment, for the tests of several rooms: AllenNLP's own classifier, and a parser."""
+"""Short training runs for the tests of several packages: AllenNLP's own classifier, and a parser."""
 
 from __future__ import annotations
 

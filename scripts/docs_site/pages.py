@@ -178,9 +178,9 @@ def _arrows_as_table(text: str) -> str:
     """The code map with its arrows as a table: to draw the diagram, a page would load a script from elsewhere."""
     start, end = text.index("```mermaid"), text.index("```\n", text.index("```mermaid"))
     imports: dict[str, list[str]] = {}
-    for room, other in _ARROW.findall(text[start:end]):
-        imports.setdefault(room, []).append(other)
+    for package, other in _ARROW.findall(text[start:end]):
+        imports.setdefault(package, []).append(other)
     rows = "\n".join(
-        f"| `{room}` | {', '.join(f'`{other}`' for other in others)} |" for room, others in imports.items()
+        f"| `{package}` | {', '.join(f'`{other}`' for other in others)} |" for package, others in imports.items()
     )
-    return f"{text[:start]}| room | imports |\n|---|---|\n{rows}\n{text[end + 4 :]}"
+    return f"{text[:start]}| package | imports |\n|---|---|\n{rows}\n{text[end + 4 :]}"
