@@ -1,9 +1,9 @@
-"""Write further training questions from those of Break: the same decompositions, asked in the ways people type.
+"""Write further training questions from those of Break: the same decompositions, worded the way people type.
 
     python scripts/augment_questions.py --input train.csv --output augmented.csv --share 0.15 --seed 7
 
 Every kind below draws its own share of the rows. The output has the columns of Break's CSV and only the new rows; an id
-is that of the original with the kind behind it, so that the source of a row is still its first part.
+is the original's followed by the kind, so that its first part is still the source of the row.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _QUESTION_WORDS = frozenset(("what", "which", "who", "where", "when", "how", "wh
 
 Row = Mapping[str, str]
 Augmentation = Callable[[Row, Row, random.Random], "tuple[str, str] | None"]
-"""From a row, another row of its source and chance to a new question and its decomposition, or None."""
+"""From a row, another row of its source and a random generator to a new question and its decomposition, or None."""
 
 
 def plain(row: Row, _: Row, __: random.Random) -> tuple[str, str] | None:
@@ -58,7 +58,7 @@ def opened(row: Row, _: Row, chance: random.Random) -> tuple[str, str] | None:
 
 
 def misspelled(row: Row, _: Row, chance: random.Random) -> tuple[str, str] | None:
-    """With two letters of one long word swapped, in the question and in its decomposition, which copies it."""
+    """With two letters of one long word swapped, both in the question and in its decomposition, which copies it."""
     words = sorted(set(re.findall(r"\b[a-z]{5,}\b", row["question_text"])))
     if not words:
         return None
@@ -107,7 +107,7 @@ def _moved(step: str, count: int) -> str:
 
 
 def augment(rows: list[dict[str, str]], shares: Mapping[str, float], seed: int) -> list[dict[str, str]]:
-    """The new rows of all kinds, each kind drawn with a chance of its own from the seed."""
+    """The new rows of all kinds, each kind drawn independently from the seed."""
     by_source: dict[str, list[dict[str, str]]] = {}
     for row in rows:
         by_source.setdefault(source_of(row["question_id"]), []).append(row)
@@ -128,7 +128,11 @@ def augment(rows: list[dict[str, str]], shares: Mapping[str, float], seed: int) 
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), required=True)
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(list(AUGMENTATIONS)), help="Only these kinds.")
 @click.option(
-    "--share", type=click.FloatRange(0, 1), default=0.15, show_default=True, help="Of the rows, for each kind."
+    "--share",
+    type=click.FloatRange(0, 1),
+    default=0.15,
+    show_default=True,
+    help="The share of the rows, for each kind.",
 )
 @click.option("--seed", type=int, default=7, show_default=True)
 def main(source: Path, output: Path, kinds: tuple[str, ...], share: float, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""Measure how fast things are. Each benchmark is a module below ``benchmarks``, imported when it is asked for."""
+"""Measure how fast things are. Each benchmark is a module in ``benchmarks``, imported when it is used."""
 
 import click
 from script_errors import run_script
@@ -8,13 +8,13 @@ from qdecomp.terminal.lazy_group import LazyGroup
 # The name of a benchmark and what it measures. The module of the same name holds a click command ``command``.
 _BENCHMARKS = {
     "conversion": "Milliseconds a question from decomposition to graph and back, and what is lost.",
-    "copynet": "Training steps of CopyNet-BERT beside those of the CopyNet in allennlp-models.",
+    "copynet": "Training steps of CopyNet-BERT compared with those of the CopyNet in allennlp-models.",
     "decoding": "Milliseconds a question of greedy and ILP decoding, on gold graphs with noise.",
     "inference": "Questions a second of trained parsers, side by side.",
-    "lf_em": "LF-EM of this tree beside that of another one, and whether all verdicts are the same.",
+    "lf_em": "LF-EM of this clone compared with another one, and whether all verdicts are the same.",
     "metrics": "Pairs a second of LF-EM and other metrics, the time to import qdecomp, and memory.",
     "parse": "The bundled parser: cold start, one question, many questions, memory, and where the time goes.",
-    "scale": "How time and memory grow with the number of questions and of workers, and what many would take.",
+    "scale": "How time and memory grow with the number of questions and workers, and how long many workers would take.",
     "serve": "The service under load: throughput, latency, memory, a flood of bad requests, a stop.",
     "token_budget": "What is lost with fewer or more special tokens.",
 }

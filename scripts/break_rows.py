@@ -30,7 +30,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def write_rows(path: Path, rows: Iterable[dict[str, str]], *inputs: Path) -> None:
-    """Write a file that is whole or not there; one of the ``inputs`` is never written over."""
+    """Write a file that is complete or not there; none of the ``inputs`` is ever overwritten."""
     for source in inputs:
         if path.exists() and path.samefile(source):
             raise DataError(f"{path} is an input; choose another place for the output")

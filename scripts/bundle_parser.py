@@ -35,11 +35,11 @@ from qdecomp.terminal.progress import progress
 
 _CARD = Path(__file__).parent / "model_card.md"
 _TIMED = 200
-_CONTINUED = "A first training gave the weights that this one began with. "
+_CONTINUED = "Training started from the weights of an earlier run. "
 
 
 def measure(parser: Parser, gold: Gold, folder: Path) -> dict[str, Any]:
-    """LF-EM, exact match and SARI with intervals, overall and by source; how fast that was."""
+    """LF-EM, exact match and SARI with intervals, overall and by source, and how fast that was."""
     questions = [(example.question, example.question_id) for example in gold.examples]
     path = folder / "predictions.jsonl"
     valid = 0
@@ -79,7 +79,7 @@ def _rounded(score: Any) -> dict[str, float | int]:
 
 
 def _median_seconds(parser: Parser, gold: Gold) -> float:
-    """The time of one question, asked alone."""
+    """The time for one question, asked alone."""
     seconds = []
     for example in gold.examples[:: max(1, len(gold.examples) // _TIMED)]:
         started = time.perf_counter()
@@ -105,8 +105,8 @@ def _about_graph_parser(config: GraphConfig) -> dict[str, str]:
         ),
         "parts": (
             f"- The encoder {config.encoder}, with its embeddings as published and its layers fine-tuned, and four\n"
-            f"  feed-forward nets with biaffine scorers for edges and their {len(config.labels)} labels.\n"
-            f"  {special} special tokens stand behind every question; they are embedded outside of the encoder."
+            f"  feed-forward networks with biaffine scorers for edges and their {len(config.labels)} labels.\n"
+            f"  {special} special tokens follow every question; they are embedded outside the encoder."
         ),
         "rounded": "The encoder's matrices",
         "search": (
@@ -174,7 +174,7 @@ def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[s
 
 
 def training_of(loaded: Any) -> dict[str, Any]:
-    """The settings of the training that the card names."""
+    """The training settings that the card names."""
     params = loaded.config.params
     trainer, loader = params["trainer"], params["data_loader"]["batch_sampler"]
     rates = trainer["optimizer"]

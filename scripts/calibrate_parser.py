@@ -1,8 +1,8 @@
-"""Fit the confidence of a bundled parser or a consensus on rows that it was not trained on, and store it with it.
+"""Fit the confidence of a bundled parser or a consensus on held-out rows, and store it with the parser.
 
     python scripts/calibrate_parser.py --parser FOLDER --gold held_out.csv --check dev.csv
 
-Prints the expected calibration error and a table of thresholds, on the rows to check if there are some. With
+Prints the expected calibration error and a table of thresholds, for the rows of ``--check`` if there are any. With
 ``--dry-run`` nothing is stored.
 """
 
@@ -49,13 +49,13 @@ def answers_and_verdicts(parser: Path, gold_path: Path) -> tuple[list[Prediction
 
 
 def show(name: str, calibration: Calibration, predictions: list[Prediction], verdicts: list[bool]) -> None:
-    """Print how far the confidence is from the truth, and what thresholds leave."""
+    """Print how far the confidence is from the truth, and what thresholds keep."""
     pairs = [(calibration(each), verdict) for each, verdict in zip(predictions, verdicts, strict=True)]
     confidences = [confidence for confidence, _ in pairs if confidence is not None]
     right = [verdict for confidence, verdict in pairs if confidence is not None]
     error = expected_calibration_error(confidences, right)
     print(f"{name}: {len(confidences):,} plans, expected calibration error {error:.4f}")
-    print("threshold  kept  right of them")
+    print("threshold  kept  of these, right")
     for row in kept_shares(confidences, right):
         share = "-" if row.right is None else f"{row.right:.3f}"
         print(f"{row.threshold:9.1f}  {row.kept:.3f}  {share}")
@@ -77,10 +77,12 @@ def store(parser: Path, calibration: Calibration) -> None:
 @click.command()
 @click.option("--parser", "source", required=True, help="The folder of a bundled parser, or the file of a consensus.")
 @click.option("--gold", type=click.Path(path_type=Path), required=True, help="Break's CSV; rows not trained on.")
-@click.option("--check", type=click.Path(path_type=Path), help="Break's CSV to measure on, other rows than --gold.")
+@click.option(
+    "--check", type=click.Path(path_type=Path), help="Break's CSV to measure on, with other rows than --gold."
+)
 @click.option("--dry-run", is_flag=True, help="Store nothing.")
 def main(source: str, gold: Path, check: Path | None, dry_run: bool) -> None:
-    """Fit the confidence of a parser and store it with it."""
+    """Fit the confidence of a parser and store it with the parser."""
     parser = parser_path(source)
     predictions, verdicts = answers_and_verdicts(parser, gold)
     calibration = fit_calibration(predictions, verdicts)

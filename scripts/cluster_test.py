@@ -1,10 +1,10 @@
-"""Parse a file on a real Dask cluster that is treated badly, and compare with a run without Dask, byte for byte.
+"""Parse a file on a real Dask cluster while killing its parts, and compare with a run without Dask, byte for byte.
 
     python scripts/cluster_test.py questions.txt --folder out/cluster_test
 
 A scheduler and two worker processes run on this machine. On the way, a worker is killed, the scheduler and all workers
-are killed and started again, and the command is killed and started again, each with SIGKILL. If this program is
-stopped, the run without Dask continues where it was when it is started again.
+are killed and started again, and the command is killed and started again, each with SIGKILL. If this program is stopped
+and started again, the run without Dask resumes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SECONDS_BETWEEN_LOOKS = 0.2
 
 
 def main() -> int:
-    """Run both and tell whether they are equal."""
+    """Run both and say whether they are equal."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--folder", type=Path, required=True, help="where both outputs and the logs go")
@@ -75,20 +75,20 @@ class Run:
             self.process = subprocess.Popen(self._command, stderr=log)
 
     def wait_for(self, lines: int) -> None:
-        """Wait until it has written so many lines."""
+        """Wait until it has written this many lines."""
         while lines_of(self._output) < lines:
             if self.process.poll() is not None:
                 raise SystemExit(f"the command ended with {self.process.returncode}; see {self._log}")
             time.sleep(_SECONDS_BETWEEN_LOOKS)
 
     def kill(self) -> None:
-        """End the command without a word."""
+        """End the command without warning."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
 
 def kill_a_worker(cluster: DaskCluster) -> None:
-    """End one of the workers without a word."""
+    """End one of the workers without warning."""
     from qdecomp.cluster.dask_pool import connect
 
     client = connect(cluster.address, 60)

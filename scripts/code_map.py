@@ -3,8 +3,8 @@
     python scripts/code_map.py            # write it
     python scripts/code_map.py --check    # exit with 1 if it is not current
 
-Every folder of ``qdecomp`` is a package. The modules at the top of ``qdecomp`` form the package ``top``; the plain values
-at the top of ``data_structures`` form the package ``data_structures``.
+Every folder of ``qdecomp`` is a package. The modules at the top of ``qdecomp`` form the package ``top``; the plain
+values at the top of ``data_structures`` form the package ``data_structures``.
 """
 
 from __future__ import annotations

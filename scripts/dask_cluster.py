@@ -1,4 +1,4 @@
-"""A real Dask scheduler with worker processes on this machine, to be killed."""
+"""A real Dask scheduler with worker processes on this machine, made to be killed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SETTINGS = {
 
 
 class DaskCluster:
-    """A scheduler and two workers, each in a process of its own, on a port that stays the same after a restart."""
+    """A scheduler and two workers, each in its own process, on a port that stays the same after a restart."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,6 +1,6 @@
-"""The bundled parser, and the main job on the sample data from nothing: convert, train, predict, evaluate and show.
+"""The bundled parser, and the main job on the sample data from scratch: convert, train, predict, evaluate and show.
 
-Run it with ``make demo``. It writes below ``out/demo`` only, and removes what an earlier run left there.
+Run it with ``make demo``. It writes only below ``out/demo``, and removes what an earlier run left there.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ STEPS = (
     ),
 )
 
-# Files in out/ only; messages that say how it goes; one thread, as two are slow when the cores are busy.
+# Files only in out/; progress messages; one thread, because two are slow if the cores are busy.
 ENVIRONMENT = {
     "ALLENNLP_CACHE_ROOT": str(ROOT / OUT / "cache"),
     "QDECOMP_CACHE": str(ROOT / OUT / "cache"),
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def run(command: str) -> None:
-    """Run a command of this environment; its end with an error is the end of the demo."""
+    """Run a command of this environment; if it fails, the demo ends."""
     program, *arguments = shlex.split(command)
     started = time.monotonic()
     code = subprocess.run(

@@ -1,7 +1,7 @@
-"""Try inputs that nobody would write on every door of the package, and tell what should not have happened.
+"""Try inputs that nobody would write on every entry point of the package, and report what should not have happened.
 
-Told are errors that are not ours, values that are not read back, and inputs that take more than 2 s of processor time
-or more than 1 GB, each with the shortest input that shows it. The exit code is 1 if there is anything to tell.
+It reports errors that are not ours, values that cannot be read back, and inputs that take more than 2 s of CPU time or
+more than 1 GB, each with the shortest input that shows it. The exit code is 1 if there is anything to report.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import click
 from fuzzing.running import Outcome, finding_to_json, run_target
 from fuzzing.targets import TARGETS
 
-# Threads that wait for each other would count as time of an input.
+# Threads that wait for each other would add to the time of an input.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# No slice is longer, so that all targets have their turn early.
+# No time slice is longer, so that all targets get an early turn.
 _LONGEST_SLICE = 60.0
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -27,7 +27,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("targets", nargs=-1, type=click.Choice(list(TARGETS)), metavar=f"[{'|'.join(TARGETS)}]...")
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="For all together.")
-@click.option("--inputs", type=click.IntRange(min=1), default=10**9, help="At most so many for each.")
+@click.option("--inputs", type=click.IntRange(min=1), default=10**9, help="At most this many for each.")
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Two runs with one seed begin with the same inputs."
 )
@@ -46,7 +46,7 @@ def main(targets: tuple[str, ...], seconds: float, inputs: int, seed: int, outpu
             left = inputs - outcomes[name].inputs
             if left > 0 and (number == 0 or time.monotonic() < end):
                 time_slice = min(_LONGEST_SLICE, seconds * TARGETS[name].share / whole)
-                # Each slice has seeds of its own.
+                # Each slice has its own seeds.
                 outcomes[name].add(run_target(name, seed * 10**9 + number * 10**6, time_slice, left, _teller(name)))
                 _write(outcomes, output)
         number += 1
@@ -56,7 +56,7 @@ def main(targets: tuple[str, ...], seconds: float, inputs: int, seed: int, outpu
 
 
 def _teller(name: str) -> Callable[[Outcome], None]:
-    """Tells on standard error, every few seconds, how far the turn of a target is."""
+    """Reports the progress of a target on standard error, every few seconds."""
     told = time.monotonic()
 
     def tell(outcome: Outcome) -> None:

@@ -1,4 +1,4 @@
-"""Kill commands at random moments, run each again, and compare what they wrote with runs that nobody killed.
+"""Kill commands at random moments, run each again, and compare what they wrote with uninterrupted runs.
 
 All modules are imported once and every run is forked from here, so that the moments fall into the work and not into
 imports. The exit code is 1 if an output differs or a second run fails.
@@ -25,11 +25,11 @@ from typing import Any
 import click
 
 _ROOT = Path(__file__).resolve().parents[1]
-# One kill in so many is one of a training, which takes longest.
+# One kill in this many is that of a training run, which takes longest.
 _SHARES = {"convert": 6, "parse": 4, "evaluate": 5, "report": 4, "train": 1}
 _ROWS = 250
 _QUESTIONS = 40
-# Of a training, what time and machine decide is left out.
+# What depends on time and machine in a training run is left out.
 _BEST = "best_"
 
 
@@ -117,7 +117,7 @@ JOBS: Mapping[str, Job] = MappingProxyType(
 
 
 def write_inputs(folder: Path) -> None:
-    """Files made of the sample set."""
+    """Files made from the sample set."""
     with (_ROOT / "data" / "train.csv").open(encoding="utf-8", newline="") as stream:
         header, *rows = csv.reader(stream)
     for name, part in (("rows.csv", rows[:_ROWS]), ("few.csv", rows[:12])):
@@ -162,12 +162,12 @@ def prepare(names: Sequence[str]) -> None:
 
 
 def start(job: Job, arguments: list[str], log: Path) -> int:
-    """Run a command in a process of its own and process group; its number."""
+    """Run a command in its own process and process group; returns its id."""
     process = os.fork()
     if process:
         return process
     os.setsid()
-    # With the graphs of an earlier run, a command would be done before it can be killed.
+    # With the graphs of an earlier run, a command would finish before it can be killed.
     os.environ["QDECOMP_CACHE"] = str(log.parent / "cache")
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for stream in (1, 2):
@@ -198,12 +198,12 @@ def _run(job: Job, arguments: list[str]) -> int:
 
 
 def wait(process: int) -> int:
-    """The exit code of a process; below zero, it is that of a signal."""
+    """The exit code of a process; a negative one is that of a signal."""
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
 class KillTest:
-    """The runs that nobody killed, and how long they took."""
+    """The uninterrupted runs, and how long they took."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
@@ -216,7 +216,7 @@ class KillTest:
         self.number = 0
 
     def kill(self, name: str) -> tuple[bool, str | None]:
-        """Kill a command once: whether it was killed and not done before, and what is wrong after the second run."""
+        """Kill a command once: whether it was killed before it finished, and what is wrong after the second run."""
         if name not in self._expected:
             self._learn(name)
         self.number += 1
@@ -228,7 +228,7 @@ class KillTest:
         was_killed = wait(process) == -signal.SIGKILL
         # How long a run takes depends on what else the machine does.
         self._seconds[name] *= 1.05 if was_killed else 0.7
-        # A report that is whole is made again all the same.
+        # A complete report is made again anyway.
         wrong = self._second_run(name, folder) if was_killed else None
         if wrong is None:
             shutil.rmtree(folder)
@@ -245,7 +245,7 @@ class KillTest:
         return f"{name}: other content in {', '.join(differing[:5])}; see {folder}" if differing else None
 
     def _learn(self, name: str) -> None:
-        """Run a command to its end, twice: what depends on the moment would look like a loss."""
+        """Run a command to its end, twice: what differs between runs would look like a loss."""
         job = JOBS[name]
         results = []
         for number in range(2):
@@ -259,7 +259,7 @@ class KillTest:
             results.append(job.written(folder))
         if results[0] != results[1]:
             differing = sorted(part for part in results[0] if results[0][part] != results[1].get(part))
-            raise SystemExit(f"{name}: two runs that nobody killed differ in {', '.join(differing[:5])}")
+            raise SystemExit(f"{name}: two uninterrupted runs differ in {', '.join(differing[:5])}")
         self._expected[name] = results[0]
 
 
@@ -278,7 +278,7 @@ def _has_group(process: int) -> bool:
     "--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file, as they come."
 )
 def main(commands: tuple[str, ...], kills: int, seed: int, json_path: Path | None) -> None:
-    """Kill commands at random moments and compare what they wrote in the end with runs that nobody killed."""
+    """Kill commands at random moments and compare what they finally wrote with uninterrupted runs."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     names = commands or tuple(JOBS)
     prepare(names)

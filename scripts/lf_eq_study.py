@@ -1,7 +1,7 @@
-"""What the metric by meaning (LF-Eq) does on real data: makes all figures about it again.
+"""How LF-Eq, the metric of meaning, does on real data: reproduces all figures about it.
 
-``python scripts/lf_eq_study.py PART`` with one of the parts below; Break and the reference outputs are found as the
-tests do (see CONTRIBUTING.md).
+``python scripts/lf_eq_study.py PART`` with one of the parts below; Break and the reference outputs are found as in
+the tests (see CONTRIBUTING.md).
 """
 
 from __future__ import annotations
@@ -62,15 +62,15 @@ def _examples(*names: str) -> list[BreakExample]:
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """Make the figures about LF-Eq again."""
+    """Reproduce the figures about LF-Eq."""
 
 
 @main.command("changes")
 @click.option("--questions", default=6000, show_default=True, help="How many gold decompositions are changed.")
 @click.option("--seed", default=19, show_default=True)
-@click.option("--show", default=0, show_default=True, help="How many changes to show that are not seen.")
+@click.option("--show", default=0, show_default=True, help="How many undetected changes to show.")
 def changes_command(questions: int, seed: int, show: int) -> None:
-    """Changes of gold decompositions: which are seen."""
+    """Changes to gold decompositions: which of them are detected."""
     generator = random.Random(seed)
     examples = generator.sample(_examples("train"), questions)
     words = sorted({word for example in examples[:2000] for word in _content_words(example.question)})

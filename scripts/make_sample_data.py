@@ -22,7 +22,7 @@ COLUMNS = ("question_id", "question_text", "decomposition", "operators", "split"
 
 
 def make_splits() -> dict[str, list[list[str]]]:
-    """The rows of ``train`` and ``dev``: every shape has its turn before any has its second one."""
+    """The rows of ``train`` and ``dev``: every shape has its first turn before any has its second."""
     turns = TRAIN_ROWS_PER_SHAPE + DEV_ROWS_PER_SHAPE
     filled: list[tuple[str, list[list[Row]]]] = []
     for source in SOURCES:
@@ -40,7 +40,7 @@ def make_splits() -> dict[str, list[list[str]]]:
 
 
 def write_csv(path: Path, rows: Iterable[Sequence[str]]) -> None:
-    """Write Break's columns and the rows, with the line ends of any platform's ``\\n``."""
+    """Write Break's columns and the rows, with ``\\n`` as the line end on every platform."""
     with write_text_atomically(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)

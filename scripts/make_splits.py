@@ -1,10 +1,10 @@
-"""Cut Break's training rows for experiments: nested subsets, all sources but one, or rows held out of training.
+"""Split Break's training rows for experiments: nested subsets, all sources but one, or held-out rows.
 
     python scripts/make_splits.py subsets --input train.csv --output splits/          # 1, 5, 10, 20, 50 and 100 percent
     python scripts/make_splits.py leave-one-out --input train.csv --output splits/    # a folder for each source
     python scripts/make_splits.py holdout --input train.csv --output splits/          # fit.csv and holdout.csv
 
-Every split depends on the rows and the seed alone.
+Every split depends only on the rows and the seed.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def subsets(rows: Rows, percentages: Sequence[int], seed: int) -> dict[int, Rows
 
 
 def hold_out(rows: Rows, one_of: int) -> tuple[Rows, Rows]:
-    """Rows to train on and about one row of ``one_of`` to keep apart, chosen by the question's words.
+    """Rows to train on and about one in ``one_of`` rows to hold out, chosen by the question's words.
 
-    So a question that is there twice, with other capitals or punctuation, is on one side.
+    So a question that occurs twice, with other capitals or punctuation, is on one side only.
     """
     parts: tuple[Rows, Rows] = ([], [])
     for row in rows:
@@ -72,7 +72,7 @@ def hold_out(rows: Rows, one_of: int) -> tuple[Rows, Rows]:
 
 @click.group(help=__doc__)
 def main() -> None:
-    """Cut Break's training rows for experiments."""
+    """Split Break's training rows for experiments."""
 
 
 _input = click.option("--input", "source", type=click.Path(path_type=Path), required=True, help="Break's CSV.")
@@ -94,7 +94,7 @@ def subsets_command(source: Path, output: Path, seed: int) -> None:
 @main.command("leave-one-out")
 @_input
 @_output
-@click.option("--source", "sources", multiple=True, default=SOURCES, show_default=True, help="Leave only these out.")
+@click.option("--source", "sources", multiple=True, default=SOURCES, show_default=True, help="Leave out only these.")
 def leave_one_out_command(source: Path, output: Path, sources: tuple[str, ...]) -> None:
     """Write a folder for each source: train.csv without its rows, left_out.csv with them."""
     rows = read_rows(source)
@@ -112,7 +112,9 @@ def leave_one_out_command(source: Path, output: Path, sources: tuple[str, ...]) 
 @main.command("holdout")
 @_input
 @_output
-@click.option("--one-of", type=click.IntRange(2), default=30, show_default=True, help="About one row of so many.")
+@click.option(
+    "--one-of", type=click.IntRange(2), default=30, show_default=True, help="Hold out about one row in this many."
+)
 def holdout_command(source: Path, output: Path, one_of: int) -> None:
     """Write fit.csv to train on and holdout.csv to calibrate on."""
     fit, held_out = hold_out(read_rows(source), one_of)

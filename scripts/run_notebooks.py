@@ -1,4 +1,4 @@
-"""Run the notebooks in docs/notebooks from top to bottom and store what they show.
+"""Run the notebooks in docs/notebooks from top to bottom and store their output.
 
     python scripts/run_notebooks.py            # run them and store the outputs
     python scripts/run_notebooks.py --check    # exit with 1 if a stored output is not what the cell shows
@@ -21,7 +21,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[1] / "docs" / "notebooks"
 
 
 def run_notebook(notebook: dict[str, Any]) -> dict[str, Any]:
-    """The notebook with the outputs that its cells have now; a cell that raises an error stops it."""
+    """The notebook with the current outputs of its cells; a cell that raises an error stops it."""
     names: dict[str, Any] = {"__name__": "__main__"}
     cells = []
     for number, cell in enumerate(notebook["cells"], start=1):

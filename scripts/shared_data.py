@@ -1,6 +1,6 @@
-"""The one way to data that is not part of the project: the folder that QDECOMP_SHARED_DATA names.
+"""The only access to data that is not part of the project: the folder that QDECOMP_SHARED_DATA names.
 
-Tests that need it are skipped, and benchmarks ask for a path, where the variable is not set.
+If the variable is not set, tests that need the data are skipped, and benchmarks ask for a path.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SOURCES = {
 
 
 def shared_data() -> Path | None:
-    """The folder of shared data, or None where the switch is off."""
+    """The folder of shared data, or None if the variable is not set."""
     name = os.environ.get(SWITCH, "")
     if not name:
         return None
@@ -38,7 +38,7 @@ def shared_data() -> Path | None:
 
 
 def from_shared_data(option: str, *names: str) -> Callable[[], Path]:
-    """A default for an option: this file or folder of the shared data, looked for where the option is not given."""
+    """A default for an option: this file or folder of the shared data, looked up if the option is not given."""
 
     def default() -> Path:
         folder = shared_data()

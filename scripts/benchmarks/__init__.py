@@ -1,1 +1,1 @@
-"""The benchmarks of ``scripts/benchmark.py``, one a module, each with a click command called ``command``."""
+"""The benchmarks of ``scripts/benchmark.py``, one module each, with a click command called ``command``."""

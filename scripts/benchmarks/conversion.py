@@ -1,8 +1,8 @@
-"""How long the way from a decomposition to its graph and back takes, stage by stage, and what is lost.
+"""How long it takes from a decomposition to its graph and back, stage by stage, and what is lost.
 
-The stages are measured on one core in a process of their own, after start-up (loading the lexicons and the solver,
-and converting one made-up question). The whole file is then converted as ``qdecomp convert`` does it. On a busy
-machine, look at the processor's seconds.
+The stages are measured on one core in a separate process, after start-up (loading the lexicons and the solver, and
+converting one made-up question). The whole file is then converted as ``qdecomp convert`` does it. On a busy machine,
+look at the CPU seconds.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ _FILES = tuple(from_shared_data("--input", "break", name) for name in ("train.cs
 )
 @click.option("--questions", default=2000, show_default=True, help="How many questions to measure by stages.")
 @click.option("--special-tokens", default="default", show_default=True, help="default or paper.")
-@click.option("--processes", default=2, show_default=True, help="Cores for the whole files; 0 leaves them out.")
+@click.option("--processes", default=2, show_default=True, help="Cores for the whole files; 0 skips them.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")
 def command(
     paths: tuple[Path, ...], questions: int, special_tokens: str, processes: int, json_path: Path | None
 ) -> None:
-    """Milliseconds a question, and rows a second of whole files."""
+    """Milliseconds per question, and rows per second for whole files."""
     stages = in_fresh_process(measure_stages, paths, questions, special_tokens)
     rows = tuple((name, *(f"{value:.2f}" for value in stages["stages"][name].values())) for name in _STAGES)
     note = f"{stages['questions']} questions; {stages['over_one_second']} over one second; {stages['memory_mb']:.0f} MB"
@@ -71,7 +71,7 @@ def command(
 
 
 class _Stopwatch:
-    """The processor's milliseconds of each run of each stage."""
+    """The CPU milliseconds of each run of each stage."""
 
     def __init__(self) -> None:
         self.times: dict[str, list[float]] = {name: [] for name in _STAGES}
@@ -86,7 +86,7 @@ class _Stopwatch:
 
 
 def measure_stages(paths: tuple[Path, ...], questions: int, special_tokens: str) -> dict[str, Any]:
-    """The processor's time for each stage, over questions that are evenly spread over the files."""
+    """The CPU time of each stage, over questions spread evenly over the files."""
     from qdecomp.data_structures.conversion.chain import convert
     from qdecomp.data_structures.errors import QDecompError
     from qdecomp.data_structures.lf_em.round_trip import check_round_trip
@@ -140,7 +140,7 @@ def _figures(values: list[float]) -> dict[str, float]:
 
 
 def measure_file(path: Path, special_tokens: str, processes: int) -> dict[str, Any]:
-    """Convert a whole file as the command does; memory is that of the parent and of as many largest children."""
+    """Convert a whole file as the command does; memory is that of the parent plus as many times the largest child."""
     from joblib.externals.loky import get_reusable_executor
 
     from qdecomp.data_structures.special_tokens import PRESETS

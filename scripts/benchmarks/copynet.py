@@ -1,11 +1,11 @@
-"""Training throughput of CopyNet-BERT beside the CopyNet of ``allennlp-models``, step by step in one process.
+"""Training throughput of CopyNet-BERT and of the CopyNet in ``allennlp-models``, step by step in one process.
 
-Both read the same rows, with the same tokens to write, with the same encoder, whose input embeddings are frozen, have
-decoders of the same sizes (as wide as the encoder), the same least count of target tokens and as many rows a step. Each
-makes its batches and steps as it is usually trained: ours by ``length_grid`` and ``fused_adam``, theirs by ``bucket``
-and ``adam``. The steps are spread evenly over the lengths of an epoch's batches, so that both see what an epoch sees,
-and both take turns step by step, so that whatever else the machine does slows down both. ``allennlp-models`` is no part
-of the project and is installed aside; the message that says that it is missing says how.
+Both read the same rows, with the same target tokens and the same encoder, whose input embeddings are frozen. Their
+decoders have the same sizes (as wide as the encoder), the same minimum count of target tokens and as many rows per
+step. Each makes its batches and steps as it is usually trained: ours with ``length_grid`` and ``fused_adam``, theirs
+with ``bucket`` and ``adam``. The steps are spread evenly over the lengths of an epoch's batches, so that both see what
+an epoch sees, and both take turns step by step, so that whatever else the machine does slows down both.
+``allennlp-models`` is not part of the project and is installed separately; if it is missing, the message says how.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _step(contestant: Contestant, batch: Any) -> Clock:
 
 
 def _race(contestants: Sequence[Contestant], lengths: Sequence[int], steps: int) -> list[Throughput]:
-    """Train all for some steps, turn by turn; the first steps of each do not count."""
+    """Train all for some steps, taking turns; the first steps of each do not count."""
     batches = [each.batches(lengths, steps) for each in contestants]
     clocks = [
         [_step(*turn) for turn in zip(contestants, together, strict=True)] for together in zip(*batches, strict=True)
@@ -199,7 +199,7 @@ def _table(results: Sequence[Throughput], title: str) -> Table:
 def command(
     data: Path, encoder: str, batch_size: int, embedding_dim: int, steps: int, threads: int, json_path: Path | None
 ) -> None:
-    """Train both for some steps, turn by turn, and compare rows a second."""
+    """Train both for some steps, taking turns, and compare rows per second."""
     if find_spec("allennlp_models") is None:
         raise DataError(f"allennlp-models is not installed; run {_INSTALL}, and set PYTHONPATH={_FOLDER}")
     import torch

@@ -1,7 +1,7 @@
-"""What decoding costs, greedy and to the most probable valid graph: on gold graphs with noise, or on a parser's.
+"""What decoding costs, greedily and to the most probable valid graph: on gold graphs with noise, or a parser's graphs.
 
-Without a parser, a gold graph becomes probabilities by scores for its edges and labels, to which noise is added, and by
-doubts: other ends for some of its edges that are scored much higher than all other pairs.
+Without a parser, a gold graph becomes probabilities: its edges and labels get scores, noise is added, and some edges
+get doubts, other ends that are scored much higher than all other pairs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DOUBTS_PER_EDGE = 2
 
 
 class Softener:
-    """Makes probabilities of gold graphs."""
+    """Makes probabilities from gold graphs."""
 
     def __init__(self, graphs: Sequence[DependencyGraph], noise: float, seed: int) -> None:
         counts = Counter(label for graph in graphs for label in graph.labels().values())
@@ -67,7 +67,7 @@ class Softener:
 
 
 class Problem(NamedTuple):
-    """What a decoder is given, and the graph that it is to find."""
+    """What a decoder is given, and the graph that it should find."""
 
     tokens: Sequence[str]
     edges: np.ndarray
@@ -92,7 +92,7 @@ def parsed(graphs: Sequence[DependencyGraph], parser: GraphParser) -> Iterator[P
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One source of probabilities; times are CPU milliseconds for a question."""
+    """One source of probabilities; times are CPU milliseconds per question."""
 
     source: str
     questions: int
@@ -127,7 +127,7 @@ def measure(source: str, problems: Iterable[Problem], count: int, time_limit: fl
     mended = [time for time, (_, decoded) in zip(times, pairs, strict=True) if decoded.broken]
     others = [time for time, (_, decoded) in zip(times, pairs, strict=True) if not decoded.broken]
     if not mended or not others:
-        raise DataError(f"{source}: all or none of the greedy graphs are valid; give another noise or more rows")
+        raise DataError(f"{source}: all or none of the greedy graphs are valid; give other noise or more rows")
     return Outcome(
         source=source,
         questions=len(pairs),
@@ -188,9 +188,7 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
         )
         for each in outcomes
     )
-    note = (
-        "Times are means of CPU milliseconds a question; the last three are of those whose greedy graph is not valid."
-    )
+    note = "Times are mean CPU milliseconds per question; the last three are for those whose greedy graph is not valid."
     return Table("Decoding on one core, after the solver is loaded", columns, rows, note=note)
 
 

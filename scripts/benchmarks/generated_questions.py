@@ -1,4 +1,4 @@
-"""Questions with decompositions and predictions, as many as are asked for, made of patterns and words by chance."""
+"""Any number of random questions with decompositions and predictions, made from patterns and words."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ _SYLLABLES = _words("ka lo mir ten dor vel an ri so bel har nim tu pas ger ol en
 
 
 def generate_questions(count: int, seed: int = 0) -> Iterator[GeneratedQuestion]:
-    """Questions by chance: about half of the predictions are as the decomposition, or mean the same."""
+    """Random questions: about half of the predictions equal the decomposition, or mean the same."""
     chance = random.Random(seed)
     for number in range(count):
         source, pattern, steps = chance.choice(_PATTERNS)

@@ -1,4 +1,4 @@
-"""How many questions a second trained parsers answer, side by side: from the text to the prediction record.
+"""How many questions per second trained parsers answer, side by side: from the text to the prediction record.
 
 All parsers get the same questions in one process and take turns, chunk by chunk, so that whatever else the machine
 does slows down all of them alike. Tokenisation is included, loading a parser is not.
@@ -48,7 +48,7 @@ class Speed:
 
     @property
     def slowest_batches(self) -> float:
-        """Seconds that 95 of 100 batches do not exceed."""
+        """The 95th percentile of the seconds of batches."""
         return sorted(self.latencies)[int(0.95 * (len(self.latencies) - 1))]
 
 
@@ -99,7 +99,7 @@ def profile(name: str, parser: Any, questions: Sequence[tuple[str, str]]) -> Tab
     rows.sort(key=lambda row: -row[2])
     count = len(questions)
     table_rows = tuple((text, f"{calls / count:.1f}", f"{1000 * seconds / count:.2f}") for text, calls, seconds in rows)
-    note = "Time includes the functions that are called; the profile itself makes all of it slower."
+    note = "Time includes called functions; profiling itself slows everything down."
     columns = ("function", "calls a question", "ms a question")
     return Table(f"Profile of {name}, batch 1", columns, table_rows[:_PROFILE_ROWS], note=note)
 
@@ -121,7 +121,7 @@ def _table(speeds: Sequence[Speed], threads: int) -> Table:
 
 
 def _spread(rows: Sequence[Row], count: int) -> list[Row]:
-    """So many of the rows, evenly spread, as files are often sorted by source; all if there are fewer."""
+    """This many of the rows, evenly spread, because files are often sorted by source; all if there are fewer."""
     step = max(len(rows) / count, 1.0)
     return [rows[int(number * step)] for number in range(min(count, len(rows)))]
 
@@ -140,7 +140,7 @@ def _spread(rows: Sequence[Row], count: int) -> list[Row]:
 @click.option("--count", type=click.IntRange(min=1), default=500, show_default=True, help="How many, evenly spread.")
 @click.option("--batch-sizes", default="1,32", show_default=True, help="Comma-separated.")
 @click.option("--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Threads of torch.")
-@click.option("--profile", "profiled", type=click.IntRange(min=0), default=0, help="Profile so many questions.")
+@click.option("--profile", "profiled", type=click.IntRange(min=0), default=0, help="Profile this many questions.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
 def command(
     parsers: Sequence[tuple[str, str, str]],
@@ -151,7 +151,7 @@ def command(
     profiled: int,
     json_path: Path | None,
 ) -> None:
-    """Measure questions a second of trained parsers, side by side."""
+    """Measure how many questions per second trained parsers answer, side by side."""
     import torch
 
     from qdecomp.data.break_reader import read_examples

@@ -1,7 +1,7 @@
-"""LF-EM of this tree beside that of another one: pairs a CPU second, and whether every verdict is the same.
+"""LF-EM of this clone and of another one: pairs per CPU second, and whether every verdict is the same.
 
 The pairs are those of the reference files, and generated ones: a decomposition of Break against itself with a few
-changes of the kind that parsers make. Each tree scores all of them in a process of its own.
+changes of the kind that parsers make. Each clone scores all of them in a separate process.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WORDS = (
     "teams",
     "#1",
 )
-# Scores the rows of a file and writes what came out, one line for each; run with the tree's folder on the path.
+# Scores the rows of a file and writes the results, one line for each; run with the clone's folder on the path.
 _SCORE = """
 import json, sys, time
 from pathlib import Path
@@ -69,7 +69,7 @@ print(json.dumps([seconds[False], seconds[True]]))
 
 @dataclass(frozen=True, slots=True)
 class TreeSpeed:
-    """How fast a tree scored some pairs, as published and then strictly."""
+    """How fast a clone scored some pairs, as published and then strictly."""
 
     tree: str
     pairs_of: str
@@ -90,7 +90,7 @@ def generate_pairs(rows: Sequence[tuple[str, str]], count: int, seed: int) -> It
         question, gold = chance.choice(rows)
         steps = [step.strip().removeprefix("return").strip() for step in gold.split(";")]
         for _ in range(chance.randrange(4)):
-            # A change that does not fit, such as one of a second step where there is one, is no change.
+            # A change that does not apply, such as to a second step if there is only one, changes nothing.
             with suppress(IndexError, ValueError):
                 chance.choice(_CHANGES)(steps, chance)
         yield question, " ;".join(f"return {step}" for step in steps), gold
@@ -149,7 +149,7 @@ _CHANGES = (
 
 
 def score_in_tree(tree: Path, pairs_of: str, rows: Sequence[Row], folder: Path) -> tuple[TreeSpeed, Path]:
-    """Score rows with the code of a tree; the file has what LF-EM said, line by line."""
+    """Score rows with the code of a clone; the file has LF-EM's results, line by line."""
     given, found = folder / f"{pairs_of}.jsonl", folder / f"{pairs_of}.{abs(hash(str(tree)))}.jsonl"
     with given.open("w", encoding="utf-8") as stream:
         stream.writelines(json.dumps(row) + "\n" for row in rows)
@@ -196,8 +196,8 @@ def _table(speeds: Sequence[TreeSpeed], differences: dict[str, int]) -> Table:
         for each in speeds
     ]
     columns = ("pairs of", "tree", "pairs", "pairs/CPU s", "both metrics", "different")
-    note = "Both metrics: verdicts a CPU second when the strict one follows for the same pairs, as in qdecomp evaluate."
-    return Table("LF-EM, tree beside tree", columns, tuple(cells), text_columns=2, note=note)
+    note = "Both metrics: verdicts per CPU second if the strict one follows for the same pairs, as in qdecomp evaluate."
+    return Table("LF-EM, two clones side by side", columns, tuple(cells), text_columns=2, note=note)
 
 
 @click.command("lf_em")
@@ -208,7 +208,7 @@ def _table(speeds: Sequence[TreeSpeed], differences: dict[str, int]) -> Table:
     help="The folder of another clone.",
 )
 @shared_data_option("--reference", "reference", meaning="The folder with lf_em_a.jsonl and lf_em_b.jsonl.")
-@shared_data_option("--data", "break", "train.csv", meaning="Break's CSV, of whose decompositions pairs are generated.")
+@shared_data_option("--data", "break", "train.csv", meaning="Break's CSV, whose decompositions give the pairs.")
 @click.option("--generated", type=click.IntRange(min=0), default=200_000, show_default=True, help="How many of these.")
 @click.option("--rows", type=click.IntRange(min=1), help="Only the first rows of each reference file.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the generated pairs.")
@@ -216,7 +216,7 @@ def _table(speeds: Sequence[TreeSpeed], differences: dict[str, int]) -> Table:
 def command(
     against: Path, reference: Path, data: Path, generated: int, rows: int | None, seed: int, json_path: Path | None
 ) -> None:
-    """Score the same pairs with two trees, and count verdicts, errors and normal forms that differ.
+    """Score the same pairs with two clones, and count verdicts, errors and normal forms that differ.
 
     Exits with code 1 if any does.
     """

@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 @dataclass
 class Clock:
-    """Seconds that a ``with clock()`` block took, on the wall and on the processor."""
+    """Seconds that a ``with clock()`` block took: wall time and CPU time."""
 
     wall: float = 0.0
     cpu: float = 0.0
@@ -34,7 +34,7 @@ class Clock:
 
 @contextmanager
 def clock() -> Iterator[Clock]:
-    """Measure a block; on a busy machine the processor's time is the steadier of the two."""
+    """Measure a block; on a busy machine, CPU time is the more reliable of the two."""
     measured = Clock()
     wall, cpu = time.perf_counter(), time.process_time()
     try:
@@ -44,13 +44,13 @@ def clock() -> Iterator[Clock]:
 
 
 def children_cpu() -> float:
-    """Seconds of processor time of all processes that this one started and that have ended, with theirs."""
+    """CPU seconds of all ended processes that this one started, including their children."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def peak_memory_mb() -> float:
-    """The most memory that this process ever held, in megabytes."""
+    """The peak memory of this process, in megabytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if platform.system() == "Darwin" else 2**10)
 
@@ -61,7 +61,7 @@ def median_ms(seconds: Sequence[float]) -> float:
 
 
 def in_fresh_process(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run a function of a module in a new interpreter, so that nothing is warm or cached from before."""
+    """Run a function of a module in a new interpreter, so that nothing is warm or cached."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as executor:
         return executor.submit(function, *args, **kwargs).result()

@@ -1,8 +1,7 @@
-"""How many pairs a second a metric scores on one core after start-up, and what importing qdecomp costs.
+"""How many pairs per second a metric scores on one core after start-up, and what importing qdecomp costs.
 
-Each metric and file has a process of its own. Start-up (loading the metric and scoring one made-up pair) is not
-counted. Where a metric looks at all rows beforehand, as NormEM does to annotate their words, the rate is given
-without and with that.
+Each metric and file has its own process. Start-up (loading the metric and scoring one made-up pair) is not counted. If
+a metric looks at all rows beforehand, as NormEM does to annotate their words, the rate is given with and without that.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _IMPORTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """One metric on the rows of one file; rates are pairs for each second of the wall or the processor."""
+    """One metric on the rows of one file; rates are pairs per second of wall or CPU time."""
 
     metric: str
     file: str
@@ -49,12 +48,12 @@ class Speed:
 
     @property
     def pairs_per_cpu_second(self) -> float:
-        """The rate after preparation, by the processor's clock."""
+        """The rate after preparation, by CPU time."""
         return self.pairs / self.cpu_seconds
 
     @property
     def pairs_per_cpu_second_prepared(self) -> float:
-        """The rate with preparation, by the processor's clock."""
+        """The rate with preparation, by CPU time."""
         return self.pairs / (self.cpu_seconds + self.preparation_cpu_seconds)
 
 
@@ -118,7 +117,7 @@ def _speed_table(speeds: list[Speed]) -> Table:
         )
         for each in speeds
     )
-    note = "With preparation: pairs a CPU second when what is done for all rows beforehand counts as well."
+    note = "With preparation: pairs per CPU second, including what is done for all rows beforehand."
     return Table("Metrics on one core, after start-up", columns, rows, text_columns=2, note=note)
 
 

@@ -1,7 +1,7 @@
 """How fast the bundled parser is: a cold start, one question at a time, many in a pipe, and where the time goes.
 
 The cold start is a new process from its start to its answer. Tokenisation and decoding are included everywhere. Parsers
-that are compared take turns in one process, so that whatever else the machine does slows both down alike.
+that are compared take turns in one process, so that whatever else the machine does slows down both alike.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _CLOCKS = ("wall", "cpu")
 
 
 class Phases:
-    """What the time of the benchmark went into."""
+    """Where the time of the benchmark went."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, dict[str, float]] = {}
 
     @contextmanager
     def phase(self, name: str) -> Iterator[Clock]:
-        """Measure a part, with the processes that ended in it."""
+        """Measure a part, including the processes that ended in it."""
         before = children_cpu()
         with clock() as measured:
             yield measured
@@ -79,7 +79,7 @@ def measure_together(questions: Sequence[str], names: Sequence[str]) -> dict[str
                     with clock() as one:
                         parser.parse(question)
                     latencies[name].append(one)
-    # Enough questions for a pipe to put those of one length together.
+    # Enough questions for a pipe to batch those of similar length together.
     pipes = {name: Clock() for name in names}
     without = dict.fromkeys(names, 0)
     with phases.phase("pipe in one process"):
@@ -114,7 +114,7 @@ def _spread(seconds: Sequence[float]) -> dict[str, float]:
 
 
 def measure_alone(questions: Sequence[str], name: str, processes: int) -> dict[str, float]:
-    """The memory of one process, and questions a second of several, which the parser has to itself."""
+    """The memory of one process, and the questions per second of several, with nothing else running."""
     from joblib.externals.loky import get_reusable_executor
 
     from qdecomp import load
@@ -135,7 +135,7 @@ def _tables(results: dict[str, Any], count: int, total: Clock) -> list[Table]:
     rows = tuple(
         (what, *(show(each) for each in parsers.values())) for what, show in _figures(results["processes"]).items()
     )
-    note = "By the clock, and in parentheses in processor time, which other programs do not change."
+    note = "Wall time and, in parentheses, CPU time, which other programs do not change."
     return [
         Table(f"On {count:,} questions", columns, rows, note=note),
         *(_profile_table(name, each["profile_ms"]) for name, each in parsers.items()),
@@ -178,7 +178,7 @@ def _phase_table(phases: dict[str, dict[str, float]], total: Clock) -> Table:
     rest = {which: getattr(total, which) - sum(each[which] for each in phases.values()) for which in _CLOCKS}
     times = {**phases, "starting processes, reading questions": rest, "all": vars(total)}
     rows = tuple((name, f"{each['wall']:.1f}", f"{each['cpu']:.1f}") for name, each in times.items())
-    return Table("What the time of this benchmark went into", ("part", "seconds by the clock", "of processors"), rows)
+    return Table("Where the time of this benchmark went", ("part", "seconds by the clock", "of processors"), rows)
 
 
 @click.command("parse")
@@ -189,7 +189,7 @@ def _phase_table(phases: dict[str, dict[str, float]], total: Clock) -> Table:
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
 def command(path: Path, count: int, parser_name: str, against: str | None, json_path: Path | None) -> None:
     """Measure the bundled parser: cold start, latency, throughput, memory, profile."""
-    # A process does not use more than one core, as its share of them is what a pipe in processes has.
+    # A process uses only one core, because that is its share in a pipe with several processes.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     names = [parser_name, *([against] if against else [])]
     processes = os.cpu_count() or 1

@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["profile_ms"]
 
-# Functions, by file and name, whose time with all that they call is shown or taken apart.
+# Functions, by file and name, whose time, including all that they call, is shown or split up.
 _TOKENIZE, _PIECES = ("tokenization.py", "tokenize"), ("word_pieces.py", "__call__")
 _ENCODER, _NETWORK = ("encoder.py", "__call__"), ("graph_network.py", "encode")
 _DECODE, _LABELS = ("ilp.py", "decode"), ("graph_network.py", "_work_out")
@@ -23,7 +23,7 @@ _WRITTEN = ("writer.py", "_prediction")
 
 
 def profile_ms(parser: Any, questions: Sequence[str]) -> dict[str, float]:
-    """Milliseconds of processor time a question in a pipe, by part.
+    """Milliseconds of CPU time per question in a pipe, by part.
 
     The profiler slows down what calls many functions.
     """

@@ -1,4 +1,4 @@
-"""Run a command and look at it and its children now and then: processor time and memory (Linux)."""
+"""Run a command and sample the CPU time and memory of it and its children (Linux)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_SAMPLES = 400
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCommand:
-    """What a command took. ``own_cpu_seconds`` is the part of its first process, which its children cannot share."""
+    """What a command took. ``own_cpu_seconds`` is the part of its first process, which children cannot take over."""
 
     wall_seconds: float
     cpu_seconds: float
@@ -31,7 +31,7 @@ class MeasuredCommand:
 
 
 def run_measured(command: Sequence[str], environment: Mapping[str, str], folder: Path) -> MeasuredCommand:
-    """Run a command to its end; one that fails is an error with its last line."""
+    """Run a command to its end; if it fails, that is an error with its last line."""
     started = time.monotonic()
     errors = folder / "errors.txt"
     with errors.open("w") as stderr:
@@ -64,7 +64,7 @@ def memory_mb(pid: int) -> float:
 
 
 def cpu_seconds(pid: int) -> float:
-    """The processor time of a process and of all processes below it that still run."""
+    """The CPU time of a process and of all processes below it that are still running."""
     return sum(_own_cpu_seconds(each) for each in (pid, *_children(pid)))
 
 

@@ -1,7 +1,7 @@
 """How cost grows: generated questions in thousands and millions through reading, converting, scoring and parsing.
 
-Each run is a command in a process of its own, whose processor time and memory are looked at while it runs. What was
-measured is kept in a file: run it again with other sizes to add them, and the table and the figure are made of all.
+Each run is a command in a separate process, whose CPU time and memory are sampled while it runs. The measurements are
+kept in a file: run it again with other sizes to add them; the table and the figure are made from all of them.
 """
 
 from __future__ import annotations
@@ -55,24 +55,24 @@ _STAGES: Mapping[str, Callable[[ScaleFiles, int], Sequence[str]]] = {
         *("--processes", str(workers)),
     ),
 }
-# Reading is not spread over workers.
+# Reading is not distributed to workers.
 _ONE_WORKER = frozenset(("read",))
 
 
 def measure_stage(stage: str, questions: int, workers: int, seed: int = 0) -> ScaleRun:
-    """Run a stage on so many generated questions, with nothing kept from before."""
+    """Run a stage on this many generated questions, without caches from earlier runs."""
     with tempfile.TemporaryDirectory(prefix="qdecomp-scale-") as name:
         folder = Path(name)
         files = ScaleFiles(folder / "gold.csv", folder / "predictions.jsonl", folder)
         write_questions(questions, files.gold, files.predictions, seed)
-        # Threads that wait for each other take processor time without doing anything; a worker has one core.
+        # Threads that wait for each other take CPU time without doing anything; a worker has one core.
         environment = {**os.environ, "QDECOMP_CACHE": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
         measured = run_measured(_STAGES[stage](files, workers), environment, folder)
     return ScaleRun(stage, questions, workers, **{name: getattr(measured, name) for name in measured.__slots__})
 
 
 def read_runs(path: Path) -> list[ScaleRun]:
-    """The runs that were measured before; none where there is no file."""
+    """The runs that were measured before; none if there is no file."""
     if not path.exists():
         return []
     try:
@@ -85,9 +85,9 @@ def _numbers(text: str, option: str) -> list[int]:
     try:
         numbers = [int(each.replace("_", "")) for each in text.split(",") if each.strip()]
     except ValueError:
-        raise DataError(f"{option}: give whole numbers with commas between them, not {text!r}") from None
+        raise DataError(f"{option}: give whole numbers separated by commas, not {text!r}") from None
     if any(number < 1 for number in numbers):
-        raise DataError(f"{option}: every number is at least 1")
+        raise DataError(f"{option}: every number must be at least 1")
     return numbers
 
 
@@ -125,13 +125,13 @@ def command(
     table_path: Path | None,
     figure_path: Path | None,
 ) -> None:
-    """Measure how time and memory grow, and say what many workers would take for a hundred million questions.
+    """Measure how time and memory grow, and estimate how long many workers would take for a hundred million questions.
 
-    Runs that are in the file of results already are not measured again.
+    Runs that are already in the file of results are not measured again.
     """
     chosen = [stage.strip() for stage in stages.split(",") if stage.strip()]
     if unknown := set(chosen) - set(_STAGES):
-        raise DataError(f"--stages: there is no {min(unknown)!r}; choose of {', '.join(_STAGES)}")
+        raise DataError(f"--stages: there is no {min(unknown)!r}; choose from {', '.join(_STAGES)}")
     if not Path("/proc/self/status").exists():
         raise DataError("this benchmark looks at processes in /proc, which this system does not have")
     runs = read_runs(results)

@@ -1,4 +1,4 @@
-"""The figure of how cost grows: processor time, what many workers would take, and memory over time."""
+"""The figure of how cost grows: CPU time, the time that many workers would take, and memory over time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_scale"]
 
-# Colours that the colour-blind can tell apart, and a mark for each as well.
+# Colours that the colour-blind can distinguish, each with its own marker.
 _STYLES = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#cc79a7", "D"))
 _WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 

@@ -1,11 +1,12 @@
-"""A model of what many workers take, fitted to what few of them took.
+"""A model of how long many workers take, fitted to how long a few took.
 
 A command has one process that reads, hands out rows, takes results in order and writes them; workers do the rest. Both
 take time for each row, and both at the same time, so a run takes as long as the slower of the two:
 
     seconds = start + max(rows · own, rows · shared / workers)
 
-``own`` is the processor time of the first process with several workers, ``shared`` that of one process less that.
+``own`` is the CPU time of the first process with several workers, ``shared`` the CPU time of a single process minus
+that.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _CLOCK_TICK = 0.01
 
 @dataclass(frozen=True, slots=True)
 class ScaleRun:
-    """A stage on so many questions with so many workers, and what it took."""
+    """A stage on a number of questions with a number of workers, and what it took."""
 
     stage: str
     questions: int
@@ -48,7 +49,7 @@ class ScaleRun:
 
 @dataclass(frozen=True, slots=True)
 class StageCost:
-    """What a stage costs: processor seconds to start, and for each question."""
+    """What a stage costs: CPU seconds to start, and for each question."""
 
     stage: str
     start: float
@@ -57,7 +58,7 @@ class StageCost:
 
     @property
     def each(self) -> float:
-        """The processor seconds of a question, wherever they are spent."""
+        """The CPU seconds of a question, wherever they are spent."""
         return self.own + self.shared
 
     @property
@@ -66,7 +67,7 @@ class StageCost:
         return self.shared / self.own if self.own else float("inf")
 
     def seconds(self, questions: int, workers: int) -> float:
-        """What so many workers would take, each with a core of its own."""
+        """How long this many workers would take, with one core each."""
         return self.start + questions * max(self.own, self.shared / workers)
 
 
@@ -79,7 +80,7 @@ def fit_costs(runs: Sequence[ScaleRun]) -> list[StageCost]:
             continue
         start, each = _line([(run.questions, run.cpu_seconds) for run in alone])
         several = [run for run in runs if run.stage == stage and run.workers > 1]
-        # What is not spread over workers is all done by one process.
+        # What is not distributed to workers is all done by one process.
         own = min(each, _own_of(several, start)) if several else each
         costs.append(StageCost(stage, start, own, each - own))
     return costs
@@ -92,12 +93,12 @@ def _own_of(runs: Sequence[ScaleRun], start: float) -> float:
         _, own = _line([(run.questions, run.own_cpu_seconds) for run in runs])
     else:
         own = max(0.0, max(run.own_cpu_seconds for run in runs) - start) / largest
-    # Less than the clock can tell apart is not nothing.
+    # What the clock cannot resolve is not zero.
     return max(own, _CLOCK_TICK / largest)
 
 
 def _line(points: Sequence[tuple[int, float]]) -> tuple[float, float]:
-    """The start and the slope that fit best, where an error of a tenth counts the same at every size."""
+    """The start and the slope that fit best; relative errors count the same at every size."""
     import numpy as np
 
     sizes, seconds = (np.array(each, dtype=float) for each in zip(*points, strict=True))
@@ -143,13 +144,13 @@ def cost_table(costs: Sequence[StageCost]) -> Table:
         )
         for cost in costs
     )
-    heads = ("start s", "ms a question", "of it in the first process", "useful workers", "core hours a million")
-    note = "With more than the useful workers, the one process that reads and writes is the bottleneck."
+    heads = ("start s", "ms a question", "of these in the first process", "useful workers", "core hours a million")
+    note = "With more workers than the useful ones, the one process that reads and writes is the bottleneck."
     return Table("Cost", ("stage", *heads), rows, note=note)
 
 
 def forecast_table(costs: Sequence[StageCost]) -> Table:
-    """What many workers would take, by the model."""
+    """How long many workers would take, by the model."""
     rows = tuple(
         (
             cost.stage,

@@ -1,7 +1,7 @@
 """The service under load, on this machine: throughput, latency, memory, a flood of bad requests, a stop under load.
 
-The load comes from ``hey`` (Debian: ``apt install hey``). It sends one question again and again; the parser keeps no
-answers. Other requests come from this process. A service without load is measured beside its parser alone.
+The load comes from ``hey`` (Debian: ``apt install hey``). It sends one question again and again; the parser caches no
+answers. Other requests come from this process. A service without load is compared with its parser alone.
 """
 
 from __future__ import annotations

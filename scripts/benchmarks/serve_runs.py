@@ -69,7 +69,7 @@ def running(workers: int) -> Iterator[Service]:
 
 
 def _status(service: Service, body: bytes) -> int:
-    """The status of an answer on a connection of its own; 0 if there is none."""
+    """The status of an answer on a new connection; 0 if there is none."""
     connection = service.connect()
     try:
         connection.request("POST", "/parse", body, _JSON)
@@ -98,7 +98,7 @@ class Load:
 
 
 def load(service: Service, clients: int, seconds: float) -> Load:
-    """Let so many clients ask as fast as they get answers."""
+    """Let this many clients ask as fast as they get answers."""
     program = shutil.which("hey")
     if program is None:
         raise DataError("there is no hey to make load; install it, for example with: apt install hey")

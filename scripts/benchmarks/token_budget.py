@@ -1,8 +1,8 @@
 """What each special token is worth: rows that are lost with fewer or more resource words, [DUP] and [DUM] tokens.
 
-The resource words are chosen one after the other by what the training rows miss: a row counts for each word that it
-misses, and counts more the fewer words it misses. The losses are of all rows; those that no token could save (there
-is no published logical form, or the decomposition is another question's) are in every line.
+The resource words are chosen one after another by what the training rows lack: a row counts for each word that it
+lacks, and counts more the fewer words it lacks. The losses are for all rows; those that no token could save (there is
+no published logical form, or the decomposition is another question's) are in every line.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PLENTY = 40
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one row, with as many placeholders as it needs."""
+    """The result for one row, with as many placeholders as it needs."""
 
     converted: bool
     round_trip: bool

@@ -15,7 +15,7 @@ _EXAMPLE = re.compile(r"(?:^>>> .*\n(?:.+\n?)*\n?)+", re.MULTILINE)
 
 
 class AsMarkdown(Extension):
-    """Changes every docstring as it is read."""
+    """Rewrites every docstring as it is read."""
 
     def on_instance(self, *, obj: Object, **others: Any) -> None:
         """Rewrite the docstring of a module, class, function or attribute."""

@@ -28,7 +28,7 @@ PROJECT_PAGES = {
     "training_config/README.md": "settings.md",
     "qdecomp/runtime/minilm_break/MODEL_CARD.md": "model_card.md",
 }
-"""Files outside of docs/ that are pages of the site, too."""
+"""Files outside docs/ that are also pages of the site."""
 
 _LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s]+)\)")
 _INCLUDE = re.compile(r"\[[^\]]*\]\(\.\./README\.md#([\w-]+)\)")
@@ -37,7 +37,7 @@ _ARROW = re.compile(r"\s+(\w+) --> (\w+)")
 
 
 class SiteError(ValueError):
-    """A page that cannot be built: it says which, and why."""
+    """A page cannot be built: it says which, and why."""
 
 
 class Site:
@@ -59,7 +59,7 @@ class Site:
 
     @cached_property
     def _included(self) -> dict[str, str]:
-        """Where the sections of README are on the site: a page and, for a section inside of another, its anchor."""
+        """Where the sections of README are on the site: a page and, for a section inside another, its anchor."""
         places: dict[str, str] = {}
         for page, source in self.sources.items():
             lines = outside_of_code(self._read(source)) if source.endswith(".md") else ()
@@ -106,7 +106,7 @@ class Site:
         return found
 
     def _linked(self, line: str, source: str, page: str) -> str:
-        # Inline code is every second part; a link in it is none.
+        # Inline code is every second part; a link in it does not count.
         parts = re.split(r"(`+[^`]*`+)", line)
         link: Callable[[re.Match[str]], str] = lambda match: f"{match[1]}({self._target(match[2], source, page)})"  # noqa: E731
         return "".join(part if part.startswith("`") else _LINK.sub(link, part) for part in parts)
@@ -123,7 +123,7 @@ class Site:
         else:
             other = self._pages.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else "")
         if not other:
-            raise SiteError(f"{source}: {target} is no page of the site")
+            raise SiteError(f"{source}: {target} is not a page of the site")
         relative = posixpath.relpath(other, posixpath.dirname(page) or ".")
         return f"{relative}#{anchor}" if anchor else relative
 
@@ -175,7 +175,7 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _arrows_as_table(text: str) -> str:
-    """The code map with its arrows as a table: to draw the diagram, a page would load a script from elsewhere."""
+    """The code map with its arrows as a table: to draw the diagram, a page would load a script from another host."""
     start, end = text.index("```mermaid"), text.index("```\n", text.index("```mermaid"))
     imports: dict[str, list[str]] = {}
     for package, other in _ARROW.findall(text[start:end]):

@@ -1,1 +1,1 @@
-"""Inputs that nobody would write, for every door of the package; see ``scripts/fuzz.py``."""
+"""Inputs that nobody would write, for every entry point of the package; see ``scripts/fuzz.py``."""

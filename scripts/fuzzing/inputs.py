@@ -1,6 +1,6 @@
-"""Where inputs come from: Hypothesis draws pieces of text and a seed, from which many inputs are put together.
+"""Where inputs come from: Hypothesis draws pieces of text and a seed, from which many inputs are assembled.
 
-Drawing costs Hypothesis a hundred times as long as most of our functions need, so each drawn example gives
+Drawing takes Hypothesis a hundred times as long as most of our functions need, so each drawn example gives
 :data:`INPUTS_OF_A_DRAW` inputs.
 """
 
@@ -85,13 +85,13 @@ _JSON = ("", 0, -1, 1e308, float("nan"), float("inf"), None, True, [], {}, b"x",
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """What one input is put together from: a source of chance, and the texts that were drawn."""
+    """What one input is assembled from: a random generator, and the texts that were drawn."""
 
     chance: random.Random
     drawn: tuple[str, ...]
 
     def word(self) -> str:
-        """A word that was drawn, or one that has been trouble before."""
+        """A word that was drawn, or one that caused trouble before."""
         return self.chance.choice(self.drawn if self.drawn and self.chance.random() < 0.3 else _WORDS)
 
     def text(self, most: int = 12) -> str:
@@ -124,7 +124,7 @@ class Pieces:
         return " ;".join(f"return {step}" for step in steps)
 
     def logical_form(self) -> list[str]:
-        """Lines such as a logical form has."""
+        """Lines like those of a logical form."""
         lines = []
         for number in range(self.chance.randrange(1, 6)):
             operator = self.chance.choice(list(Operator))
@@ -141,7 +141,7 @@ class Pieces:
         return f"#{number}" if number and self.chance.random() < 0.5 else self.text(3) or "x"
 
     def spoiled(self, text: str) -> str:
-        """The text with pieces cut out, doubled or put in."""
+        """The text with pieces removed, doubled or inserted."""
         for _ in range(self.chance.randrange(4)):
             start = self.chance.randrange(len(text) + 1)
             end = min(len(text), start + self.chance.randrange(6))
@@ -165,7 +165,7 @@ class Pieces:
         return {"tokens": tokens, "edges": edges}
 
     def json(self) -> Any:
-        """Any JSON value, and some that are none."""
+        """Any JSON value, and some that are not JSON."""
         return self.chance.choice(_JSON) if self.chance.random() < 0.7 else self.word()
 
     def record(self) -> dict[str, Any]:
@@ -192,6 +192,6 @@ def pieces_of(draw: tuple[Sequence[str], int]) -> Iterator[Pieces]:
 
 
 def draws() -> st.SearchStrategy[tuple[list[str], int]]:
-    """Texts of any characters, surrogates included, and a seed."""
+    """Texts of any characters, including surrogates, and a seed."""
     texts = st.text(st.characters(exclude_categories=()), max_size=8)
     return st.tuples(st.lists(texts, min_size=1, max_size=6), st.integers(0, 2**32))

@@ -1,4 +1,4 @@
-"""Runs targets in a process of their own, so that an input that kills it, or never ends, is found and told, too."""
+"""Runs targets in a separate process, so that an input that kills it, or never ends, is also found and reported."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from .targets import TARGETS
 __all__ = ["Finding", "Outcome", "finding_to_json", "run_target"]
 
 MOST_SECONDS = 2.0
-"""Seconds of processor time that an input may take: those of a clock depend on what else the machine does."""
+"""CPU seconds that an input may take: wall time depends on what else the machine does."""
 MOST_MEGABYTES = 1024
-# Without a sign of life for so long, a process hangs.
+# After this long without a sign of life, a process counts as hanging.
 _SILENT_SECONDS = 300.0
 _LAST_INPUT_BYTES = 65536
 _LONGEST_INPUT_SHOWN = 4000
 _DRAWS_AT_A_TIME = 20
-# So often a slow target tells how far it is.
+# How often a slow target reports its progress.
 _SECONDS_OF_A_ROUND = 5.0
 
 
@@ -49,19 +49,19 @@ class Finding:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the inputs of a target; each kind of finding is there once, with its number."""
+    """The results for the inputs of a target; each kind of finding is there once, with a count."""
 
     inputs: int = 0
     refused: int = 0
     seconds: float = 0.0
     slowest: float = 0.0
     megabytes: float = 0.0
-    """The most memory that the process held."""
+    """The peak memory of the process."""
     findings: dict[str, Finding] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Outcome) -> None:
-        """Take in what another run found."""
+        """Add what another run found."""
         self.inputs += other.inputs
         self.refused += other.refused
         self.seconds += other.seconds
@@ -81,7 +81,7 @@ class _Trial:
         self._last = last
 
     def draw(self, draw: tuple[list[str], int], most: int, end: float) -> None:
-        # Looking at memory and at processor time may take longer than an input does, so memory is looked at once.
+        # Measuring memory and CPU time may take longer than an input does, so memory is measured once.
         memory = _peak_megabytes()
         slowest: tuple[float, Any] = (0.0, None)
         for pieces in pieces_of(draw):
@@ -95,7 +95,7 @@ class _Trial:
             self._found(f"over {MOST_MEGABYTES} MB", slowest[1])
 
     def attempt(self, value: Any) -> float:
-        """Try an input; the seconds that it took by the clock."""
+        """Try an input and return the seconds that it took (wall time)."""
         if self._last is not None:
             shown = repr(value).encode("utf-8", "replace")[: _LAST_INPUT_BYTES - 9]
             self._last[: len(shown) + 9] = len(shown).to_bytes(8, "big") + shown + b"\0"
@@ -113,7 +113,7 @@ class _Trial:
         took = time.perf_counter() - started
         self.outcome.inputs += 1
         if took > MOST_SECONDS:
-            # The clock runs for other programs, too.
+            # Wall time includes other programs, too.
             took = self._processor_seconds(value)
             if took > MOST_SECONDS:
                 self._found(f"over {MOST_SECONDS:g} s", value)
@@ -148,9 +148,9 @@ def _peak_megabytes() -> float:
 def run_target(
     name: str, start: int, seconds: float, inputs: int, tell: Callable[[Outcome], None] = lambda outcome: None
 ) -> Outcome:
-    """Try inputs of a target for so many seconds or so many inputs, whichever ends first.
+    """Try inputs of a target for a number of seconds or of inputs, whichever is reached first.
 
-    What is known so far is told from time to time.
+    What is known so far is reported from time to time.
     """
     TARGETS[name].prepare()
     last = mmap.mmap(-1, _LAST_INPUT_BYTES)
@@ -183,7 +183,7 @@ def run_target(
 
 
 def _work(out: Connection, last: mmap.mmap, name: str, start: int, seconds: float, inputs: int) -> None:
-    # More than this is a finding long before, and would take the machine along.
+    # More than this is a finding long before, and would bring down the machine.
     resource.setrlimit(resource.RLIMIT_AS, (16 * 2**30, 16 * 2**30))
     end = time.monotonic() + seconds
     left = inputs

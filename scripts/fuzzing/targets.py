@@ -1,7 +1,7 @@
 """What is tried: for each name, how an input is made and what is done with it.
 
-A ``try_…`` function raises a ``QDecompError`` for what is rightly refused, an ``AssertionError`` for what does not hold
-although it should, and anything else by mistake.
+A ``try_…`` function raises a ``QDecompError`` for what is rightly refused, and an ``AssertionError`` for what should
+hold but does not. Any other exception is a bug.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ __all__ = ["TARGETS", "Target"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Makes inputs and tries them; ``share`` is how much of the time it gets beside others."""
+    """Makes inputs and tries them; ``share`` is how much of the time it gets, relative to others."""
 
     make: Callable[[Pieces], Any]
     attempt: Callable[[Any], None]
     share: float = 1.0
     prepare: Callable[[], object] = lambda: None
-    """Loads what takes long, before the process that tries is started."""
+    """Loads what takes long, before the process that tries inputs is started."""
 
 
 def try_qdmr(text: str) -> None:
@@ -209,7 +209,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def try_file(value: tuple[str, bytes]) -> None:
-    """Everything that reads a file of the user's."""
+    """Everything that reads a user's file."""
     kind, content = value
     path = Path(_folder().name) / f"file.{kind}"
     path.write_bytes(content)

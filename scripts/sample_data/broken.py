@@ -1,4 +1,4 @@
-"""Rows that are broken in the ways in which people and files break them; each id says what is wrong with its row."""
+"""Rows that are broken in the ways that people and files break them; each id says what is wrong with its row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions in the look of SPIDER and ACADEMIC: tables with rows and columns, papers and their authors."""
+"""Questions in the style of SPIDER and ACADEMIC: tables with rows and columns, papers and their authors."""
 
 from sample_data.shape import Shape, Source
 

@@ -1,4 +1,4 @@
-"""Questions in the look of ATIS: flights, lower case, no punctuation."""
+"""Questions in the style of ATIS: flights, lower case, no punctuation."""
 
 from sample_data.shape import Shape, Source
 

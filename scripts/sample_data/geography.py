@@ -1,4 +1,4 @@
-"""Questions in the look of GEO: rivers, borders and populations, lower case, no punctuation."""
+"""Questions in the style of GEO: rivers, borders and populations, lower case, no punctuation."""
 
 from sample_data.shape import Shape, Source
 

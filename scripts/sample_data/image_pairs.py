@@ -1,4 +1,4 @@
-"""Questions in the look of NLVR2: statements about a pair of photos that are true or false."""
+"""Questions in the style of NLVR2: statements about a pair of photos that are true or false."""
 
 from sample_data.shape import Shape, Source
 

@@ -1,4 +1,4 @@
-"""Questions in the look of CLEVR: solids of different color, size and material on a table."""
+"""Questions in the style of CLEVR: solids of different color, size and material on a table."""
 
 from sample_data.shape import Shape, Source
 

@@ -1,4 +1,4 @@
-"""Questions in the look of DROP: reports of matches, events of history, census texts."""
+"""Questions in the style of DROP: reports of matches, events of history, census texts."""
 
 from sample_data.shape import Shape, Source
 

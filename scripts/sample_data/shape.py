@@ -22,7 +22,7 @@ class Shape:
 
     ``steps`` has a line per step: the operator, then the step's text. ``cases`` is a table of words that belong
     together: its first line names the gaps, and every further line fills them, with ``|`` between the columns. A gap
-    that is no column is filled from the source's word lists: ``{city}`` and ``{city_2}`` take different words of the
+    that is not a column is filled from the source's word lists: ``{city}`` and ``{city_2}`` take different words of the
     list ``city``.
     """
 
@@ -50,7 +50,7 @@ class Row:
 
 
 def rows_of(shape: Shape, words: Mapping[str, Sequence[str]], count: int, rng: random.Random) -> Iterator[Row]:
-    """Fill a shape ``count`` times; wordings, cases and words take turns, so that few of them meet twice."""
+    """Fill a shape ``count`` times; wordings, cases and words take turns, so that few combinations occur twice."""
     wordings = _shuffled(shape.wordings, rng)
     cases = _shuffled(_table(shape.cases), rng)
     text = " ".join((*shape.wordings, shape.steps))
@@ -67,7 +67,7 @@ def rows_of(shape: Shape, words: Mapping[str, Sequence[str]], count: int, rng: r
 
 
 def _shuffled(values: Sequence[T], rng: random.Random) -> list[T]:
-    # Of all of random's methods only random() promises the same numbers on every version of Python.
+    # Of random's methods, only random() promises the same numbers on every version of Python.
     return [value for _, value in sorted(((rng.random(), value) for value in values), key=lambda pair: pair[0])]
 
 

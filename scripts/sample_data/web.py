@@ -1,4 +1,4 @@
-"""Questions in the look of COMQA and CWQ: what people ask a search engine, plain or nested."""
+"""Questions in the style of COMQA and CWQ: what people ask a search engine, plain or nested."""
 
 from sample_data.shape import Shape, Source
 

@@ -105,9 +105,9 @@ def test_the_picture_of_the_steps_is_what_the_code_draws() -> None:
     ("line", "error"),
     [
         ("[x](nowhere.md)", "docs/page.md: there is no docs/nowhere.md"),
-        ("See [x](../LICENSE).", "docs/page.md: ../LICENSE is no page of the site"),
+        ("See [x](../LICENSE).", "docs/page.md: ../LICENSE is not a page of the site"),
         ("[x](../README.md#nothing)", "docs/page.md: README has no section #nothing"),
-        ("See [x](../README.md#nothing).", "docs/page.md: ../README.md#nothing is no page of the site"),
+        ("See [x](../README.md#nothing).", "docs/page.md: ../README.md#nothing is not a page of the site"),
     ],
 )
 def test_a_link_that_leads_nowhere_is_an_error(tmp_path: Path, line: str, error: str) -> None:
