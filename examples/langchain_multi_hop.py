@@ -24,7 +24,7 @@ class FactRetriever(BaseRetriever):
 
 
 def read(documents: list[Document]) -> str:
-    """The answer that the best document gives; a language model would stand here."""
+    """The answer in the best document; a real pipeline would use a language model here."""
     return str(documents[0].metadata["answer"])
 
 

@@ -52,7 +52,7 @@ class LargestNumber(BaseSynthesizer):
         return max(text_chunks, key=lambda text: int(re.sub(r"\D", "", text) or 0))
 
     async def aget_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> str:
-        """As :meth:`get_response`."""
+        """Like :meth:`get_response`."""
         return self.get_response(query_str, text_chunks)
 
     def _get_prompts(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A few made-up facts and a ranking by shared words: a retriever that needs no network and no model.
 
-Finding the answer inside of a fact is the work of a language model or a reader. Here every fact knows its answer.
+Finding the answer inside a fact is the work of a language model or a reader. Here every fact knows its answer.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The paper's experiments as a graph of jobs: splits, trainings, predictions, tables, figures (docs/experiments.md)."""
+"""The paper's experiments as a graph of jobs: splits, training, predictions, tables, figures (docs/experiments.md)."""

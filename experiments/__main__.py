@@ -1,7 +1,7 @@
 """Run the paper's experiments: ``python -m experiments --size smoke``.
 
-Makes the experiments that are named, or all six, with everything that they need. What is done is not done again, and a
-run that was killed goes on where it was. The tables and figures are in OUT/tables and OUT/figures.
+Runs the named experiments, or all six, with everything that they need. What is done is not repeated, and a run that was
+killed resumes. The tables and figures are in OUT/tables and OUT/figures.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def main(
     dry_run: bool,
     further: tuple[str, ...],
 ) -> None:
-    """Check the settings and hand the graph of jobs to Snakemake."""
+    """Check the settings and pass the graph of jobs to Snakemake."""
     unknown = [name for name in experiments if name not in EXPERIMENTS]
     if unknown:
         raise DataError(f"there is no experiment {unknown[0]!r}; there are {', '.join(EXPERIMENTS)}")
@@ -77,14 +77,14 @@ def main(
     _lock(base)
     store(settings, base / "settings.json")
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "experiments" / "Snakefile")]
-    # Our own lock ends with the run, however it ends; Snakemake's would stay after a kill.
+    # Our own lock ends with the run, however it ends; Snakemake's would remain after a kill.
     command += ["--directory", str(base), "--cores", str(cores), "--nolock", "--rerun-incomplete", "--quiet", "rules"]
     command += ["--config", f"experiments={','.join(experiments or EXPERIMENTS)}", *(["--dry-run"] if dry_run else [])]
     os.execv(sys.executable, [*command, *further])
 
 
 def _lock(base: Path) -> None:
-    """Hold the folder until this process, and Snakemake in its place, has ended."""
+    """Hold the folder until this process, which becomes Snakemake's, has ended."""
     handle = os.open(base / "lock", os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -42,7 +42,7 @@ _WITHOUT = "without_"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A system whose parser was trained on the rows of a split with a seed; a given one has no seed."""
+    """A system whose parser was trained on the rows of a split with a seed; one trained elsewhere has no seed."""
 
     system: System
     split: str
@@ -55,7 +55,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """How ``--only`` calls the training: parser/split/seed_N."""
+        """What ``--only`` calls the training run: parser/split/seed_N."""
         return f"{self.system.parser}/{self.split}/{self.run}"
 
     @property
@@ -95,7 +95,7 @@ def systems_of(experiment: str, settings: Settings) -> tuple[System, ...]:
 
 
 def cells_of(experiment: str, settings: Settings) -> tuple[Cell, ...]:
-    """All cells of an experiment, be they wanted or not."""
+    """All cells of an experiment, whether wanted or not."""
     return tuple(
         Cell(system, split, seed)
         for system in systems_of(experiment, settings)
@@ -111,12 +111,12 @@ def _seeds(system: System, split: str, settings: Settings) -> tuple[int | None, 
 
 
 def given_archive(system: System, split: str, settings: Settings) -> Path | None:
-    """The archive from elsewhere that stands for the parser trained on this split."""
+    """The given archive that is used for the parser trained on this split."""
     return _given(settings, system.parser, split, is_archive=True)
 
 
 def given_predictions(system: System, split: str, settings: Settings) -> Path | None:
-    """The predictions from elsewhere that stand for this system trained on this split."""
+    """The given predictions that are used for this system trained on this split."""
     return _given(settings, system.name, split, is_archive=False)
 
 
@@ -127,7 +127,7 @@ def _given(settings: Settings, name: str, split: str, *, is_archive: bool) -> Pa
 
 
 def is_wanted(cell: Cell, settings: Settings) -> bool:
-    """Whether the cell is to be made in this run; the tables show others if they have been made before."""
+    """Whether the cell is made in this run; the tables show others if they were made before."""
     if cell.seed is None:
         return True
     if not settings.training or cell.system.parser not in settings.parsers:
@@ -136,7 +136,7 @@ def is_wanted(cell: Cell, settings: Settings) -> bool:
 
 
 def timed_cells(settings: Settings) -> tuple[Cell, ...]:
-    """A cell of each system whose archive can be asked, all trained on all rows."""
+    """A cell of each system whose archive can be used, all trained on all rows."""
     first: dict[str, Cell] = {}
     for cell in cells_of("inference_time", settings):
         has_archive = cell.seed is not None or given_archive(cell.system, cell.split, settings) is not None
@@ -152,7 +152,7 @@ def archive_file(cell: Cell, settings: Settings) -> str:
 
 
 def rows_file(split: str, seed: int) -> str:
-    """The training rows of a split; a seed draws its own subsets, and all rows but a source's are the same for all."""
+    """The training rows of a split; each seed draws its own subsets, but rows without a source are always the same."""
     if split.startswith(_WITHOUT):
         return f"splits/left_out/{split.removeprefix(_WITHOUT)}/train.csv"
     return f"splits/seed_{seed}/{split}.csv"

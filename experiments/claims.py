@@ -18,7 +18,7 @@ LEVEL = 0.05
 def better_than(text: str, tests: Sequence[Test], expected: int) -> Claim:
     """A claim that the first system of each test is better; ``expected`` is the number of tests with all cells run.
 
-    It holds if it does in every test beyond chance, and does not hold if any test says the opposite beyond chance.
+    It holds if every test confirms it beyond chance, and does not hold if any test shows the opposite beyond chance.
     """
     verdicts = [_verdict(test.comparison) for test in tests]
     if Verdict.DOES_NOT_HOLD in verdicts:
@@ -46,7 +46,7 @@ def _verdict(comparison: Comparison) -> Verdict:
 
 
 def oriented(tests: Sequence[Test], first: str, others: Sequence[str]) -> list[Test]:
-    """The tests of one system against others, turned so that it is the first."""
+    """The tests of one system against others, arranged so that it is the first."""
     found = []
     for test in tests:
         comparison = test.comparison

@@ -1,4 +1,4 @@
-"""Whether the configs take the settings that a size changes in them, asked before hours of training."""
+"""Checks, before hours of training, that the configs accept the settings that a size changes in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["check_configs"]
 
 
 def check_configs(settings: Settings, base: Path) -> None:
-    """Raise if a config does not exist as it would be trained."""
+    """Raise if a config cannot be built as it would be trained."""
     with warnings.catch_warnings():
         # Said by torchvision, whose images nobody reads.
         warnings.simplefilter("ignore")

@@ -42,7 +42,7 @@ def draw_figure(table: Path, folder: Path) -> None:
     from matplotlib.figure import Figure
 
     result = json.loads(table.read_text(encoding="utf-8"))
-    # Of several tables, the first is what the experiment is about, but for one that compares two of them.
+    # Of several tables, the first is what the experiment is about, except in one that compares two of them.
     blocks = result["blocks"][:2] if result["name"] == "domain_generalisation" else result["blocks"][:1]
     draw = _DRAWERS[result["plot"]]
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def _legend(axes: Axes) -> None:
 
 
 def _rows(block: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any] | None]]:
-    """The figures of each row by column; None where a cell was not run."""
+    """The figures of each row by column; None if a cell was not run."""
     entries = {(entry["row"], entry["column"]): entry for entry in block["entries"]}
     names = dict.fromkeys(entry["row"] for entry in block["entries"])
     found = {}
@@ -149,7 +149,7 @@ def _bars(axes: Axes, block: Mapping[str, Any], axis: str, *, horizontal: bool =
 
 
 def _series(block: Mapping[str, Any]) -> list[tuple[str, list[float], list[list[float]] | None, str, float]]:
-    """Bars of a label, values, intervals, a colour and how pale it is: our rows first, then the paper's."""
+    """Bars with a label, values, intervals, a colour and its opacity: our rows first, then the paper's."""
     rows = _rows(block)
     colours = {name: _COLOURS[place % 6] for place, name in enumerate(rows)}
     ours = [(_label(name, cells), _values(cells), _errors(cells), colours[name], 1.0) for name, cells in rows.items()]

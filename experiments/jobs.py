@@ -111,7 +111,7 @@ def times_job(run: tuple[Path, Settings], systems: tuple[str, ...]) -> None:
 @click.argument("experiment")
 @click.pass_obj
 def table_job(run: tuple[Path, Settings], experiment: str) -> None:
-    """Write the table of an experiment from the cells that there are."""
+    """Write the table of an experiment from the existing cells."""
     base, settings = run
     builder = import_module(f"experiments.tables.{experiment}")
     _say(f"{base / 'tables' / experiment}.md")

@@ -20,7 +20,7 @@ def _all() -> Mapping[str, Any]:
 
 
 def place_of(table: str) -> str:
-    """Where in the paper the figures stand."""
+    """Where the figures are in the paper."""
     return str(_all()[table]["where"])
 
 

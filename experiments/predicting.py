@@ -1,4 +1,4 @@
-"""The jobs that ask trained parsers: predictions for all development questions, and how long an answer takes."""
+"""The jobs that use trained parsers: predictions for all development questions, and how long an answer takes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _BATCH_SIZE = 64
 
 
 def predict(cell: Cell, settings: Settings, base: Path) -> None:
-    """Write the cell's predictions: those that were given, or what its parser says now."""
+    """Write the cell's predictions: the given ones, or those that its parser makes now."""
     output = base / cell.predictions
     output.parent.mkdir(parents=True, exist_ok=True)
-    # Its own name, as a job that outlived its killed run may be writing the same predictions.
+    # A unique name, because a job that outlived its killed run may be writing the same predictions.
     temporary = output.with_name(f".{output.name}.{os.getpid()}")
     given = given_predictions(cell.system, cell.split, settings)
     try:

@@ -22,7 +22,7 @@ _NO_FIGURE = "–"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A figure: of which row and column, over how many runs and questions. Without a value, it was not run."""
+    """A figure, with its row and column, and over how many runs and questions. Without a value, it was not run."""
 
     row: str
     column: str
@@ -36,7 +36,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A table of figures, with the paper's own beside them by row and column."""
+    """A table of figures, with the paper's own by row and column."""
 
     title: str
     head: str
@@ -45,7 +45,7 @@ class Block:
     paper: Mapping[str, Mapping[str, float]]
     decimals: int = 3
     columns_below: bool = False
-    """Whether the page shows the columns as rows, as there are many of them with long names."""
+    """Whether the page shows the columns as rows, because there are many with long names."""
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ class Verdict(TextEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim of the paper, what became of it, and the figures that say so."""
+    """A claim of the paper, whether it holds, and the figures that say so."""
 
     text: str
     verdict: Verdict

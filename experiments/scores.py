@@ -1,4 +1,4 @@
-"""LF-EM of the cells that have been run: every run by itself, and systems as the mean over their runs."""
+"""LF-EM of the cells that have been run: each run separately, and systems as the mean over their runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Scores:
 
     @staticmethod
     def of(experiment: str, settings: Settings, base: Path) -> Scores:
-        """Score all predictions that there are."""
+        """Score all existing predictions."""
         gold = read_gold(settings.dev)
         runs: dict[tuple[str, str], list[SystemScores]] = {}
         found = []
@@ -80,7 +80,7 @@ def value_of(question: QuestionScores) -> float:
 
 
 def entry(row: str, column: str, runs: Sequence[SystemScores], chosen: Chooser | None = None) -> Entry:
-    """LF-EM of a system's runs, on the questions that are chosen."""
+    """LF-EM of a system's runs, on the chosen questions."""
     return figure(row, column, [[value_of(question) for question in _chosen(run, chosen)] for run in runs])
 
 
@@ -108,7 +108,7 @@ def compare(
 ) -> tuple[Comparison, ...]:
     """Paired tests of every two systems that have runs.
 
-    With one run each it is McNemar's exact test; of several runs, it is a permutation test of the questions' means.
+    With one run each it is McNemar's exact test; with several, a permutation test of the questions' means.
     """
     present = [averaged(runs) for runs in systems if runs]
     single = all(len(runs) == 1 for runs in systems if runs)

@@ -22,9 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 SIZES = Path(__file__).parent / "sizes"
 SHARED_DATA = "QDECOMP_SHARED_DATA"
 TINY = "tiny"
-"""The encoder that a job makes: random weights, for a look at the graph of jobs."""
+"""The encoder that a job makes: random weights, to try out the graph of jobs."""
 PARTS = 4
-"""A training with a budget of updates has a checkpoint after each of so many equal parts."""
+"""A training run with a budget of updates has a checkpoint after each of this many equal parts."""
 
 _KEYS = ("train", "dev", "encoder", "seeds", "percentages", "sources", "timed_questions", "parsers")
 _PARSER_KEYS = ("config", "updates", "batch_size", "overrides")
@@ -50,7 +50,7 @@ class Given:
 
     @property
     def is_archive(self) -> bool:
-        """Whether it can still be asked; otherwise it has answered already."""
+        """Whether it can still answer questions; otherwise it has only its predictions."""
         return self.path.name.endswith(".tar.gz")
 
 
@@ -184,10 +184,10 @@ def _given(text: str) -> Given:
 
 
 def _check_content(settings: Settings, path: Path) -> None:
-    """Raise for what would only be found in the middle of the work."""
+    """Raise for what would otherwise only be found in the middle of the work."""
     wrong = [number for number in settings.percentages if number not in (1, 5, 10, 20, 50, 100)]
     if wrong:
-        raise DataError(f"{path}: percentages: {wrong[0]} is none of 1, 5, 10, 20, 50 and 100")
+        raise DataError(f"{path}: percentages: {wrong[0]} is not one of 1, 5, 10, 20, 50 and 100")
     for file, option in ((settings.train, "--train"), (settings.dev, "--dev")):
         found = {example.source for example in read_break_csv(file)}
         lacking = [source for source in settings.sources if source not in found]

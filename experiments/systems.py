@@ -1,4 +1,4 @@
-"""What is compared: the paper's three parsers, and the ways in which their predictions are made."""
+"""What is compared: the paper's three parsers, and the ways of making their predictions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class System:
     parser: str
     overrides: Mapping[str, Any] = field(default_factory=dict)
     in_agreement: bool = True
-    """Whether it takes part in comparisons of who agrees with whom, which have a column for every subset."""
+    """Whether it takes part in comparisons of agreement, which have a column for every subset."""
 
 
 SYSTEMS: Mapping[str, System] = MappingProxyType(
@@ -31,7 +31,7 @@ SYSTEMS: Mapping[str, System] = MappingProxyType(
         for system in (
             System("copynet", "CopyNet-BERT", "copynet"),
             System("biaffine", "BiaffineGP", "biaffine"),
-            # The same training twice: it would agree with itself.
+            # The same training run twice: it would agree with itself.
             System("biaffine_ilp", "BiaffineGP + ILP", "biaffine", {"model.decoder": "ilp"}, in_agreement=False),
             System("latent_rat", "Latent-RAT", "latent_rat"),
         )

@@ -1,4 +1,4 @@
-"""A small BERT with random weights, for trainings that only show that everything works."""
+"""A small BERT with random weights, for training runs that only show that everything works."""
 
 from __future__ import annotations
 

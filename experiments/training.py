@@ -1,4 +1,4 @@
-"""The job of one training: start it, or go on with the one that was killed, or see that it has been done."""
+"""The job of one training run: start it, resume one that was killed, or see that it is done."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def overrides_of(parser: ParserSettings, settings: Settings, folder: Path, rows:
     if parser.updates is None:
         overrides["validation_data_path"] = str(settings.dev)
     else:
-        # The rate falls to nothing within the budget, so the last weights are taken, and none are chosen on dev.
+        # The rate falls to zero within the budget, so the last weights are used, and none are chosen on dev.
         overrides["validation_data_path"] = None
         overrides["trainer.num_epochs"] = PARTS
         overrides["data_loader.batches_per_epoch"] = parser.updates // PARTS
@@ -46,7 +46,7 @@ def overrides_of(parser: ParserSettings, settings: Settings, folder: Path, rows:
 def train(parser: ParserSettings, overrides: Mapping[str, Any], base: Path, folder: Path) -> None:
     """Train into ``folder/run`` unless that has been done with the same inputs; then write ``folder/trained.json``.
 
-    A run of other inputs is removed, and one of the same inputs that was killed goes on where it was.
+    A run with other inputs is removed, and a killed one with the same inputs is resumed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     run, state = folder / "run", folder / "state.json"
@@ -61,13 +61,13 @@ def train(parser: ParserSettings, overrides: Mapping[str, Any], base: Path, fold
             command = ["-m", "allennlp", "train", str(parser.config), "-s", str(run), "--file-friendly-logging"]
             command += ["--overrides", json.dumps(overrides), *(["--recover"] if run.exists() else [])]
             run_logged(command, base, folder / "log.txt", keep_open=[lock])
-            # Only now: an archive may be there in part.
+            # Only now, because an archive may be incomplete.
             _write_json(state, known | {"finished": True})
         _write_json(folder / "trained.json", {"fingerprint": fingerprint})
 
 
 def _fingerprint(config: Path, overrides: Mapping[str, Any]) -> str:
-    """Of the config with its imports, the rows and all settings; the names of folders do not count."""
+    """A hash of the config with its imports, the rows and all settings; the names of folders do not count."""
     rows = Path(overrides["train_data_path"]).read_bytes()
     others = {key: value for key, value in overrides.items() if not key.endswith("_data_path")}
     others[_ENCODER] = Path(others.get(_ENCODER) or "").name
@@ -91,7 +91,7 @@ def evaluated(config: Path) -> str:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[int]:
-    """Wait until nobody else trains in this folder: a killed run may have left a training that still goes on."""
+    """Wait until nothing else trains in this folder: a killed run may have left a training process behind."""
     import fcntl
 
     handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT)
@@ -103,14 +103,14 @@ def _alone(folder: Path) -> Iterator[int]:
 
 
 def environment(base: Path) -> dict[str, str]:
-    """Caches in the folder of the run, one thread unless the user says otherwise, and no noise."""
+    """Caches in the folder of the run, one thread unless the user says otherwise, and no warnings."""
     cache = str(base / "cache")
     defaults = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONWARNINGS": "ignore"}
     return defaults | os.environ | {"QDECOMP_CACHE": cache, "ALLENNLP_CACHE_ROOT": cache, "TQDM_MININTERVAL": "20"}
 
 
 def run_logged(arguments: Sequence[str], base: Path, log: Path, keep_open: Sequence[int] = ()) -> None:
-    """Run Python with these arguments in the project's root, with its output in a file whose end is shown if it fails.
+    """Run Python with these arguments in the project's root; its output goes to a file whose end is shown if it fails.
 
     The process holds ``keep_open`` as long as it lives, even if this one is killed.
     """

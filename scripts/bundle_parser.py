@@ -110,8 +110,8 @@ def _about_graph_parser(config: GraphConfig) -> dict[str, str]:
         ),
         "rounded": "The encoder's matrices",
         "search": (
-            "Decoding finds the most probable valid graph: greedily where that graph is valid, by an integer program\n"
-            "  otherwise."
+            "Decoding finds the most probable valid graph: greedily if that graph is valid, otherwise by an\n"
+            "  integer program."
         ),
         "config": "biaffine_graph_parser_minilm.jsonnet",
         "limit": (

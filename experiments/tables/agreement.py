@@ -1,4 +1,4 @@
-"""Which parsers are right on the same questions, and how far to trust an answer that several of them give."""
+"""Which parsers are right on the same questions, and how far to trust an answer on which several agree."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["build"]
 _ANY, _NONE = "at least one", "none"
 _SHARE, _SCORE = "share of questions", "LF-EM of these"
 
-# The runs of one seed, a system each; a round is compared within itself.
+# The runs of one seed, one per system; only runs of the same round are compared.
 _Round = tuple[SystemScores, ...]
 
 
 def build(settings: Settings, base: Path) -> Result:
-    """The shares of questions that exactly a subset has right, and LF-EM where a subset agrees."""
+    """The shares of questions that exactly a subset has right, and LF-EM on those where a subset agrees."""
     scores = Scores.of("agreement", settings, base)
     systems = systems_of("agreement", settings)
     runs = [scores.of_system(system.name, ALL_ROWS) for system in systems]
@@ -73,7 +73,7 @@ def _is_in(column: str, right: str) -> float:
 
 
 def _agreeing(subset: Sequence[str], titles: Sequence[str], rounds: Sequence[_Round]) -> tuple[Entry, Entry]:
-    """The share of questions with one answer of all, as LF-EM reads answers, and how many of these are right."""
+    """The share of questions on which all give the same answer by LF-EM, and how many of these are right."""
     shares, right = [], []
     for systems in rounds:
         chosen = [system for title, system in zip(titles, systems, strict=True) if title in subset]

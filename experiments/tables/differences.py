@@ -1,4 +1,4 @@
-"""What kinds of differences the wrong answers have, as far as a program can tell them."""
+"""What kinds of differences the wrong answers have, as far as a program can recognise them."""
 
 from __future__ import annotations
 

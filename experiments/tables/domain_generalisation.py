@@ -1,4 +1,4 @@
-"""LF-EM on a source whose questions were not trained on, and the drop against training on all."""
+"""LF-EM on a source whose questions were not trained on, and the drop compared with training on all."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _common_sources(systems: Sequence[System], sources: Sequence[str], scores: S
 
 
 def _pooled(system: System, sources: Sequence[str], scores: Scores) -> tuple[SystemScores, ...]:
-    """The system's runs on the questions of all these sources, each of the training without it."""
+    """The system's runs on the questions of all these sources, each from the training run without that source."""
     by_source = {source: scores.of_system(system.name, without(source)) for source in sources}
     number = min((len(runs) for runs in by_source.values()), default=0)
     return tuple(
@@ -94,7 +94,7 @@ def _pooled(system: System, sources: Sequence[str], scores: Scores) -> tuple[Sys
 
 
 def _drop(system: System, source: str, scores: Scores) -> Entry:
-    """How much of the score is lost; each seed's training without the source against that on all."""
+    """How much of the score is lost: each seed's training run without the source against that on all."""
     pairs = zip(scores.of_system(system.name, ALL_ROWS), scores.of_system(system.name, without(source)), strict=False)
     figures = [
         (entry("", "", [full], _of_source(source)), entry("", "", [left], _of_source(source))) for full, left in pairs

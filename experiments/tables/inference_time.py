@@ -29,7 +29,7 @@ _NOTE = (
 
 
 def build(settings: Settings, base: Path) -> Result:
-    """The time of one question, asked alone on one thread, from its text to the prediction record."""
+    """The time for one question, asked alone on one thread, from its text to the prediction record."""
     path = base / TIMES
     measured = json.loads(path.read_text(encoding="utf-8"))["inference"] if path.is_file() else []
     by_system = {each["parser"]: each for each in measured}
@@ -55,7 +55,7 @@ def _entries(title: str, speed: dict[str, Any] | None) -> list[Entry]:
 
 
 def _claim(by_system: dict[str, Any], name: str) -> Claim:
-    """By processor time, which other work on the machine changes least."""
+    """By CPU time, which other work on the machine affects least."""
     graph_parser, writer = SYSTEMS[name], SYSTEMS["copynet"]
     text = f"{graph_parser.title} is many times ({_MANY_TIMES} or more) faster than {writer.title}"
     if not {graph_parser.name, writer.name} <= by_system.keys():

@@ -51,7 +51,7 @@ def build(settings: Settings, base: Path) -> Result:
 
 
 def _columns(steps: Counter[int]) -> dict[str, Chooser]:
-    """A column for each number of steps, and one for all from where single numbers become rare."""
+    """A column for each number of steps, and one for all numbers from which on single ones become rare."""
     last = first_of_the_long(steps)
     columns = {str(number): _between(number, number) for number in sorted(steps) if number < last}
     name = f"{last}+" if max(steps) > last else str(last)

@@ -46,7 +46,7 @@ def test_settings_survive_their_file(size_file: Callable[..., Path], tmp_path: P
         ({"percentage": [1]}, "there is no setting percentage; did you mean percentages"),
         ({"seeds": None}, "seeds missing"),
         ({"seeds": 7}, "seeds is a list of whole numbers"),
-        ({"percentages": [3]}, "percentages: 3 is none of 1, 5, 10, 20, 50 and 100"),
+        ({"percentages": [3]}, "percentages: 3 is not one of 1, 5, 10, 20, 50 and 100"),
         ({"sources": ["GEO", "YELP"]}, r"data/train.csv: has no rows of YELP.*it has ACADEMIC, ATIS"),
         ({"encoder": "./no-such-encoder"}, "encoder './no-such-encoder': there is no such folder"),
         ({"train": "nowhere.csv"}, "there is no file nowhere.csv; name yours with --train FILE"),
