@@ -120,7 +120,7 @@ class _ParseOptions(ParserOptions):
         if not has_file and self.column is not None:
             raise click.UsageError("--column only works with --input: it names a column of that file")
         if self.with_graph and (has_file or self.format_name not in (None, "text")):
-            raise click.UsageError("--graph only works with the format text; JSON records always have the graph")
+            raise click.UsageError("--graph only works with the format text; JSON records have a field for the graph")
         require_one_way(self.processes, self.cluster)
         if self.cluster is not None and (not has_file or self.output_path is None):
             raise click.UsageError("--cluster only works with a file of questions: give --input and --output")

@@ -86,7 +86,7 @@ def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[Ro
     if not records:
         example = 'one line such as {"question_id": "…", "question": "…", "decomposition": "return …"}'
         found = f"line {problems[0].row}: {problems[0].message}" if problems else "the file is empty"
-        raise DataError(f"{path}: there is no prediction record in it ({found}); a record is {example}")
+        raise DataError(f"{path}: there are no prediction records in it ({found}); a record is {example}")
     return records, problems
 
 

@@ -55,7 +55,7 @@ def iterate_break_csv(path: str | Path) -> Iterator[BreakExample]:
     columns, rows = read_table(path)
     missing = {"question_id", "question_text"} - set(columns)
     if missing:
-        raise DataError(f"{path}: not Break's CSV: no column {', '.join(sorted(missing))}")
+        raise DataError(f"{path}: not Break's CSV; missing columns: {', '.join(sorted(missing))}")
     filled = (row for row in rows if not row.is_blank)
     return (_example(number, columns, row) for number, row in enumerate(filled, start=1))
 

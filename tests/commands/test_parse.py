@@ -44,7 +44,7 @@ def test_the_graph_is_shown_when_it_is_asked_for(capsys: pytest.CaptureFixture[s
     assert run(QUESTION, "--graph", "--output", str(path)) == 0
     assert "aggregate-arg" in path.read_text(encoding="utf-8")
     assert run(QUESTION, "--graph", "--format", "json") == 2
-    assert "records always have the graph" in capsys.readouterr().err
+    assert "JSON records have a field for the graph" in capsys.readouterr().err
 
 
 def test_formats_read_back(capsys: pytest.CaptureFixture[str]) -> None:

@@ -90,7 +90,7 @@ def test_bad_lines_and_unknown_questions_are_told_and_the_rest_is_shown(
         (b"", "the file is empty"),
         (b"\n \n", "the file is empty"),
         (b"\xff\xfe\x00\x01", "not a UTF-8 text file"),
-        (b"question_id,decomposition\n1,return x\n", "there is no prediction record in it (line 1: not JSON)"),
+        (b"question_id,decomposition\n1,return x\n", "there are no prediction records in it (line 1: not JSON)"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_written(

@@ -81,7 +81,7 @@ class TestGold:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("", "no column question_id"),
+            ("", "missing columns: question_id"),
             ("just some words\n", "not Break's CSV"),
             ("question_id,question_text,decomposition\n", "no questions in it"),
             ("question_id,question_text\nA_1,why?\n", "no row has a decomposition"),

@@ -36,8 +36,8 @@ def test_questions_alone_are_enough_and_a_compressed_file_with_a_byte_order_mark
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("", "no column question_id, question_text"),
-        ("a,b\n1,2\n", "no column question_id, question_text"),
+        ("", "missing columns: question_id, question_text"),
+        ("a,b\n1,2\n", "missing columns: question_id, question_text"),
         (b"\xff\xfe\x00\x01", "not a UTF-8 text file"),
         (HEADER.encode() + b"x\x00y,\xff\n", "not a UTF-8 text file"),
     ],
