@@ -16,14 +16,17 @@ from types import MappingProxyType
 from typing import Any
 
 from ..limits import LONGEST_QUESTION
-from ..qdmr import Qdmr, is_reference
+from ..qdmr import Qdmr, is_reference, reference_number
 from ..tokenization import tokenize
 from . import stop_words
 
-__all__ = ["PLAN_CHECKS", "not_a_question", "plan_warnings"]
+__all__ = ["PLAN_CHECKS", "failed_checks", "not_a_question", "plan_warnings"]
 
 _LETTERS = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[a-zA-ZÀ-ɏ]")
+_ARTICLES = frozenset({"a", "an", "the"})
+# Words with as many letters in common at their beginning may be forms of one word: "woman" and "women".
+_SAME_BEGINNING = 3
 _NEGATIONS = frozenset({"not", "n't", "no", "never", "without"})
 # The share of letters from other alphabets from which a question counts as being in another language.
 _FOREIGN_LETTERS = 0.3
@@ -42,7 +45,8 @@ class _Plan:
 def _words() -> Mapping[str, Any]:
     text = files(__package__).joinpath("plan_checks.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
-    return found
+    sets = ("asking", "comparing", "ends_of_sides", "limits", "sorting", "vague_sides")
+    return found | {name: frozenset(found[name]) for name in sets}
 
 
 def _unfinished_comparison(plan: _Plan) -> Iterator[tuple[int, str]]:
@@ -123,6 +127,90 @@ def _unused_step(plan: _Plan) -> Iterator[tuple[int, str]]:
             yield number, "no other step uses it"
 
 
+def _repeated_step(plan: _Plan) -> Iterator[tuple[int, str]]:
+    """A step that an earlier one is already, or that does again what the step it refers to did."""
+    seen: dict[tuple[str, ...], int] = {}
+    for number, step in enumerate(plan.steps, start=1):
+        words = _without_articles(step)
+        pattern = tuple("#" if is_reference(word) else word for word in words)
+        references = _references(words)
+        if words in seen:
+            yield number, f"it repeats step {seen[words]}"
+        elif len(references) == 1 and 0 < references[0] < number:
+            below = _without_articles(plan.steps[references[0] - 1])
+            if len(_references(below)) == 1 and pattern == tuple("#" if is_reference(word) else word for word in below):
+                yield number, f"it does with step {references[0]} what that one did already"
+        seen.setdefault(words, number)
+
+
+def _without_articles(step: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for word in step if word not in _ARTICLES)
+
+
+def _references(words: Sequence[str]) -> list[int]:
+    return [number for number in map(reference_number, words) if number is not None]
+
+
+def _one_side_twice(plan: _Plan) -> Iterator[tuple[int, str]]:
+    """A comparison, a sum or a group of one thing with itself; things may well be sorted by themselves."""
+    for number, step in enumerate(plan.steps, start=1):
+        references = _references(step)
+        if len(references) > 1 and len(set(references)) == 1 and _words()["sorting"].isdisjoint(step):
+            yield number, f"#{references[0]} with itself"
+
+
+def _than_without_comparison(plan: _Plan) -> Iterator[tuple[int, str]]:
+    compares = {*_words()["up"], *_words()["down"], *_words()["comparing"]}
+    for number, step in enumerate(plan.steps, start=1):
+        before = step[: step.index("than")] if "than" in step else ()
+        if before and not any(word in compares or word.endswith("er") for word in before):
+            yield number, "'than' without a word that compares"
+
+
+def _invented_limit(plan: _Plan) -> Iterator[tuple[int, str]]:
+    """The question compares with something, and the plan with one or zero, of which the question says nothing."""
+    if "than" in plan.question:
+        for number, step in enumerate(plan.steps, start=1):
+            for first, second in pairwise(step):
+                if first == "than" and second in _words()["limits"] and second not in plan.question:
+                    yield number, f"a comparison with {second!r}, of which the question says nothing"
+
+
+def _lost_side(plan: _Plan) -> Iterator[tuple[int, str]]:
+    """What the question compares with is in no step, in no form: words that begin alike count as said."""
+    said = {word[:_SAME_BEGINNING] for step in plan.steps for word in step}
+    for place, word in enumerate(plan.question):
+        if word == "than":
+            side = list(_second_side(plan.question[place + 1 :]))
+            if side and said.isdisjoint(each[:_SAME_BEGINNING] for each in side):
+                yield 0, f"what the question compares with is in no step: {' '.join(side)!r}"
+
+
+def _second_side(words: Sequence[str]) -> Iterator[str]:
+    """The words with a meaning of their own that follow 'than', up to where the phrase ends."""
+    found = False
+    for word in words:
+        if found and (word in _words()["ends_of_sides"] or not word.isalnum()):
+            return
+        if word.isalnum() and word not in stop_words() and word not in _words()["vague_sides"]:
+            found = True
+            yield word
+
+
+def _lost_number(plan: _Plan) -> Iterator[tuple[int, str]]:
+    said = " ".join(word for step in plan.steps for word in step)
+    for word in dict.fromkeys(plan.question):
+        if word.isdigit() and len(word) > 1 and word not in said:
+            yield 0, f"the question's number {word} is in no step"
+
+
+def _half_an_answer(plan: _Plan) -> Iterator[tuple[int, str]]:
+    """Two questions in one, of which the last step does not put the answers together."""
+    asks = [pair for pair in pairwise(plan.question[1:]) if pair[0] == "and" and pair[1] in _words()["asking"]]
+    if asks and plan.steps and len(set(_references(plan.steps[-1]))) < 2:
+        yield len(plan.steps), f"the question asks twice ('and {asks[0][1]}'), and this is one answer"
+
+
 PLAN_CHECKS: Mapping[str, Callable[[_Plan], Iterator[tuple[int, str]]]] = MappingProxyType(
     {
         "unfinished comparison": _unfinished_comparison,
@@ -131,23 +219,41 @@ PLAN_CHECKS: Mapping[str, Callable[[_Plan], Iterator[tuple[int, str]]]] = Mappin
         "opposite comparison": _opposite_comparison,
         "resource without reason": _resource_without_reason,
         "unused step": _unused_step,
+        "repeated step": _repeated_step,
+        "one side twice": _one_side_twice,
+        "than without comparison": _than_without_comparison,
+        "invented limit": _invented_limit,
+        "lost side": _lost_side,
+        "lost number": _lost_number,
+        "half an answer": _half_an_answer,
     }
 )
-"""The checks by name; each gives the numbers of odd steps and what is odd about them."""
+"""The checks by name; each gives the numbers of odd steps and what is odd about them, 0 for the plan as a whole."""
 
 
 def plan_warnings(question: str, qdmr: Qdmr) -> tuple[str, ...]:
-    """What is odd about the steps of a plan, step by step.
+    """What is odd about a plan: about all of it, then step by step.
 
     >>> from qdecomp.data_structures.qdmr import parse_qdmr
     >>> plan = parse_qdmr("return firms ;return #1 that is more than")
     >>> plan_warnings("Which firms have more staff than Google?", plan)
     ("step 2: a comparison with nothing: it ends in 'than'",)
     """
-    words = tuple(word.lower() for word in tokenize(question))
-    plan = _Plan(words, tuple(tuple(token.lower() for token in step.tokens) for step in qdmr.steps))
+    plan = _plan_of(question, qdmr)
     found = [pair for check in PLAN_CHECKS.values() for pair in check(plan)]
-    return tuple(f"step {number}: {message}" for number, message in sorted(found, key=lambda pair: pair[0]))
+    found.sort(key=lambda pair: pair[0])
+    return tuple(f"step {number}: {message}" if number else message for number, message in found)
+
+
+def failed_checks(question: str, qdmr: Qdmr) -> tuple[str, ...]:
+    """The names of the checks that find something odd about a plan."""
+    plan = _plan_of(question, qdmr)
+    return tuple(name for name, check in PLAN_CHECKS.items() if next(check(plan), None) is not None)
+
+
+def _plan_of(question: str, qdmr: Qdmr) -> _Plan:
+    words = tuple(word.lower() for word in tokenize(question))
+    return _Plan(words, tuple(tuple(token.lower() for token in step.tokens) for step in qdmr.steps))
 
 
 def not_a_question(question: str) -> str | None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from qdecomp.data_structures.lexicon.plan_checks import not_a_question, plan_warnings
+from qdecomp.data_structures.lexicon.plan_checks import PLAN_CHECKS, failed_checks, not_a_question, plan_warnings
 from qdecomp.data_structures.qdmr import parse_qdmr
 
 MORE = "Which firms have more staff than Acme?"
@@ -58,6 +58,12 @@ def test_what_is_odd_is_said(question: str, plan: str, warning: str) -> None:
         ("Which city is the biggest?", "return cities ;return size of #1 ;return #1 where #2 is highest"),
         ("Which flight is first?", "return flights ;return date of #1 ;return #1 where #2 is lowest"),
         ("Is it very very big?", "return it ;return if #1 is very very big"),
+        ("Are there more men than women?", "return men ;return number of #1 ;return if #2 is more than of a woman"),
+        ("Is it bigger than usual?", "return it ;return if #1 is bigger"),
+        ("Order the towns by name", "return towns ;return names of #1 ;return #2 sorted by #2"),
+        ("Who won in 1998 and who lost?", "return who won in 1998 ;return who lost in 1998 ;return #1 , #2"),
+        ("and what is the last flight?", "return flights ;return #1 that is last"),
+        ("Which is better, tea or milk?", "return tea ;return milk ;return if #1 is better than #2"),
         (
             "How many cubes are there for each colour?",
             "return cubes ;return colours of #1 ;return number of #1 for each #2",
@@ -68,16 +74,63 @@ def test_an_ordinary_plan_has_no_warning(question: str, plan: str) -> None:
     assert plan_warnings(question, parse_qdmr(plan)) == ()
 
 
-def test_every_check_finds_something_in_one_bad_plan() -> None:
+def test_many_things_can_be_odd_about_one_plan() -> None:
     plan = "return flights flights ;return x ;return #1 where #1 is less than ;return number of #3 for each"
     assert plan_warnings(MORE, parse_qdmr(plan)) == (
+        "what the question compares with is in no step: 'acme'",
         "step 1: 'flights' twice in a row",
         "step 1: 'flights', for which the question gives no reason",
         "step 2: no other step uses it",
         "step 3: a comparison with nothing: it ends in 'than'",
         "step 3: 'less' is the opposite of the question's 'more'",
+        "step 3: #1 with itself",
         "step 4: 'for each' of nothing",
     )
+
+
+NONSENSE = {
+    "unfinished comparison": (MORE, "return firms ;return #1 that have more than"),
+    "each of nothing": (MORE, "return firms ;return staff of #1 for each"),
+    "repeated word": (MORE, "return firms firms ;return #1 with more staff than Acme"),
+    "opposite comparison": (MORE, "return firms ;return #1 with less staff than Acme"),
+    "resource without reason": (MORE, "return flights ;return #1 with more staff than Acme"),
+    "unused step": (MORE, "return firms ;return Acme ;return #2 with more staff"),
+    "repeated step": (
+        MORE,
+        "return firms ;return the staff of Acme ;return staff of Acme ;return #1 with more than #2 , #3",
+    ),
+    "one side twice": (MORE, "return staff of Acme ;return difference of #1 and #1"),
+    "than without comparison": (MORE, "return firms ;return #1 that have than Acme"),
+    "invented limit": (MORE, "return firms ;return staff of #1 ;return Acme #2 ;return #1 where #3 is more than one"),
+    "lost side": (MORE, "return firms ;return #1 with more staff"),
+    "lost number": ("Which firms were founded in 1998?", "return firms ;return #1 that were founded"),
+    "half an answer": ("Who won the cup and when was it?", "return cup ;return who won #1"),
+}
+
+
+def test_every_check_has_an_example() -> None:
+    assert NONSENSE.keys() == PLAN_CHECKS.keys()
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_every_check_finds_its_nonsense(name: str) -> None:
+    question, plan = NONSENSE[name]
+    assert name in failed_checks(question, parse_qdmr(plan))
+    assert len(plan_warnings(question, parse_qdmr(plan))) >= len(failed_checks(question, parse_qdmr(plan)))
+
+
+def test_a_step_that_does_the_same_again_is_a_repetition() -> None:
+    again = "return films ;return who directed #1 ;return who directed #2"
+    assert plan_warnings("Who directed the films?", parse_qdmr(again)) == (
+        "step 3: it does with step 2 what that one did already",
+    )
+    others = "return firms ;return a ;return b ;return #1 besides #2 ;return #4 besides #3"
+    assert plan_warnings("Which firms are neither a nor b?", parse_qdmr(others)) == ()
+
+
+def test_what_is_wrong_with_the_whole_plan_comes_first() -> None:
+    found = plan_warnings(MORE, parse_qdmr("return firms ;return x ;return #1 with more staff"))
+    assert found == ("what the question compares with is in no step: 'acme'", "step 2: no other step uses it")
 
 
 @pytest.mark.parametrize(
