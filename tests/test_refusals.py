@@ -30,6 +30,11 @@ def test_a_plan_below_the_threshold_is_not_given() -> None:
     assert unsure.error == "the confidence 0.20 is below 0.5"
 
 
+def test_a_plan_at_the_threshold_is_given() -> None:
+    (prediction,) = CarefulParser(parser, 1.0)(["rivers with length 1"])
+    assert prediction.decomposition == "return rivers"
+
+
 @pytest.mark.parametrize("value", [-0.1, 1.5, math.nan, "much"])
 def test_a_threshold_is_from_0_to_1(value: float) -> None:
     with pytest.raises(DataError, match="a number from 0 to 1"):
