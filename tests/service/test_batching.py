@@ -49,13 +49,19 @@ def run(gate: Gate, scenario: Callable[[MicroBatcher], Any], **options: Any) -> 
         assert not batcher.is_alive
 
 
+async def begun(batcher: MicroBatcher, gate: Gate, questions: Sequence[str]) -> asyncio.Future[list[Decomposition]]:
+    """A request whose batch is being parsed, until the gate opens."""
+    request = asyncio.ensure_future(batcher.parse(questions))
+    await asyncio.to_thread(gate.begun.acquire)
+    return request
+
+
 def test_what_comes_while_a_batch_is_parsed_makes_the_next_one() -> None:
     gate = Gate()
     questions = [f"how many things{number}" for number in range(7)]
 
     async def scenario(batcher: MicroBatcher) -> list[list[Decomposition]]:
-        first = asyncio.ensure_future(batcher.parse(questions[:1]))
-        await asyncio.to_thread(gate.begun.acquire)
+        first = await begun(batcher, gate, questions[:1])
         others = [asyncio.ensure_future(batcher.parse(questions[start : start + 2])) for start in (1, 3, 5)]
         await asyncio.sleep(0)
         assert batcher.waiting == 6
@@ -72,8 +78,7 @@ def test_too_much_is_refused_and_nothing_of_it_is_parsed() -> None:
     gate = Gate()
 
     async def scenario(batcher: MicroBatcher) -> None:
-        first = asyncio.ensure_future(batcher.parse(["how many a"]))
-        await asyncio.to_thread(gate.begun.acquire)
+        first = await begun(batcher, gate, ["how many a"])
         second = asyncio.ensure_future(batcher.parse(["how many b"]))
         await asyncio.sleep(0)
         with pytest.raises(RefusedError, match="try again") as refusal:
@@ -90,8 +95,7 @@ def test_a_request_that_has_gone_is_not_parsed() -> None:
     gate = Gate()
 
     async def scenario(batcher: MicroBatcher) -> None:
-        first = asyncio.ensure_future(batcher.parse(["how many a"]))
-        await asyncio.to_thread(gate.begun.acquire)
+        first = await begun(batcher, gate, ["how many a"])
         gone = asyncio.ensure_future(batcher.parse(["how many b"]))
         stays = asyncio.ensure_future(batcher.parse(["how many c"]))
         await asyncio.sleep(0)
@@ -108,8 +112,7 @@ def test_what_waits_is_parsed_when_the_batcher_stops() -> None:
     gate = Gate()
 
     async def scenario(batcher: MicroBatcher) -> list[Decomposition]:
-        first = asyncio.ensure_future(batcher.parse(["how many a"]))
-        await asyncio.to_thread(gate.begun.acquire)
+        first = await begun(batcher, gate, ["how many a"])
         second = asyncio.ensure_future(batcher.parse(["how many b"]))
         await asyncio.sleep(0)
         stopping = asyncio.ensure_future(asyncio.to_thread(batcher.stop))
