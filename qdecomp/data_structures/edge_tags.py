@@ -29,9 +29,13 @@ __all__ = [
 ]
 
 SPAN = "span"
+"""Chains the tokens of one step."""
 DUPLICATE = "duplicate"
+"""Goes from a ``[DUP]`` token to a token that it copies."""
 UNUSED = "unused"
+"""Goes from the last step to a step that no other step refers to."""
 STRUCTURAL_TAGS = (SPAN, DUPLICATE, UNUSED)
+"""The tags that only connect tokens; all others name an argument of an operator."""
 
 _TAG = re.compile(r"(?P<operator>[a-z]+)-(?P<argument>[a-z]+)(?:\[(?P<properties>[a-z0-9,-]+)\])?")
 _SEVERAL = "&"

@@ -340,5 +340,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = MappingProxyType(
         ),
     }
 )
+"""The row of each operator."""
 
 ARGUMENT_NAMES: frozenset[str] = frozenset(name for signature in OPERATORS.values() for name in signature.arguments)
+"""The names of the arguments of all operators."""

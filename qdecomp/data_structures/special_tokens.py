@@ -47,8 +47,11 @@ __all__ = [
 ]
 
 SEPARATOR = "[RSC]"
+"""Separates the question from the other special tokens."""
 DUPLICATE_TOKEN = "[DUP]"
+"""Copies a token that several steps need."""
 DUMMY = "[DUM]"
+"""Stands for a step that has no token of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,7 @@ PRESETS: Mapping[str, SpecialTokens] = MappingProxyType(
         ),
     }
 )
+"""The special tokens of the paper, and those that parsers have by default."""
 
 
 def special_tokens_of(setting: str | Mapping[str, Any] | None) -> SpecialTokens | None:

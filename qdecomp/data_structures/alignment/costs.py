@@ -39,6 +39,7 @@ class CostWeights:
 
 
 WEIGHTS = CostWeights()
+"""The weights that alignments are found with."""
 
 TokenChoice = tuple[int, int]
 """A step and the position of a token."""

@@ -26,6 +26,7 @@ def _alternatives(*operators: Operator) -> str:
 
 
 LIST_SEPARATOR = re.compile(r" (?:, and|, or|,|and|or) ")
+"""What stands between the members of a list."""
 
 _MACROS = {
     "REF": r"\#[0-9]+",
@@ -231,3 +232,4 @@ STEP_RULES: tuple[StepRule, ...] = (
         approximate=True,
     ),
 )
+"""The rules in the order in which they are tried; the first one that matches a step gives its operator."""

@@ -21,6 +21,7 @@ from ..tokenization import tokenize
 __all__ = ["STEP_SEPARATOR", "by_level", "copied_ids", "text_from_target_tokens", "to_target_tokens"]
 
 STEP_SEPARATOR = ";"
+"""The token between two steps."""
 
 # Words that decide how a step is read, besides those of the lexicon; another form of them may be read differently.
 _MARKERS = frozenset(

@@ -166,6 +166,7 @@ _ANYTHING = re.compile(r"")
 _SEVERAL_LINES = re.compile(r"\n")
 
 BREAK = Form("Break's text", _BREAK, _break_steps, kept=True)
+"""The form that all others are turned into."""
 
 FORMS: tuple[Form, ...] = (
     BREAK,

@@ -56,6 +56,7 @@ NUMBERINGS: tuple[Numbering, ...] = (
 """The first one that numbers the lines of a text, in order and without a gap, is the one that its writer used."""
 
 BULLET = re.compile(rf"^(?P<before>[ \t]*){_BULLET_MARK}")
+"""A bullet at the start of a line, with the spaces before it."""
 
 _LOWER_OR_REFERENCE = re.compile(r"[a-z#]")
 

@@ -12,6 +12,7 @@ from .values import WrittenStep, consecutive
 __all__ = ["NATIVE", "STYLES", "UNMISTAKABLE", "ReferenceStyle", "with_references"]
 
 NATIVE = "#1"
+"""The name of Break's own style."""
 _NUMBER_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
 _NUMBER = rf"(?:\d{{1,3}}|{'|'.join(_NUMBER_WORDS)})"
 _ANY_NUMBER = re.compile(rf"\d+|\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
