@@ -1,20 +1,20 @@
 # The service: docker build -t qdecomp . && docker run --rm -p 8000:8000 qdecomp
-# docs/container.md says more; tests/test_container.py runs these steps where there is no docker.
+# docs/container.md says more; tests/test_container.py runs these steps without docker.
 
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /src
 RUN python -m venv /opt/qdecomp
 COPY setup.py pyproject.toml requirements.lock LICENSE ./
 COPY qdecomp ./qdecomp
-# The lock only says which versions are taken, so neither torch nor AllenNLP is installed.
+# The lock only constrains the versions, so neither torch nor AllenNLP is installed.
 RUN /opt/qdecomp/bin/pip install --no-cache-dir --constraint requirements.lock '.[parser,serve]'
-# Tests of other packages are a fifth of it all.
+# The tests of other packages are a fifth of the whole.
 RUN find /opt/qdecomp -type d -name tests -prune -exec rm -rf {} +
 
 FROM python:3.11-slim-bookworm
 COPY --from=build /opt/qdecomp /opt/qdecomp
 ENV PATH=/opt/qdecomp/bin:/usr/local/bin:/usr/bin:/bin HOME=/tmp PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
-# No such user need exist: it owns nothing and writes nothing but temporary files.
+# This user need not exist: it owns nothing and writes only temporary files.
 USER 10001:10001
 WORKDIR /tmp
 EXPOSE 8000

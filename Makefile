@@ -2,7 +2,7 @@
 
 # The interpreter that .venv is built with: by default the Python 3.11 that is found.
 PYTHON ?=
-# What pip installs as torch: by default the version in requirements.lock, as a CPU build where one is offered.
+# What pip installs as torch: by default the version in requirements.lock, as a CPU build if there is one.
 TORCH ?=
 # How many processes run the tests.
 WORKERS ?= 2
@@ -14,7 +14,7 @@ OPTIONS ?=
 
 BIN := .venv/bin
 
-# torchvision says that it cannot read images, which nobody asks it to do, and torch dislikes a call of AllenNLP's.
+# torchvision warns that it cannot read images, which it need not, and torch warns about a call in AllenNLP.
 export PYTHONWARNINGS := ignore::UserWarning:torchvision.io.image,ignore::FutureWarning:allennlp.training.gradient_descent_trainer
 
 .DEFAULT_GOAL := help
@@ -23,7 +23,7 @@ export PYTHONWARNINGS := ignore::UserWarning:torchvision.io.image,ignore::Future
 help: ## List these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
 
-install: ## Build .venv from requirements.lock; nothing happens when it is up to date
+install: ## Build .venv from requirements.lock; does nothing if it is up to date
 	@sh scripts/install.sh "$(PYTHON)" "$(TORCH)"
 
 demo: install ## Run the main job on the sample data in data/; writes below out/demo
@@ -45,9 +45,9 @@ adapters: install ## Install the frameworks that have adapters into .venv, and t
 	@$(BIN)/pip install --quiet --requirement requirements-adapters.txt
 	@$(BIN)/python -m pytest -q tests/integrations
 
-docs: .venv-docs/.installed ## Build the documentation site into out/site, in an environment of its own (.venv-docs)
+docs: .venv-docs/.installed ## Build the documentation site into out/site, in a separate environment (.venv-docs)
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict --clean
-	@echo "out/site/index.html (to search in it, serve it: python3 -m http.server --directory out/site)"
+	@echo "out/site/index.html (to use its search, serve it: python3 -m http.server --directory out/site)"
 
 .venv-docs/.installed: requirements-docs.txt
 	@rm -rf .venv-docs
@@ -55,6 +55,6 @@ docs: .venv-docs/.installed ## Build the documentation site into out/site, in an
 	@.venv-docs/bin/pip install --quiet --no-deps --requirement requirements-docs.txt
 	@touch $@
 
-clean: ## Remove what the demo, the tests and the builds left; .venv and other things in out/ stay
+clean: ## Remove what the demo, the tests and the builds left; .venv and everything else in out/ stay
 	@rm -rf out/demo build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +

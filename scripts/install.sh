@@ -3,7 +3,7 @@
 #
 #     sh scripts/install.sh [PYTHON [TORCH]]
 #
-# PYTHON is the interpreter to build with, TORCH what pip is to install as torch; both may be empty. When all of it
+# PYTHON is the interpreter to build with, TORCH what pip should install as torch; both may be empty. If all of this
 # has been done before and nothing has changed since, this takes a moment and does nothing.
 set -eu
 
@@ -20,7 +20,7 @@ fail() {
 }
 
 version_of() {
-    # Words that every Python understands, so that an old one is recognised as well.
+    # Code that every Python understands, so that an old one is recognised, too.
     "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null
 }
 
@@ -45,7 +45,7 @@ recorded() {
     sed -n "s/^$1: //p" "$stamp" 2>/dev/null
 }
 
-# What the environment is made of. What was not asked for is taken as it is.
+# What the environment consists of. What was not asked for stays as it is.
 environment_is_current() {
     [ -f "$stamp" ] && "$venv/bin/python" -c pass 2>/dev/null &&
         [ "$(recorded lock)" = "$(checksum "$lock")" ] &&
@@ -81,7 +81,7 @@ build_environment() {
 }
 
 [ -f "$lock" ] || fail "$lock is not here; run this from the project's root"
-# One install at a time; what is left running of a killed one is waited for.
+# One install at a time; wait for what a killed one left running.
 if command -v flock >/dev/null; then
     exec 9<.
     flock -n 9 || { echo "waiting for another install to end" && flock 9; }
@@ -101,7 +101,7 @@ else
 fi
 echo "4/4 installing the project"
 install --no-deps --no-build-isolation -e .
-# The allennlp command imports torchvision, which warns that it cannot read images; nobody asks it to.
+# The allennlp command imports torchvision, which warns that it cannot read images; it need not.
 packages=$venv/lib/python3.11/site-packages
 mkdir -p "$packages"
 echo 'import warnings; warnings.filterwarnings("ignore", "Failed to load image Python extension")' \

@@ -1,4 +1,4 @@
-// The biaffine graph parser for two cores: a small encoder, and special tokens outside of it.
+// The biaffine graph parser for two cores: a small encoder, and special tokens outside it.
 local biaffine_graph_parser = import 'lib/biaffine_graph_parser.libsonnet';
 
 biaffine_graph_parser((import 'lib/minilm.libsonnet') {

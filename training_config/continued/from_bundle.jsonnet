@@ -1,4 +1,4 @@
-// CopyNet-BERT on data of your own, from the weights and words of the bundle in the folder BUNDLE (or minilm_break, which
+// CopyNet-BERT on your own data, from the weights and words of the bundle in the folder BUNDLE (or minilm_break, which
 // comes with the package), at lower rates. Words of your data that the bundle does not know are added.
 local first = import '../copynet_bert_minilm.jsonnet';
 local folder = std.extVar('BUNDLE');

@@ -1,6 +1,6 @@
 // Refuses settings that nothing reads, and completes settings that are objects.
 
-// How many letters have to be added, left out or changed to get from one name to the other.
+// How many letters must be added, removed or changed to get from one name to the other.
 local distance(one, other) =
   local row(above, i) = std.foldl(
     function(row, j)
@@ -20,7 +20,7 @@ local is_group(default) = std.isObject(default) && std.length(default) > 0;
 
 local unknown(given, defaults, prefix='') = std.flattenArrays([
   if !std.objectHas(defaults, name) then
-    ["there is no setting '%s' (the nearest is '%s')" % [prefix + name, prefix + nearest(name, std.objectFields(defaults))]]
+    ["there is no setting '%s' (the closest is '%s')" % [prefix + name, prefix + nearest(name, std.objectFields(defaults))]]
   else if is_group(defaults[name]) && !std.isObject(given[name]) then
     ["the setting '%s' is an object with %s" % [prefix + name, std.join(', ', std.objectFields(defaults[name]))]]
   else if is_group(defaults[name]) then
@@ -30,12 +30,12 @@ local unknown(given, defaults, prefix='') = std.flattenArrays([
 ]);
 
 {
-  // What is wrong with these settings, in one line; nothing is an empty text.
+  // What is wrong with these settings, in one line; empty if nothing is.
   mistakes(parser, given, defaults)::
     local found = unknown(given, defaults);
     if found == [] then '' else 'settings of %s: %s; training_config/README.md lists them all' % [parser, std.join('; ', found)],
 
-  // The settings with the defaults of those parts that are left out.
+  // The settings, with defaults for the parts that are left out.
   complete(given, defaults):: {
     [name]: if is_group(defaults[name]) then defaults[name] + given[name] else given[name]
     for name in std.objectFields(given)

@@ -1,4 +1,4 @@
-// What the trainings of all parsers share. A config is made of `settings`, which a further config extends:
+// What the training of all parsers shares. A config consists of `settings`, which another config can extend:
 //   (import 'copynet_bert.jsonnet') { settings+: { epochs: 3, decoder+: { beam_size: 10 } } }
 local data = import 'data.libsonnet';
 local known = import 'known.libsonnet';

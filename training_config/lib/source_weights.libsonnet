@@ -1,5 +1,5 @@
 // How often a question of each source is seen in an epoch. The training rows that the settings were chosen with have many
-// questions of some sources and few of others; these weights bring the shares nearer to those of the development rows.
+// questions of some sources and few of others; these weights bring the shares closer to those of the development rows.
 {
   NLVR2: 1.5,
   COMQA: 1.5,

@@ -1,4 +1,4 @@
-// Elements are made of texts, never of markup, so that nothing that somebody typed can become a part of the page.
+// Elements are made from text, never from markup, so that nothing that a user typed can become part of the page.
 
 /** The element with this id. */
 export const byId = (id) => document.getElementById(id);

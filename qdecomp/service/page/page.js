@@ -18,7 +18,7 @@ const fail = (error) => tell(sentence(error.message), true);
 const linesOf = (answer) => answer.steps.map((step) => step.text).join("\n");
 const isEdited = () => !parsed || editor.value !== linesOf(parsed);
 
-// Behind the #, which browsers send to no server.
+// After the #, which browsers do not send to servers.
 const writeLink = () => {
   const parts = new URLSearchParams({ q: shown.question });
   if (isEdited()) parts.set("steps", editor.value);

@@ -1,5 +1,5 @@
 // Search, filters, sorting, folding and copying in a list of records. A page is complete without it: tools that need it
-// are hidden until it runs, and pictures that it unfolds stand in <noscript>.
+// are hidden until it runs, and pictures that it unfolds are in <noscript>.
 "use strict";
 (() => {
   const form = document.querySelector(".qd-tools");
