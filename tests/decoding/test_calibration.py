@@ -77,7 +77,7 @@ def test_a_parser_is_calibrated() -> None:
 
 
 def test_thresholds_say_what_is_kept_and_how_much_of_it_is_right() -> None:
-    rows = kept_shares([0.9, 0.8, 0.3, 0.1], [True, False, True, False], thresholds=(0.0, 0.5, 0.95))
+    rows = kept_shares([0.9, 0.8, 0.3, 0.1], [True, False, True, False], thresholds=(0.0, 0.8, 0.95))
     assert [(row.kept, row.right) for row in rows] == [(1.0, 0.5), (0.5, 0.5), (0.0, None)]
     with pytest.raises(DataError, match="no confidence"):
         expected_calibration_error([], [])
