@@ -1,4 +1,4 @@
-"""A headless Chromium that tests drive: over a pipe with its DevTools protocol, so that no other package is needed."""
+"""A headless Chromium that tests drive over a pipe with its DevTools protocol, so that no other package is needed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Browser:
         self._received = b""
         self._events: list[str] = []
         self.problems: list[str] = []
-        """What the console of the pages has shown of errors and warnings, after :meth:`watch_console`."""
+        """The errors and warnings that the console of the pages has shown, after :meth:`watch_console`."""
         self._has_scripts = True
         self._session: str | None = None
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -114,7 +114,7 @@ class Browser:
 
     def open(self, path: Path | str, fragment: str = "") -> float:
         """Open a file or an address and wait until it is loaded and painted; the seconds that it took."""
-        # A page with another fragment only would not be loaded again.
+        # If only the fragment differed, the page would not be loaded again.
         self.call("Page.navigate", url="about:blank")
         self._wait_for("Page.loadEventFired")
         start = monotonic()
@@ -144,7 +144,7 @@ class Browser:
         )
 
     def type_text(self, text: str) -> None:
-        """Type into what has the focus."""
+        """Type into the focused element."""
         self.call("Input.insertText", text=text)
 
     def press(self, key: str, code: int, *, shift: bool = False) -> None:
@@ -170,7 +170,7 @@ class Browser:
 
 @contextmanager
 def open_browser(profile: Path) -> Iterator[Browser]:
-    """A browser with a fresh profile; skips where there is none."""
+    """A browser with a fresh profile; skips the test if there is none."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
         pytest.skip("there is no Chromium to show pages in; install it, for example with: apt install chromium")

@@ -13,7 +13,7 @@ from qdecomp.cli import main
 
 
 def run_qdecomp(*arguments: object) -> int:
-    """The exit code of a run with these arguments, which says nothing of its progress, however slow it is."""
+    """The exit code of a run with these arguments, without progress messages, however slow it is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("qdecomp.terminal.progress._SECONDS_BETWEEN_LINES", math.inf)
         with pytest.raises(SystemExit) as ended:
@@ -22,5 +22,5 @@ def run_qdecomp(*arguments: object) -> int:
 
 
 def json_lines(path: Path | str) -> list[Any]:
-    """The values of a file of JSON lines."""
+    """The values in a file of JSON lines."""
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]

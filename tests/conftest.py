@@ -1,4 +1,4 @@
-"""What all tests share: no network, one thread a process, no reads outside, and the way to the shared data."""
+"""What all tests share: no network, one thread per process, no reads outside, and access to the shared data."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ settings.load_profile("no_timing")
 
 
 def _keep_inside() -> Path:
-    """Let tests, and all that they start, find an empty home and note what they read outside; return the log."""
+    """Give tests, and all processes that they start, an empty home, and log what they read outside; return the log."""
     folder = tempfile.mkdtemp(prefix="qdecomp-tests-")
     owner = os.getpid()
-    # A forked process that ends must leave the folder to its parent.
+    # When a forked process ends, it must leave the folder to its parent.
     atexit.register(lambda: os.getpid() == owner and shutil.rmtree(folder, ignore_errors=True))
     log = Path(folder) / "outside_reads.txt"
     log.touch()
-    # Caches and settings of the user's are not the project's; those of the tests go with the folder.
+    # The user's caches and settings are not the project's; those of the tests are removed with the folder.
     home = Path(folder) / "home"
     home.mkdir()
     caches = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "HF_HOME", "ALLENNLP_CACHE_ROOT", "MPLCONFIGDIR", "TORCH_HOME")
@@ -63,7 +63,7 @@ _OUTSIDE_READS = _keep_inside()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need the shared data, so that they can be run apart."""
+    """Mark the tests that need the shared data, so that they can be run separately."""
     for item in items:
         if "shared_path" in getattr(item, "fixturenames", ()):
             item.add_marker("shared_data")
@@ -71,7 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_reads_outside() -> Iterator[None]:
-    """Fail a test that read, itself or in a process that it started, what a clone that stands alone does not have."""
+    """Fail a test that, itself or in a process that it started, read what a standalone clone does not have."""
     before = _OUTSIDE_READS.stat().st_size
     yield
     with _OUTSIDE_READS.open(encoding="utf-8") as stream:
@@ -95,7 +95,7 @@ def project_root() -> Path:
 
 @pytest.fixture(scope="session")
 def shared_path() -> Path:
-    """The folder with Break and the reference outputs; a test that needs it is skipped where the switch is off."""
+    """The folder with Break and the reference outputs; a test that needs it is skipped if the variable is not set."""
     if _SHARED is None:
         pytest.skip(f"{SWITCH} names no folder with Break and reference outputs (see CONTRIBUTING.md)")
     return _SHARED
@@ -113,7 +113,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of this test's own, in which temporary folders are made."""
+    """A separate folder for this test, in which temporary folders are made."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))

@@ -1,4 +1,4 @@
-"""Tiny encoders with random weights, of each kind that can be used; their tokenizers differ as real ones do."""
+"""Tiny encoders with random weights, one of each usable kind; their tokenizers differ as real ones do."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def bert(folder: Path) -> None:
 
 
 def electra(folder: Path) -> None:
-    """ELECTRA: as BERT, with embeddings of another size, here without unused pieces."""
+    """ELECTRA: like BERT, with embeddings of another size, here without unused pieces."""
     from transformers import ElectraConfig, ElectraModel, ElectraTokenizer
 
     size = _word_pieces(folder, ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"), unused=0)
@@ -50,7 +50,7 @@ def electra(folder: Path) -> None:
 
 
 def mpnet(folder: Path) -> None:
-    """MPNet: other marks, two separators between texts, no types, positions that begin behind padding."""
+    """MPNet: other marks, two separators between texts, no types, positions that begin after padding."""
     from transformers import MPNetConfig, MPNetModel, MPNetTokenizer
 
     size = _word_pieces(folder, ("<s>", "<pad>", "</s>", "[UNK]", "<mask>"), unused=4)
@@ -59,7 +59,7 @@ def mpnet(folder: Path) -> None:
 
 
 def roberta(folder: Path) -> None:
-    """RoBERTa: spaces belong to the words behind them, there is one type, and no unused piece."""
+    """RoBERTa: spaces belong to the words after them, there is one type, and no unused piece."""
     from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
 
     size = _byte_pairs(folder, ("<s>", "<pad>", "</s>", "<unk>", "<mask>"))
@@ -89,7 +89,7 @@ def gpt2(folder: Path) -> None:
 
 
 def unknown(folder: Path) -> None:
-    """A kind of model that ``transformers`` has never heard of."""
+    """A kind of model that ``transformers`` does not know."""
     (folder / "config.json").write_text(json.dumps({"model_type": "thinking_machine"}), encoding="utf-8")
 
 

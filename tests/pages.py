@@ -1,4 +1,4 @@
-"""What a page holds, and how it looks in a real browser: a headless Chromium, where one is installed."""
+"""What a page contains, and how it looks in a real browser: a headless Chromium, if one is installed."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def steps_of_rule_words(draw: st.DrawFn) -> Step:
 
 @st.composite
 def written_qdmrs(draw: st.DrawFn, max_steps: int = 6) -> Qdmr:
-    """Decompositions such as people write, of every operator."""
+    """Decompositions as people write them, with every operator."""
     content = st.sampled_from(["cubes", "red cubes", "rivers", "cities", "large cities", "not shiny", "last games"])
     steps = [Step(tuple(draw(content).split()))]
     for number in range(1, draw(st.integers(1, max_steps))):
@@ -101,7 +101,7 @@ def written_qdmrs(draw: st.DrawFn, max_steps: int = 6) -> Qdmr:
 
 @st.composite
 def logical_forms(draw: st.DrawFn, max_steps: int = 5) -> LogicalForm:
-    """Any logical forms, also such as nobody would write."""
+    """Any logical forms, including those that nobody would write."""
     steps = []
     for number in range(1, draw(st.integers(1, max_steps)) + 1):
         operator = draw(st.sampled_from(sorted(Operator)))

@@ -1,4 +1,4 @@
-"""The Dockerfile: what it says holds together, and its steps work in a clean environment where there is no docker."""
+"""The Dockerfile: it is consistent, and its steps work in a clean environment without docker."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def all_of(dockerfile: list[Instruction], name: str) -> list[Instruction]:
 
 
 def copied(dockerfile: list[Instruction]) -> list[str]:
-    """The files and folders of the project that the image is built of."""
+    """The files and folders of the project that the image is built from."""
     words = [each.words() for each in all_of(dockerfile, "COPY")]
     return [source for each in words if not each[0].startswith("--from") for source in each[:-1]]
 

@@ -1,4 +1,4 @@
-"""``make install``, with a Python that only writes down what it is asked to do."""
+"""``make install``, with a Python that only records what it is asked to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who converts and scores loads neither torch nor AllenNLP, and what is heavy is loaded when it is used."""
+"""Converting and scoring load neither torch nor AllenNLP, and heavy libraries are loaded only when they are used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ON_FIRST_USE = {"ortools", "scipy", "spacy", "matplotlib", "pandas", "lemminfle
 
 
 def modules_after(program: str) -> set[str]:
-    """The names of the packages that are loaded after the program has run in a Python of its own."""
+    """The names of the packages that are loaded after the program has run in a separate Python."""
     program = f"import sys\n{program}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
     output = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     return set(output.split())

@@ -1,4 +1,4 @@
-"""No two things have one name: a reader who finds a name in one module need not ask which of several it is."""
+"""No two things share a name: a reader who finds a name in one module need not ask which of several it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``pip install .`` gives: every file of the package, and no need of what it does not ask for."""
+"""What ``pip install .`` gives: every file of the package, and no need for anything that it does not require."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import pytest
 _PARSERS = {"data", "models", "modules", "predictors", "training", "allennlp_bridge"}
 # Used if it is there, to name encoders of the Hugging Face hub.
 _OPTIONAL = {"huggingface_hub"}
-# Frameworks with adapters, which are installed by requirements-adapters.txt only, and what provides them.
+# Frameworks with adapters, which only requirements-adapters.txt installs, and what provides them.
 _FRAMEWORKS = {"llama_index": "llama-index-core", "langchain_core": "langchain-core"}
 
 

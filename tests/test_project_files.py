@@ -1,4 +1,4 @@
-"""The files that tools outside of the project read: they are well-formed and name things that exist."""
+"""The files that tools outside the project read: they are well-formed and name things that exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sample set in data/: made by its generator, convertible, complete, and nobody else's."""
+"""The sample set in data/: made by its generator, convertible, complete, and not copied from Break."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The suite itself: it reads nothing outside of the clone, and a test that did would fail."""
+"""The suite itself: it reads nothing outside the clone, and a test that did would fail."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_asks_for_the_shared_data(shared_path):
 
 @pytest.fixture
 def clone(tmp_path: Path, project_root: Path) -> Path:
-    """A clone with the suite's own set-up and a few tests, beside which there is a folder of data."""
+    """A clone with the suite's own set-up and a few tests, next to a folder of data."""
     clone = tmp_path / "clone"
     (clone / "tests").mkdir(parents=True)
     for name in (
@@ -70,7 +70,7 @@ def clone(tmp_path: Path, project_root: Path) -> Path:
 def outcomes(clone: Path, *options: str, **variables: str) -> tuple[int, dict[str, str]]:
     """The exit code of the clone's tests, and how each of them ended."""
     kept = {name: value for name, value in os.environ.items() if name not in (SWITCH, "PYTEST_XDIST_WORKER")}
-    # The temporary folder of this clone is its own, as its neighbours would otherwise be inside of it.
+    # This clone has its own temporary folder, because its neighbours would otherwise be inside it.
     environment = kept | {"PYTHONPATH": str(clone), "TMPDIR": str(clone.parent / "temporary")} | variables
     command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-p", "no:xdist", "tests/test_reads.py"]
     result = subprocess.run([*command, *options], cwd=clone, env=environment, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Every config builds: reader, vocabulary, model, optimizer and all, with a tiny encoder in the place of its own."""
+"""Every config builds: reader, vocabulary, model, optimizer and all, with a tiny encoder in place of its own."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_the_learning_rate_rises_at_first_and_falls_then(built: TrainModel) -> N
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_validation_draws_no_random_numbers(path: Path) -> None:
-    """So that a resumed training, which does not repeat the validations before, goes on with the same numbers."""
+    """So that a resumed run, which does not repeat earlier validations, continues with the same random numbers."""
     loader = _params(path)["validation_data_loader"].as_dict()
     assert set(loader) == {"batch_sampler"}
     sampler = BatchSampler.from_params(Params(loader["batch_sampler"]))

@@ -71,7 +71,7 @@ def write_config(tmp_path: Path) -> Callable[[dict[str, Any]], Path]:
 
 @pytest.fixture
 def allennlp(project_root: Path) -> Callable[..., subprocess.Popen[str]]:
-    """Start the ``allennlp`` command in a process group of its own, by default in the project's root."""
+    """Start the ``allennlp`` command in its own process group, by default in the project's root."""
 
     def start(*arguments: str | Path, cwd: Path = project_root) -> subprocess.Popen[str]:
         return subprocess.Popen(

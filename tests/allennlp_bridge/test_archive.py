@@ -1,4 +1,4 @@
-"""Options of a parser out of an archive are kept, with and without the name of a decoder."""
+"""Options of a parser from an archive are kept, with and without the name of a decoder."""
 
 from __future__ import annotations
 

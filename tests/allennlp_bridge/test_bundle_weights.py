@@ -1,4 +1,4 @@
-"""A training begins with the weights and words of a bundle."""
+"""Training can start from the weights and words of a bundle."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def changed(config: Config, **values: Any) -> Config:
 
 
 def mistakes(tiny_config: Config, tmp_path: Path) -> dict[str, tuple[Config, str]]:
-    """Configs with a mistake each, and what has to be said about it."""
+    """Configs with one mistake each, and what must be said about it."""
     broken = tmp_path / "broken.csv"
     broken.write_bytes(b"question_id,question_text\n1,\xff\xfe\n")
     (tmp_path / "columns.csv").write_text("id,text\n1,Which?\n", encoding="utf-8")
@@ -121,7 +121,7 @@ def test_the_command_itself_ends_with_one_line(
 
 @pytest.fixture
 def careful(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """AllenNLP's training of a model, made careful; what it does to the logging of this process is undone."""
+    """AllenNLP's ``train_model`` as we wrap it; what it does to the logging of this process is undone."""
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     original = getattr(train_module.train_model, "__wrapped__", train_module.train_model)
@@ -283,7 +283,7 @@ def test_a_batch_size_for_an_evaluation_is_that_of_the_sampler() -> None:
     reader = BreakSeq2SeqReader(token_indexers={}, special_tokens=None)
 
     def loader_of(builder: Any, sampler: Config) -> DataLoader:
-        # With a limit on its memory, a loader reads nothing before it is asked for batches.
+        # With a memory limit, a loader reads nothing before it is asked for batches.
         params = Params({"batch_sampler": sampler, "batch_size": 3, "max_instances_in_memory": 9})
         return builder.from_params(params=params, reader=reader, data_path="never_read.csv")
 

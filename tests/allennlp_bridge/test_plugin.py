@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-# Every class below qdecomp that AllenNLP can build, after the import that the program begins with.
+# Every class in qdecomp that AllenNLP can build, after the import that the program begins with.
 _LIST = """
 import json
 from allennlp.common import Registrable

@@ -42,7 +42,7 @@ def test_text_json_and_csv_give_the_same_records(
     from_text = predict_file(predictor, text, batch_size)
     assert [record["question"] for record in from_text] == questions
     assert [record["question_id"] for record in from_text] == ["1", "2", "3", "4"]
-    # One after the other with the same predictor: nothing of a file is left for the next one.
+    # One after another with the same predictor: nothing of one file is carried over to the next.
     for path in (lines, table):
         records = predict_file(predictor, path, batch_size)
         assert [(r["question_id"], r["question"], r["decomposition"]) for r in records] == [

@@ -25,7 +25,7 @@ READER = {"type": "break_graph"}
 
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
-    """Commands leave the guard on until the process ends; the next test is another process, so to speak."""
+    """Commands leave the guard on until the process ends; for the next test, it is removed."""
     before = Registrable.__dict__["resolve_class_name"]
     yield
     Registrable.resolve_class_name = before  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""The small version of what a cluster goes through: workers and schedulers that die, rows that kill, and so on."""
+"""What a cluster goes through, on a small scale: workers and schedulers that die, rows that kill, and so on."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_client_that_was_killed_goes_on(cluster: DaskCluster, project_root: Pa
     here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
     convert = ["convert", "--input", str(project_root / "data" / "dev.csv"), "--output"]
     assert run_qdecomp(*convert, str(here), "--processes", "1") == 0
-    # It ends after its first partition: as a killed process does, and at the same place each time.
+    # It ends after its first partition, as a killed process would, but at the same place each time.
     program = (
         "import os, signal\n"
         "from qdecomp.cli import main\n"
@@ -153,7 +153,7 @@ def test_another_parser_on_the_worker_is_named(cluster: DaskCluster, questions: 
         predict_on_worker(other, ["how many cubes are there ?"])
 
 
-# The last ones: they end the cluster of the others.
+# These come last: they end the cluster that the others use.
 def test_a_scheduler_that_was_restarted_loses_nothing(cluster: DaskCluster) -> None:
     told: list[str] = []
 

@@ -11,7 +11,7 @@ from qdecomp.terminal.processes import in_chunks
 
 
 class FakePool:
-    """Works when it is asked for results; rows in ``poison`` kill it, and it is lost before some calls."""
+    """Works only when results are requested; rows in ``poison`` kill it, and it is lost before some calls."""
 
     def __init__(self, poison: Sequence[int] = (), lost_at: Sequence[int] = (), returns: bool = True) -> None:
         self.poison = set(poison)

@@ -1,4 +1,4 @@
-"""What the tests let workers do; workers import it by its name."""
+"""What workers do in the tests; they import it by its name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def shout(rows: Sequence[str]) -> list[str]:
 
 
 def shout_after_one_death(marker: Path, rows: Sequence[str]) -> list[str]:
-    """As :func:`shout`, but the first worker that comes to row 7 ends without a word."""
+    """Like :func:`shout`, but the first worker that reaches row 7 dies without a message."""
     if "row 7" in rows and not marker.exists():
         marker.touch()
         os.kill(os.getpid(), signal.SIGKILL)

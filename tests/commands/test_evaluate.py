@@ -238,7 +238,7 @@ def test_a_json_array_of_predictions_is_refused(files: Path, capsys: pytest.Capt
 
 
 def _many_rows(folder: Path) -> tuple[str, ...]:
-    """A gold file and two prediction files with all kinds of trouble, one of them in another order."""
+    """A gold file and two prediction files with all kinds of problems, one of them in another order."""
     words = ("cubes", "spheres", "rivers", "lakes", "teams")
     golds, first, second = [], [], []
     for number in range(60):

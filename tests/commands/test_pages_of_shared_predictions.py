@@ -1,4 +1,4 @@
-"""Pages of real predictions, with all their dirt, in a browser at the widths and schemes that people have."""
+"""Pages of real predictions, with all their flaws, in a browser with common widths and colour schemes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STATE = """
 
 @pytest.fixture(scope="module")
 def files(shared_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every fortieth row of two systems' predictions and of their gold, as people have them, and the pages of both."""
+    """Every fortieth row of two systems' predictions and their gold, as in real files, and the pages of both."""
     folder = tmp_path_factory.mktemp("predictions")
     for name in "ab":
         with (shared_path / "reference" / f"lf_em_{name}.jsonl").open(encoding="utf-8") as stream:

@@ -353,7 +353,7 @@ def test_a_parser_is_known_by_its_content_and_not_by_its_path(
     shutil.copytree(BUNDLED, folder)
     assert run("--input", questions, "--output", str(output)) == 0
     before = output.read_bytes()
-    # The same parser elsewhere goes on with the file; another one in the same place does not.
+    # The same parser in another place resumes the file; another parser in the same place does not.
     assert run("--input", questions, "--output", str(output), "--parser", str(folder)) == 0
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     (folder / "config.json").write_text(json.dumps(config | {"name": "trained again"}), encoding="utf-8")

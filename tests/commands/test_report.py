@@ -30,7 +30,7 @@ def test_writes_a_folder_and_says_where(files: Path, capsys: pytest.CaptureFixtu
     assert str(files / "report" / "index.html") in captured.out
     assert "1 missing row" in captured.err
     value = json.loads((files / "report" / "report.json").read_text())
-    # LF-EM is what the report is about, whatever else is asked for.
+    # The report is about LF-EM, whatever other metrics are requested.
     assert [metric["name"] for metric in value["metrics"]] == ["exact_match", "lf_em", "lf_em_strict"]
     assert [system["name"] for system in value["systems"]] == ["CopyNet", "Biaffine"]
     assert "row 1 of the gold file (CLEVR_dev_1)" in (files / "report" / "index.html").read_text()

@@ -67,7 +67,7 @@ def test_evaluate_counts_it_as_wrong(files: Path, capsys: pytest.CaptureFixture[
     details = json_lines(files / "details.jsonl")
     assert [line["lf_em"] for line in details] == [True, False, True]
     assert is_mistake(details[1]["errors"]["lf_em"])
-    # A metric that does not need the broken code is as it was.
+    # A metric that does not need the broken code is unaffected.
     assert details[1]["exact_match"] is True
 
 

@@ -1,4 +1,4 @@
-"""Each kind of encoder gets words, special tokens and marks as it knows them."""
+"""Each kind of encoder gets words, special tokens and marks as it expects them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qdecomp.data_structures.special_tokens import PRESETS
 from tests.encoders import ENCODERS, NO_ENCODERS
 
 SPECIAL = PRESETS["paper"]
-# [RSC] and ten placeholders need a piece of their own.
+# [RSC] and ten placeholders each need their own piece.
 PLACEHOLDERS = 1 + len(SPECIAL.placeholders)
 
 

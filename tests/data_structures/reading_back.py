@@ -1,4 +1,4 @@
-"""What holds for every text form: any text is a value that reads back, or an error of ours."""
+"""What holds for every text form: any text is a value that can be read back, or one of our errors."""
 
 from __future__ import annotations
 

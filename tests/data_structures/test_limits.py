@@ -1,4 +1,4 @@
-"""What is above a limit is refused with one line of ours that names the limit; what is at the limit is taken."""
+"""What is above a limit is refused with one line that names the limit; what is at the limit is accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a file or a caller gives in the place of a text, an object or a number: our error, in one line."""
+"""Whatever a file or a caller gives in place of a string, an object or a number: one of our errors, in one line."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ json_values = st.recursive(
 
 
 def outcome(read: Callable[[Any], Any], value: Any) -> str:
-    """What is said about a value, or nothing; any error but ours comes through."""
+    """The message about a value, or nothing; any error other than ours is raised."""
     try:
         read(value)
     except QDecompError as error:

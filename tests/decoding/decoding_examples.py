@@ -1,4 +1,4 @@
-"""Probabilities to decode, made by hand and at random, and what valid means without the table of constraints."""
+"""Probabilities to decode, by hand and at random, and a definition of valid without the table of constraints."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def problem(*edges, tokens=TOKENS, labels=LABELS, otherwise=0.001):
 
 
 def random_problem(rng, tokens, labels, pairs=None):
-    """Any probabilities; with ``pairs``, all but so many pairs have no edge."""
+    """Any probabilities; with ``pairs``, all but this many pairs have no edge."""
     size = len(tokens)
     edges = rng.random((size, size))
     if pairs is not None:
@@ -83,7 +83,7 @@ specials = st.builds(
 
 @st.composite
 def token_lists(draw, more_words=()):
-    """A short question with special tokens behind it."""
+    """A short question followed by special tokens."""
     question = draw(st.lists(words | st.sampled_from(list(more_words)) if more_words else words, max_size=5))
     return (*question, *draw(specials).appended)
 

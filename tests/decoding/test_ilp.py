@@ -248,7 +248,7 @@ def test_where_no_graph_is_valid_the_error_says_so(tokens, labels):
 
 
 def test_candidates_are_the_next_most_probable_valid_graphs() -> None:
-    """One edge in either direction is valid; both are a circle, and none says nothing."""
+    """One edge in either direction is valid; both form a cycle, and none says nothing."""
     decoded = IlpDecoder(candidates=5).decode(
         ["red", "cubes"], [[0, 0.9], [0.8, 0]], [[[1], [1]], [[1], [1]]], ["filter-sub"]
     )

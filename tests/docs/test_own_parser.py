@@ -19,7 +19,7 @@ COMMANDS = [
     for command in block.split("$ ")[1:]
 ]
 PROGRAMS = {"allennlp": ["-m", "allennlp"], "qdecomp": ["-m", "qdecomp.cli"], "python": []}
-# How many rows each file gets: the test is to be quick, and the parser need not be good.
+# How many rows each file gets: the test should be fast, and the parser need not be good.
 ROWS = {"train": 12, "dev": 4, "test": 4}
 
 
@@ -45,7 +45,7 @@ def _run(command: str, workplace: Path) -> str:
     if "from_bundle" in command:
         words[-1] = words[-1].replace('"settings.epochs": 3', '"settings.epochs": 1, "settings.batch_size": 4')
     elif "copynet_bert_minilm" in command:
-        # From an encoder alone, a training takes long; this one reads all there is to read and stops.
+        # Starting from an encoder alone, training takes long; this run reads everything and stops.
         words.append("--dry-run")
     environment = (
         os.environ | {"QDECOMP_CACHE": str(workplace / "cache")} | {name: value for name, _, value in variables}

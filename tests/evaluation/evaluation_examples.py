@@ -1,4 +1,4 @@
-"""Small evaluations for tests, with metrics that are told what to say."""
+"""Small evaluations for tests, with metrics whose values are prescribed."""
 
 from __future__ import annotations
 

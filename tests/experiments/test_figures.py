@@ -1,4 +1,4 @@
-"""Every experiment's figure can be drawn, also where nothing was run, and is the same each time."""
+"""Every experiment's figure can be drawn, even if nothing was run, and is the same each time."""
 
 from __future__ import annotations
 

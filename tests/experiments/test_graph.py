@@ -19,7 +19,7 @@ EXPERIMENT = "sample_complexity"
 
 @pytest.fixture
 def size(size_file: Callable[..., Path]) -> Path:
-    """One parser, one training."""
+    """One parser, one training run."""
     parser = {
         "config": "training_config/biaffine_graph_parser_minilm.jsonnet",
         "updates": 4,
@@ -71,7 +71,7 @@ def test_a_run_that_is_killed_twice_gives_the_same(project_root: Path, size: Pat
     assert found == written(whole)
     assert {f"tables/{EXPERIMENT}.{suffix}" for suffix in ("md", "csv", "json")} <= found.keys()
     assert "predictions/biaffine_ilp/train_100/seed_7.jsonl" in found
-    # Nothing is left to do, and a lock of a killed run is in nobody's way.
+    # Nothing is left to do, and the lock of a killed run blocks nothing.
     assert "Nothing to be done" in finish(start(project_root, size, killed))
 
 

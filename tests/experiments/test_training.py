@@ -1,4 +1,4 @@
-"""The job of a training: once for the same inputs, anew for others, and on from where it was after a kill."""
+"""The job of a training run: once for the same inputs, anew for others, and resumed after a kill."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qdecomp.data_structures.errors import DataError
 
 @dataclass
 class FakeAllennlp:
-    """In the place of the command: notes its arguments and leaves what a training leaves, unless it is killed."""
+    """Replaces the command: records its arguments and leaves what a training run leaves, unless it is killed."""
 
     dies: bool = False
     calls: list[list[str]] = field(default_factory=list)
@@ -26,7 +26,7 @@ class FakeAllennlp:
         self.calls.append(list(arguments))
         run = Path(arguments[arguments.index("-s") + 1])
         run.mkdir(parents=True, exist_ok=True)
-        # Even whole files may be there before it is killed.
+        # Even complete files may exist before it is killed.
         for name in ("metrics.json", "model.tar.gz"):
             (run / name).touch()
         if self.dies:

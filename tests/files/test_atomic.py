@@ -55,7 +55,7 @@ def test_a_folder_with_other_files_and_a_file_in_its_place_are_left_alone(tmp_pa
 
 
 def kill_at_every_change(folder: Path) -> list[str]:
-    """What the file a.txt of the folder holds after a kill before each change that writing it anew makes."""
+    """What the file a.txt of the folder holds if overwriting it is killed before each of its changes."""
     program = (
         "import os, signal, sys\n"
         "from qdecomp.files import write_folder_atomically\n"

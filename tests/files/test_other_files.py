@@ -1,4 +1,4 @@
-"""No command writes over a file that it reads."""
+"""No command overwrites a file that it reads."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_every_kind_of_name_gives_the_same_encoder(
 
     package = tmp_path / "a_packaged_encoder"
     package.mkdir()
-    # Code that must not run: looking for an encoder is no reason to import a package.
+    # Code that must not run: searching for an encoder is no reason to import a package.
     (package / "__init__.py").write_text("raise RuntimeError", encoding="utf-8")
     (package / "model").symlink_to(tiny_encoder)
     monkeypatch.syspath_prepend(str(tmp_path))

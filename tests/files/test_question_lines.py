@@ -1,4 +1,4 @@
-"""Every question of a file is found, in every format, whatever the file looks like."""
+"""Every question in a file is found, in every format, whatever the file looks like."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def written(questions: list[str]) -> list[str]:
 
 
 def short(text: str) -> bool:
-    """Whether it has not so many lines that it is taken for a mistake."""
+    """Whether it has few enough lines not to be taken for a mistake."""
     return text.count("\n") + text.count("\r") < 19
 
 

@@ -44,7 +44,7 @@ def places(tmp_path: Path) -> list[str]:
 
 
 def write(path: str, keys: list[str] = KEYS, stop_at: int | None = None, **options: Any) -> list[str]:
-    """Write the records that are not there yet; give back the keys of those that were."""
+    """Write the missing records; return the keys of those that were already there."""
     found: list[str] = []
     with resume_records(path, keys, on_record=lambda record: found.append(record["key"]), **options) as writer:
         for record in RECORDS[writer.done : len(keys)]:
@@ -76,7 +76,7 @@ def test_what_is_written_is_read_back_and_a_stopped_run_goes_on(tmp_path: Path, 
     is_parquet = path.endswith("parquet")
     assert [readable(each) for each in records(path)] == [readable(each) for each in RECORDS]
     assert is_parquet or records(path) == RECORDS
-    # Nothing is left beside it, and a whole file is left alone.
+    # Nothing is left next to it, and a complete file is left alone.
     assert not list(tmp_path.rglob("*.unfinished"))
     assert write(path) == KEYS
     with pytest.raises(DataError, match="made from other input or with other settings"):
@@ -107,7 +107,7 @@ def test_a_command_reads_and_writes_every_kind(tmp_path: Path, project_root: Pat
     convert("--input", str(source), "--output", "memory://graphs.parquet")
     assert records("memory://graphs.parquet") == records(str(plain))
 
-    # The same rows as a table elsewhere, as Parquet that another program wrote.
+    # The same rows as a remote table, and as Parquet that another program wrote.
     import fsspec
     import pyarrow
     from pyarrow import parquet

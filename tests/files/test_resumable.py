@@ -13,7 +13,7 @@ KEYS = ["a", "b", "c", "d"]
 
 
 def write(path, keys=KEYS, **options):
-    """Write the records that are not there yet; give back those that were."""
+    """Write the missing records; return those that were already there."""
     found = []
     with resume_json_lines(path, keys, on_record=found.append, **options) as writer:
         for key in keys[writer.done :]:

@@ -1,7 +1,7 @@
-"""Notes every file that Python opens, and every folder that it lists, outside of the places that tests may read.
+"""Logs every file that Python opens, and every folder that it lists, outside the places that tests may read.
 
 Those are the clone, the temporary folder, the environment (the interpreter, its packages, the system's own folders)
-and, where the switch is on, the shared data. ``sitecustomize`` in this folder starts the same watch in every Python
+and, if the variable is set, the shared data. ``sitecustomize`` in this folder starts the same watch in every Python
 process that a test starts, so that this module imports nothing but what an interpreter has loaded anyway.
 """
 

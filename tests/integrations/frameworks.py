@@ -1,4 +1,4 @@
-"""What the tests of all adapters share: the way to install the frameworks, a parser that knows its plans, examples."""
+"""What the tests of all adapters share: how to install the frameworks, a parser with fixed plans, examples."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ runpy.run_path(f"{sys.argv[1]}/{sys.argv[2]}", run_name="__main__")
 
 
 def require(module: str) -> None:
-    """Skip the tests of a file where a framework is missing."""
+    """Skip the tests of a file if a framework is missing."""
     how = "make adapters"
     pytest.importorskip(module, reason=f"{module} is not installed: {how}", exc_type=ImportError)
 
@@ -60,7 +60,7 @@ class FixedParser:
 
 
 def run_example(project_root: Path, name: str) -> str:
-    """What an example prints, in a process that reaches no network."""
+    """What an example prints, in a process without a network."""
     command = [sys.executable, "-c", _WITHOUT_NETWORK, str(project_root / "examples"), name]
     result = subprocess.run(command, cwd=project_root, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

@@ -30,7 +30,7 @@ SMALL_WRITER: dict[str, Any] = {
 
 
 class ParserTestCase(ModelTestCase):
-    """A model test whose ``param_file`` is made of ``config``, by changing it as ``overrides`` says."""
+    """A model test whose ``param_file`` is ``config``, changed as ``overrides`` says."""
 
     config: ClassVar[str]
     overrides: ClassVar[dict[str, Any]] = {}

@@ -69,7 +69,7 @@ class TestLatentRat(ParserTestCase):
     def test_the_decoder_of_graphs_may_be_an_object_with_options(self) -> None:
         self.load(**{"model.predict_with": "graph", "model.graph_decoder": {"type": "ilp", "time_limit": 0.1}})
         assert self.model.graph_decoder == IlpDecoder(time_limit=0.1)
-        # Without any time there is a valid graph all the same.
+        # Even without any time there is a valid graph.
         self.model.decode_graphs_with({"type": "ilp", "time_limit": 0})
         assert all(prediction.is_valid for prediction in self.predictions())
         with pytest.raises(DataError, match="there is no option 'time'; known options: time_limit"):

@@ -1,4 +1,4 @@
-"""One record out for every question in, from every format, whatever the question looks like."""
+"""One record for every question, from every format, whatever the question looks like."""
 
 from __future__ import annotations
 

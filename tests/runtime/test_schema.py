@@ -1,4 +1,4 @@
-"""A bundle whose config or tensors are not as they should be is one line, whatever is wrong; none answers nonsense."""
+"""A bundle with a wrong config or wrong tensors is refused with one line, whatever is wrong; none answers nonsense."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ RESHAPED: tuple[Callable[[Any], Any], ...] = (
 
 @pytest.fixture(params=KINDS)
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A whole bundle of either kind, with weights drawn by chance."""
+    """A complete bundle of either kind, with random weights."""
     config, sizes = KINDS[request.param]
     return written(tmp_path / "bundle", config, sizes)
 

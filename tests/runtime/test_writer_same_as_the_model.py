@@ -90,7 +90,7 @@ class TestSameAsTheModel(ParserTestCase):
             assert ours.score == pytest.approx(theirs.score, abs=0.1)
 
     def test_predictions_at_their_cost_are_the_same(self, folder: Path) -> None:
-        """A penalty so high that the number of unsaid words decides."""
+        """A penalty so high that the number of words left out decides."""
         self.model.decoder.coverage_penalty = 50.0
         expected = self.predictions()
         found = [decomposition.prediction for decomposition in load(folder, coverage_penalty=50.0).pipe(self.questions)]

@@ -1,4 +1,4 @@
-"""The fuzzing program: a small run of every target finds nothing, and what it should find it tells."""
+"""The fuzzing program: a small run of every target finds nothing, and what it should find is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The service with parsers of its own, so that these tests need no trained one; skipped without the extra."""
+"""The service with simple parsers, so that these tests need no trained one; skipped without the extra."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A service in a process of its own, as users start it."""
+"""A service in a separate process, as users start it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass
 class ServiceProcess:
-    """The process, and the address that it has told."""
+    """The process, and the address that it printed."""
 
     process: subprocess.Popen[str]
     address: str
@@ -23,7 +23,7 @@ class ServiceProcess:
         return int(self.address.rstrip("/").rpartition(":")[2])
 
     def stop(self) -> tuple[int, str]:
-        """Ask it to stop; its exit code, and what it wrote meanwhile."""
+        """Ask it to stop; returns its exit code, and what it wrote meanwhile."""
         self.process.send_signal(signal.SIGTERM)
         _, errors = self.process.communicate(timeout=120)
         return self.process.returncode, errors

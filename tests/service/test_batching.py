@@ -24,7 +24,7 @@ from qdecomp.service.refused_requests import RefusedError
 
 
 class Gate:
-    """A parser that begins when it is let, and remembers its batches."""
+    """A parser that waits until it is allowed to start, and remembers its batches."""
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []

@@ -104,7 +104,7 @@ def test_what_is_no_question_says_why(page: Browser) -> None:
     page.press(*ENTER)
     page.wait_until("document.getElementById('status').textContent.startsWith('No plan. Not a question')")
     assert texts_of(page, "#steps > li") == []
-    # There is nothing to see but the field for steps of one's own.
+    # There is nothing to see except the field for the reader's own steps.
     assert page.run("[...document.querySelectorAll('[data-of-plan]')].every((each) => each.hidden)")
     assert text_of(page, "#steps-error") == ""
     write(page, "#editor", "\n".join(STEPS))
@@ -129,7 +129,7 @@ def test_edited_steps_change_the_logical_form_the_plan_and_the_pictures(page: Br
     page.wait_until("document.getElementById('steps-error').textContent")
     assert text_of(page, "#steps-error") == "step 2: refers to itself (#2)"
     assert page.run("document.getElementById('editor').getAttribute('aria-invalid')") == "true"
-    # What was there stays where it was, as that of earlier steps.
+    # What was there stays, marked as that of earlier steps.
     assert len(texts_of(page, "#steps.earlier > li")) == 5
     assert page.run("document.querySelectorAll('[data-of-plan].earlier').length") >= 4
     click(page, "#restore")
@@ -211,7 +211,7 @@ def test_the_keyboard_alone_is_enough(page: Browser) -> None:
     seen = []
     for _ in range(25):
         page.press(*TAB)
-        # What has the focus shows it.
+        # The focused element is visibly focused.
         assert page.run("getComputedStyle(document.activeElement).outlineStyle") != "none"
         seen.append(page.run(focused))
         if seen[-1] == "first":

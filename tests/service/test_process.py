@@ -1,4 +1,4 @@
-"""The command in a process of its own: how it starts, answers, stands slow clients, and stops."""
+"""The command in a separate process: how it starts, answers, copes with slow clients, and stops."""
 
 from __future__ import annotations
 

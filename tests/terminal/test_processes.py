@@ -1,4 +1,4 @@
-"""Processes that help end with the one that started them, and an interrupt is for that one alone."""
+"""Helper processes end with the one that started them, and only that one receives an interrupt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from qdecomp.terminal.processes import in_processes
 
-# Three tasks say which processes work; the others do not end by themselves.
+# Three tasks say which processes work; the others do not end on their own.
 PROGRAM = """
 import os, sys, time
 from qdecomp.terminal.processes import in_processes

@@ -68,7 +68,7 @@ def _kill_at(wanted: int) -> _Act:
     def act(number: int, event: str, path: str) -> None:
         if number == wanted:
             if event == "open":
-                # What there is on the disk when a process dies while it writes a file.
+                # What is on disk if a process dies while it writes a file.
                 Path(path).write_bytes(b"{")
             os.kill(os.getpid(), signal.SIGKILL)
 

@@ -28,7 +28,7 @@ from qdecomp.training.durable_checkpointer import DurableCheckpointer
 
 
 class FakeTrainer(Trainer):
-    """Gives the state that it is told to give."""
+    """Gives a prescribed state."""
 
     def __init__(self, state: TrainerCheckpoint) -> None:
         super().__init__()

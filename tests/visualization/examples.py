@@ -10,7 +10,7 @@ SPECIAL = PRESETS["default"].appended
 
 
 def graph_of(question: str, *edges: tuple[int, int, str]) -> DependencyGraph:
-    """A graph over a question's words; positions behind them are special tokens, of which the first is ``[RSC]``."""
+    """A graph over a question's words; positions after them are special tokens, the first of which is ``[RSC]``."""
     return DependencyGraph((*question.split(), *SPECIAL), tuple(Edge(*edge) for edge in edges))
 
 

@@ -1,4 +1,4 @@
-"""The alignment program as it is written down, without any pruning: the yardstick for the one that is used.
+"""The alignment program exactly as defined, without any pruning: the reference for the one that is used.
 
 There is a variable for every step and every token, whether the token is a candidate or not, and for every pair of
 steps at every pair of tokens.
@@ -46,7 +46,7 @@ def pair_gain(problem: AlignmentProblem, k: int, other: int, weights: CostWeight
 
 
 def dense_optimum(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -> int:
-    """The cost of the best alignment, proven by the solver."""
+    """The cost of the best alignment, proved by the solver."""
     model = cp_model.CpModel()
     steps, places = range(len(problem.steps)), range(problem.size)
     content = {(k, i): model.new_bool_var("") for k in steps for i in places}

@@ -152,7 +152,7 @@ def test_a_tolerant_reading_reports_what_it_did():
 
 
 def test_real_questions_come_back(shared_path):
-    """Of questions that have a published logical form, nearly all come back, as logical form and as text."""
+    """Nearly all questions with a published logical form make the round trip, as logical form and as text."""
     examples = random.Random(1).sample(read_break_csv(shared_path / "break" / "dev.csv"), 300)
     rows = converted = forms = texts = 0
     for example in examples:

@@ -28,7 +28,7 @@ def test_a_graph_without_faults_is_left_alone(sdg):
     edges = {(edge.head, edge.dependent, edge.tag) for edge in dg.edges}
     changed = edges - {(edge.head, edge.dependent, edge.tag) for edge in repaired.graph.edges}
     assert bool(changed) == bool(repaired.repairs)
-    # All that is ever wrong with a sound graph is a single reference in an argument that cannot be the only one.
+    # The only thing that can be wrong with a sound graph is a single reference in an argument that cannot stand alone.
     assert all("its only reference" in note for note in repaired.repairs)
 
 

@@ -1,4 +1,4 @@
-"""Verdicts of LF-EM on pairs written for this project, so that the metric is guarded in a clone that has no Break.
+"""Verdicts of LF-EM on pairs written for this project, so that the metric is protected in a clone without Break.
 
 The verdicts follow from what the paper says about the metric (equal words by inflection, synonyms and stop words;
 filters merged into what they filter; independent steps in any order) and from README's table of what is strict.

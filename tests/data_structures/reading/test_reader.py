@@ -15,7 +15,7 @@ from tests.data_structures.reading.writers import REFERENCES, WRITERS, in_style
 from tests.data_structures.reading.written_forms import FORMS, Written
 from tests.strategies import written_qdmrs
 
-# All of Break's development questions take minutes; every one of them was scored in every form once.
+# All of Break's development questions would take minutes; each of them was once scored in every form.
 _ONE_OF = 40
 
 

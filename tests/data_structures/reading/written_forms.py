@@ -11,7 +11,7 @@ UNION = "return cubes ;return spheres ;return #1 , #2"
 
 
 class Written(NamedTuple):
-    """What somebody wrote, and what it says."""
+    """What someone wrote, and what it says."""
 
     written: Any
     reads: str
@@ -109,7 +109,7 @@ FORMS = (
     Written("<step>cubes</step><step>#1 that are red</step><step>number of #2</step>", CUBES, "tags"),
     Written("<ol>\n<li>cubes</li>\n<li>#1 that are red</li>\n<li>number of #2</li>\n</ol>", CUBES, "tags"),
     Written("| # | step |\n|---|---|\n| 1 | cubes |\n| 2 | #1 that are red |\n| 3 | number of #2 |", CUBES, "table"),
-    # What stands around.
+    # What is around the steps.
     Written("```\nreturn cubes ;return #1 that are red ;return number of #2\n```", CUBES, "Break's text"),
     Written('```json\n{"steps": ["cubes", "#1 that are red", "number of #2"]}\n```', CUBES, "JSON"),
     Written("Sure! Here it is.\n\n```text\n1. cubes\n2. #1 that are red\n3. number of #2\n```\n\nThree steps.", CUBES, "lines with 1."),
