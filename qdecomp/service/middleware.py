@@ -11,9 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .log import LOG
 from .monitoring import Monitor
-from .refused_requests import RefusedError, mistake, too_large, too_slow
+from .refused_requests import RefusedError, mistake, too_large, too_many_connections, too_slow
 
-__all__ = ["BoundedBodies", "Observer"]
+__all__ = ["BoundedBodies", "Observer", "refuse_connection"]
 
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # A body above the limit is read and discarded, up to this many times the limit, since most clients send their whole
@@ -42,6 +42,15 @@ async def send_refusal(send: Send, refusal: RefusedError) -> None:
     headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+async def refuse_connection(scope: Scope, receive: Receive, send: Send) -> None:
+    """An application for a connection that is one too many."""
+
+    async def send_with_security(message: Message) -> None:
+        await send(_secured(message))
+
+    await send_refusal(send_with_security, too_many_connections())
 
 
 class BoundedBodies:
@@ -148,8 +157,7 @@ class Observer:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": _with_security(message.get("headers", ()))}
-            await send(message)
+            await send(_secured(message))
 
         try:
             await self._app(scope, receive, send_and_note)
@@ -178,8 +186,11 @@ class Observer:
             LOG.info("%s %s %s %.1f ms", known, path, status or "gone", 1000 * seconds)
 
 
-def _with_security(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    found = [*headers, *_SECURITY_HEADERS]
+def _secured(message: Message) -> Message:
+    """The same message; one that starts an answer gets the security headers."""
+    if message["type"] != "http.response.start":
+        return message
+    found = [*message.get("headers", ()), *_SECURITY_HEADERS]
     if not any(name.lower() == _CACHE_CONTROL for name, _ in found):
         found.append((_CACHE_CONTROL, b"no-store"))
-    return found
+    return {**message, "headers": found}

@@ -7,6 +7,8 @@ import asyncio
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from .middleware import refuse_connection
+
 __all__ = ["PatientProtocol"]
 
 _SECONDS_FOR_HEADERS = 15.0
@@ -25,8 +27,12 @@ class PatientProtocol(H11Protocol):
     _stops_without_headers: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start waiting for the first request."""
+        """Start waiting for the first request, which is refused if there are too many connections."""
         super().connection_made(transport)
+        # uvicorn's own refusal is plain text without our headers, and counts this connection against itself.
+        limit, self.limit_concurrency = self.limit_concurrency, None
+        if limit is not None and len(self.connections) > limit:
+            self.app = refuse_connection
         self._wait_for_headers()
 
     def data_received(self, data: bytes) -> None:

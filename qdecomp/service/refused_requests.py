@@ -9,7 +9,16 @@ from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 from qdecomp.terminal.escapes import printable
 
-__all__ = ["RefusedError", "busy", "invalid_request", "mistake", "too_large", "too_slow", "took_too_long"]
+__all__ = [
+    "RefusedError",
+    "busy",
+    "invalid_request",
+    "mistake",
+    "too_large",
+    "too_many_connections",
+    "too_slow",
+    "took_too_long",
+]
 
 _NOT_JSON = "json_invalid"
 _LONGEST_NAME = 60
@@ -53,6 +62,12 @@ def too_slow(seconds: float) -> RefusedError:
 def busy() -> RefusedError:
     """Too much is already waiting."""
     return RefusedError(503, "too many requests are waiting; try again in a moment", {"Retry-After": "1"})
+
+
+def too_many_connections() -> RefusedError:
+    """The connection is one too many."""
+    headers = {"Retry-After": "1", "Connection": "close"}
+    return RefusedError(503, "too many connections are open; try again in a moment", headers)
 
 
 def took_too_long(seconds: float) -> RefusedError:

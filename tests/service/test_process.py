@@ -84,6 +84,23 @@ def test_what_is_not_http_is_refused(service: ServiceProcess) -> None:
     assert answer_to(service.port, b"\x16\x03\x01 hello\r\n\r\n").startswith(b"HTTP/1.1 400 ")
 
 
+def test_a_connection_above_the_limit_is_refused_in_json() -> None:
+    with running_service("--max-connections", "1") as service:
+        first, second = (http.client.HTTPConnection("127.0.0.1", service.port, timeout=60) for _ in range(2))
+        assert json.loads(ask(first).read())["error"] is None
+        refusal = ask(second)
+        assert refusal.status == 503
+        assert refusal.getheader("Retry-After") == "1"
+        assert refusal.getheader("Connection") == "close"
+        assert refusal.getheader("Content-Security-Policy")
+        assert json.loads(refusal.read()) == {"error": "too many connections are open; try again in a moment"}
+        # The first one is still served.
+        assert json.loads(ask(first).read())["error"] is None
+        first.close()
+        second.close()
+        assert service.stop()[0] == 0
+
+
 def questions_until_it_stops(port: int, first: threading.Barrier, lost: list[str]) -> int:
     """Ask again and again on one connection until the service says that it closes; note what is lost."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
