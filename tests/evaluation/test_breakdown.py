@@ -2,7 +2,7 @@ import warnings
 
 import pytest
 
-from qdecomp.evaluation.breakdown import Score, break_down, score_group
+from qdecomp.evaluation.breakdown import Score, break_down, mean_interval, score_group
 from qdecomp.evaluation.scoring import evaluate
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
@@ -58,6 +58,10 @@ def test_equal_scores_have_an_interval_without_width_and_no_warning() -> None:
 def test_one_question_has_no_interval() -> None:
     (system,) = told_evaluation({"s": ["1"]}, [VERDICT]).systems
     assert score_group("all", system.columns, [VERDICT]).scores["verdict"] == Score(1.0, None, None, 1, 0)
+
+
+def test_two_questions_have_an_interval_from_one_to_the_other() -> None:
+    assert mean_interval([0.0, 1.0]) == (0.0, 1.0)
 
 
 def test_what_has_no_value_is_left_out_of_the_mean_and_counted() -> None:
