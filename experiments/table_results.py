@@ -1,4 +1,4 @@
-"""Results of experiments, with what each says in the same way: its heading, its size, where its cells are from."""
+"""Results of experiments, with what they all have in common: heading, size, and where the cells come from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Heading(NamedTuple):
     plot: str
     axis: str
     paper_tables: tuple[str, ...] = ()
-    """The paper's tables, where they are not one of the experiment's name."""
+    """The paper's tables, if they are not a single one of the experiment's name."""
 
 
 _HEADINGS = {
@@ -50,7 +50,7 @@ def result_of(
 
 
 def _origins(settings: Settings) -> tuple[str, ...]:
-    """Where the cells come from, in words: the budget of a training, and what was given."""
+    """Where the cells come from, in words: the budget of a training run, and what was given."""
     budgets = [
         f"{name} {parser.updates} updates of {parser.batch_size or 'a batch'}"
         for name, parser in settings.parsers.items()

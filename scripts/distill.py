@@ -3,12 +3,12 @@
     python scripts/distill.py questions.txt more.csv --output distilled.csv --min-confidence 0.7
     python scripts/distill.py questions.txt --parser minilm_break --parser out/graph_bundle --output distilled.csv
 
-The files have a question in every line, or are JSON lines or a CSV. The output has the columns of Break's CSV, to be
-appended to the rows of a training. An id begins with the name of its file in capitals. That is the row's source, so
-``source_weights`` can say how often such rows are seen. Plans are the first parser's; one with a warning is dropped.
-Other parsers are asked about the plans that are left, and keep those that they agree with, in whatever words.
+The files have one question per line, or are JSON lines or a CSV. The output has the columns of Break's CSV, to be
+appended to training rows. An id begins with the name of its file in capitals. That is the row's source, so
+``source_weights`` can say how often such rows are seen. Plans are the first parser's; one with a warning is dropped. Of
+the plans that are left, those are kept that the other parsers agree with, however they are worded.
 
-What each parser says is in the folder ``OUTPUT.records``. A run that was stopped goes on from there. With another
+What each parser says is kept in the folder ``OUTPUT.records``, from which a stopped run resumes. With another
 threshold, the first parser's answers are used again.
 """
 
@@ -41,13 +41,13 @@ _WORDS = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Questions that no row may be made of, such as those to measure on, and whatever was made of them."""
+    """Questions that must not become rows, such as those to measure on, and whatever was made from them."""
 
     questions: frozenset[str] = frozenset()
     ids: frozenset[str] = frozenset()
 
     def __contains__(self, row: QuestionRow) -> bool:
-        # The id of a paraphrase is that of the original with something behind it.
+        # The id of a paraphrase is that of the original with a suffix.
         parts = row.question_id.split("_")
         return words_of(row.question) in self.questions or any(
             "_".join(parts[:end]) in self.ids for end in range(2, len(parts) + 1)
@@ -55,7 +55,7 @@ class LeftOut:
 
 
 def words_of(question: str) -> str:
-    """A question without capitals and punctuation, by which equal ones are found."""
+    """A question without capitals and punctuation, to find equal ones."""
     return " ".join(_WORDS.findall(question.lower()))
 
 
@@ -82,7 +82,7 @@ def questions_of(paths: Sequence[Path], without: LeftOut) -> Iterator[QuestionRo
 
 
 def answers(parser: str, rows: Sequence[QuestionRow], path: Path, options: Sequence[str]) -> list[Prediction]:
-    """What a parser says about each question; the records stay in a file, where a run that was stopped goes on."""
+    """What a parser says about each question; the records stay in a file, from which a stopped run resumes."""
     asked = path.with_name(f"{path.stem}_questions.jsonl")
     with write_text_atomically(asked) as stream:
         for row in rows:
@@ -124,7 +124,7 @@ class Distillation:
                 self.dropped[problem] += 1
 
     def agree(self, others: Sequence[Prediction]) -> None:
-        """Keep the plans with which the answers of another parser agree."""
+        """Keep the plans that another parser's answers agree with."""
         pairs = zip(self.kept, others, strict=True)
         agreed = [(row, plan) for (row, plan), other in pairs if says_the_same(row.question, plan, other)]
         self.dropped["the parsers differ"] += len(self.kept) - len(agreed)
@@ -138,7 +138,7 @@ class Distillation:
         ]
 
     def report(self) -> str:
-        """How many plans were kept of how many questions, why others were not, and the kept ones of each source."""
+        """How many plans were kept for how many questions, why others were not, and how many of each source."""
         lines = [f"{len(self.kept):,} plans kept of {len(self.kept) + self.dropped.total():,} questions"]
         lines += [f"{count:,} dropped: {reason}" for reason, count in self.dropped.most_common()]
         sources = Counter(source_of(row.question_id) for row, _ in self.kept)
@@ -157,7 +157,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--min-confidence", type=click.FloatRange(0, 1), default=0.7, show_default=True, help="Of the first.")
 @click.option("--leave-out", "excluded", multiple=True, type=_FILE, help="Break's CSV with questions to leave out.")
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="How many cores to use.")
-@click.option("--overwrite", is_flag=True, help="Parse again instead of continuing from the records of an earlier run.")
+@click.option("--overwrite", is_flag=True, help="Parse again instead of resuming from the records of an earlier run.")
 def main(
     files: tuple[Path, ...],
     output: Path,

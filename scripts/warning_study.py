@@ -1,4 +1,4 @@
-"""How often each warning fires: on gold decompositions, where it should not, and on predictions, right and wrong ones.
+"""How often each warning fires: on gold decompositions, where it should not, and on right and wrong predictions.
 
 python scripts/warning_study.py --gold break/train.csv
 python scripts/warning_study.py --gold break/dev.csv --predictions out/dev.jsonl
@@ -55,7 +55,7 @@ def study(plans: Iterable[Judged]) -> str:
         found = [*names, *([_ANY] if names else [])]
         fired.update(found)
         wrong.update(found if not is_right else ())
-    lines = ["| warning | plans | share | wrong of these |", "|---|---|---|---|"]
+    lines = ["| warning | plans | share | of these, wrong |", "|---|---|---|---|"]
     for name in (*PLAN_CHECKS, _ANY):
         lines.append(f"| {name} | {fired[name]:,} | {fired[name] / max(1, total):.2%} | {wrong[name]:,} |")
     return "\n".join([*lines, f"| all plans | {total:,} | 100% | {all_wrong:,} |"])

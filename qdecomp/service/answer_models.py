@@ -32,7 +32,7 @@ class StepAnswer(_Answer):
     number: int = Field(description="Counted from 1.")
     text: str = Field(description="The step as it is in the decomposition.")
     question: str = Field(description="The step as a question, with references such as #1.")
-    resolved: str = Field(description="The text with the texts of other steps in the place of references.")
+    resolved: str = Field(description="The text with the texts of other steps in place of references.")
     operator: str
     properties: list[str]
     needs: list[int] = Field(description="The steps whose answers this one needs.")
@@ -50,12 +50,12 @@ class GraphAnswer(_Answer):
 
     tokens: list[str]
     edges: list[tuple[int, int, str] | tuple[int, int, str, float]] = Field(
-        description="Head, dependent, tag and, of a graph parser, probability."
+        description="Head, dependent, tag and, from a graph parser, probability."
     )
 
 
 class PicturesAnswer(_Answer):
-    """SVG, or null where there is nothing or too much to draw."""
+    """SVG, or null if there is nothing or too much to draw."""
 
     steps: str | None
     graph: str | None
@@ -73,34 +73,36 @@ class ParseAnswer(_Answer):
 
     question_id: str
     question: str
-    decomposition: str | None = Field(description="QDMR text; null where there is none.")
+    decomposition: str | None = Field(description="QDMR text; null if there is none.")
     logical_form: list[str] | None = Field(description="A text for each step.")
     steps: list[StepAnswer]
     plan: PlanAnswer | None
     graph: GraphAnswer | None = Field(description="The graph that was asked for, or that of a graph parser.")
     score: float | None = Field(description="The logarithm of the parser's own probability.")
-    confidence: float | None = Field(description="How probable it is that the plan is right, from 0 to 1.")
+    confidence: float | None = Field(description="The estimated probability that the plan is right, from 0 to 1.")
     warnings: list[str] = Field(description="What is odd about the steps.")
     error: str | None = Field(description="Why there is no plan.")
-    candidates: list[CandidateAnswer] | None = Field(default=None, description="Where the service was asked for them.")
+    candidates: list[CandidateAnswer] | None = Field(
+        default=None, description="If the service was started with candidates."
+    )
     graph_error: str | None = Field(default=None, description="Why there is no graph, if one was asked for.")
     pictures: PicturesAnswer | None = Field(default=None, description="If they were asked for.")
 
 
 class ParseAnswers(_Answer):
-    """The answers to many questions, in their order."""
+    """The answers to many questions, in order."""
 
     results: list[ParseAnswer]
 
 
 class ConvertAnswer(ParseAnswer):
-    """The same for steps that somebody wrote."""
+    """The same for a user's steps."""
 
     read_as: str | None = Field(description="The form in which the steps were read.")
 
 
 class FormsAnswer(_Answer):
-    """The normalised logical forms that LF-EM compares; null where a side cannot be read."""
+    """The normalised logical forms that LF-EM compares; null if a side cannot be read."""
 
     prediction: str | None
     gold: str | None
@@ -112,26 +114,24 @@ class ScoreAnswer(_Answer):
     scores: dict[str, float | None] = Field(description="A value for each metric.")
     errors: dict[str, str] = Field(description="By metric: what could not be read.")
     normalized: dict[str, FormsAnswer] | None = Field(default=None, description="With lf_em.")
-    evidence: dict[str, list[str]] | None = Field(
-        default=None, description="With lf_eq: a world that tells them apart."
-    )
+    evidence: dict[str, list[str]] | None = Field(default=None, description="With lf_eq: a world in which they differ.")
 
 
 class ScoreAnswers(_Answer):
-    """The scores of many pairs, in their order."""
+    """The scores of many pairs, in order."""
 
     results: list[ScoreAnswer]
     mean: dict[str, float | None]
 
 
 class HealthAnswer(_Answer):
-    """Whether questions are answered."""
+    """Whether the service can answer questions."""
 
     status: str
 
 
 class VersionAnswer(_Answer):
-    """What answers here."""
+    """What is running here."""
 
     version: str
     parser: str

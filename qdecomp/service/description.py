@@ -1,4 +1,4 @@
-"""The limits of a service in the description of its API, so that programs made from it keep them."""
+"""The limits of a service in the description of its API, so that programs generated from it respect them."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ __all__ = ["PLAN_CHECKS", "failed_checks", "not_a_question", "plan_warnings"]
 _LETTERS = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[a-zA-ZÀ-ɏ]")
 _ARTICLES = frozenset({"a", "an", "the"})
-# Words with as many letters in common at their beginning may be forms of one word: "woman" and "women".
+# Words that share this many letters at their beginning may be forms of one word: "woman" and "women".
 _SAME_BEGINNING = 3
 _NEGATIONS = frozenset({"not", "n't", "no", "never", "without"})
 # The share of letters from other alphabets from which a question counts as being in another language.
@@ -128,7 +128,7 @@ def _unused_step(plan: _Plan) -> Iterator[tuple[int, str]]:
 
 
 def _repeated_step(plan: _Plan) -> Iterator[tuple[int, str]]:
-    """A step that an earlier one is already, or that does again what the step it refers to did."""
+    """A step that equals an earlier one, or that repeats what the step it refers to did."""
     seen: dict[tuple[str, ...], int] = {}
     for number, step in enumerate(plan.steps, start=1):
         words = _without_articles(step)
@@ -152,7 +152,7 @@ def _references(words: Sequence[str]) -> list[int]:
 
 
 def _one_side_twice(plan: _Plan) -> Iterator[tuple[int, str]]:
-    """A comparison, a sum or a group of one thing with itself; things may well be sorted by themselves."""
+    """A comparison, a sum or a group of one thing with itself; only sorting by itself is fine."""
     for number, step in enumerate(plan.steps, start=1):
         references = _references(step)
         if len(references) > 1 and len(set(references)) == 1 and _words()["sorting"].isdisjoint(step):
@@ -168,7 +168,7 @@ def _than_without_comparison(plan: _Plan) -> Iterator[tuple[int, str]]:
 
 
 def _invented_limit(plan: _Plan) -> Iterator[tuple[int, str]]:
-    """The question compares with something, and the plan with one or zero, of which the question says nothing."""
+    """The question compares with something, and the plan with one or zero, which the question does not mention."""
     if "than" in plan.question:
         for number, step in enumerate(plan.steps, start=1):
             for first, second in pairwise(step):
@@ -177,7 +177,7 @@ def _invented_limit(plan: _Plan) -> Iterator[tuple[int, str]]:
 
 
 def _lost_side(plan: _Plan) -> Iterator[tuple[int, str]]:
-    """What the question compares with is in no step, in no form: words that begin alike count as said."""
+    """What the question compares with is in no step, in any form: words that begin alike count as present."""
     said = {word[:_SAME_BEGINNING] for step in plan.steps for word in step}
     for place, word in enumerate(plan.question):
         if word == "than":
@@ -187,7 +187,7 @@ def _lost_side(plan: _Plan) -> Iterator[tuple[int, str]]:
 
 
 def _second_side(words: Sequence[str]) -> Iterator[str]:
-    """The words with a meaning of their own that follow 'than', up to where the phrase ends."""
+    """The content words that follow 'than', up to the end of the phrase."""
     found = False
     for word in words:
         if found and (word in _words()["ends_of_sides"] or not word.isalnum()):
@@ -205,7 +205,7 @@ def _lost_number(plan: _Plan) -> Iterator[tuple[int, str]]:
 
 
 def _half_an_answer(plan: _Plan) -> Iterator[tuple[int, str]]:
-    """Two questions in one, of which the last step does not put the answers together."""
+    """Two questions in one, whose answers the last step does not combine."""
     asks = [pair for pair in pairwise(plan.question[1:]) if pair[0] == "and" and pair[1] in _words()["asking"]]
     if asks and plan.steps and len(set(_references(plan.steps[-1]))) < 2:
         yield len(plan.steps), f"the question asks twice ('and {asks[0][1]}'), and this is one answer"
