@@ -1,7 +1,7 @@
-"""Beam search in NumPy over many questions at once, for networks that write a token at a time.
+"""Beam search in NumPy over many questions at once, for networks that write one token at a time.
 
-It finds what :mod:`qdecomp.modules.torch_beam_search` finds. All hypotheses of all questions take a step together. Only
-those that may still matter do: not those that have ended, nor those that are far behind the best of their question.
+It finds what :mod:`qdecomp.modules.torch_beam_search` finds. All hypotheses of all questions take a step together, but
+only those that may still matter: not those that have ended, nor those that are far behind the best of their question.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .layers import Array
 __all__ = ["BeamSearch", "Cost", "Found", "SearchState"]
 
 Cost = Callable[[int, Hypothesis], float]
-"""What is taken off the score of a question's hypothesis that has ended, from 0 up."""
+"""What is taken off the score of a question's ended hypothesis; 0 or more."""
 
 
-# To make the batch smaller costs a copy of the memory, which one question of many is not worth.
+# Shrinking the batch costs a copy of the memory, which is not worth it for one question of many.
 _SHARE_THAT_LEAVES = 8
 
 
@@ -37,22 +37,22 @@ class Found:
 
 
 class SearchState(Protocol):
-    """What a network remembers of the hypotheses that it is writing.
+    """What a network remembers about the hypotheses that it is writing.
 
-    Each has a place: ``width`` times the number of its question, and its rank there.
+    Each has a place: ``width`` times the index of its question, plus its rank there.
     """
 
     def advance(self: _State, tokens: TokenIds) -> tuple[Array, _State]:
         """Read the last token of each hypothesis; the probabilities of the next (hypotheses, tokens).
 
-        They need not sum to one: those of what cannot follow are left out. The caller may change them.
+        They need not sum to one: what cannot follow is left out. The caller may change them.
         """
 
     def follow(self: _State, parents: TokenIds, places: TokenIds) -> _State:
         """The state of hypotheses at these places, each of which continues the one with the number in ``parents``."""
 
     def select(self: _State, questions: TokenIds) -> _State:
-        """The state of these questions only, which are counted anew; no other has a hypothesis."""
+        """The state of these questions only, which are renumbered; no other question has a hypothesis."""
 
 
 _State = TypeVar("_State", bound=SearchState)
@@ -60,7 +60,7 @@ _State = TypeVar("_State", bound=SearchState)
 
 @dataclass(slots=True)
 class _Beam:
-    """The hypotheses of the questions that are still searched; the best of each is the first."""
+    """The hypotheses of the questions that are still being searched; the best of each is first."""
 
     questions: TokenIds  # (active)
     scores: Array  # (active, width), minus infinity where there is none
@@ -75,7 +75,7 @@ class _Beam:
         return cls(np.arange(questions), scores, tokens, np.arange(questions) * width)
 
     def written(self) -> TokenIds:
-        """What is written of each hypothesis that is being written."""
+        """The tokens written so far of each unfinished hypothesis."""
         return self.tokens.reshape(self.scores.size, -1)[self.places]
 
     def select(self, rows: TokenIds) -> _Beam:
@@ -85,7 +85,7 @@ class _Beam:
         return _Beam(self.questions[rows], self.scores[rows], self.tokens[rows], places)
 
     def found(self, row: int, wanted: int, end: int, cost: Cost | None, *, last: bool = False) -> Found:
-        """The best hypotheses at their cost; when this is the ``last`` time, those that never ended come last."""
+        """The best hypotheses at their cost; if this is the ``last`` time, those that never ended come last."""
         hypotheses = make_hypotheses(self.tokens[row, :, 1:].tolist(), self.scores[row].tolist(), end)
         if cost is not None:
             question = int(self.questions[row])
@@ -98,7 +98,7 @@ class _Beam:
 
 @dataclass(frozen=True, slots=True)
 class BeamSearch:
-    """A search for the ``wanted`` best sequences between two tokens, of those that keep to the rules."""
+    """A search for the ``wanted`` best sequences between two tokens that follow the rules."""
 
     start: int
     end: int
@@ -110,9 +110,9 @@ class BeamSearch:
     def __call__(self, state: _State, questions: int, cost: Cost | None = None) -> list[Found]:
         """What is found for each question.
 
-        Nothing that is added to a hypothesis makes it more probable, so a question is done as soon as so many of its
-        best hypotheses have ended. With a ``cost``, those that have ended are compared at their cost, and the others
-        as if they will cost nothing.
+        Nothing that is added to a hypothesis makes it more probable, so a question is done as soon as the wanted number
+        of its best hypotheses have ended. With a ``cost``, those that have ended are compared at their cost, and the
+        others as if they cost nothing.
         """
         beam = _Beam.begin(questions, self.beam_size, self.start)
         results: dict[int, Found] = {}
@@ -136,7 +136,7 @@ class BeamSearch:
         return [results[question] for question in range(questions)]
 
     def _note_found(self, beam: _Beam, cost: Cost | None, results: dict[int, Found]) -> npt.NDArray[np.bool_]:
-        """Put what is found for questions that are done into the results; which of the beam's questions are done."""
+        """Add what is found for finished questions to the results; which of the beam's questions are finished."""
         done = np.array([question in results for question in beam.questions.tolist()])
         for row in np.flatnonzero((beam.tokens[:, 0, -1] == self.end) & ~done).tolist():
             found = beam.found(row, self.wanted, self.end, cost)
@@ -146,18 +146,18 @@ class BeamSearch:
         return done
 
     def _extended(self, beam: _Beam, probabilities: Array) -> tuple[_Beam, TokenIds]:
-        """The best continuations, and for each place the number of the hypothesis that is continued there."""
+        """The best continuations, and for each place the index of the hypothesis that is continued there."""
         questions, width = beam.scores.shape
         best, gained = _best_of_each(probabilities, width)
         count = best.shape[1]
-        # A hypothesis that has ended stays as it is: its one continuation is another end token, at no cost.
+        # A hypothesis that has ended stays as it is: its only continuation is another end token, at no cost.
         tokens = np.full((questions * width, count), self.end)
         scores = np.full((questions * width, count), -np.inf, dtype=np.float32)
         before = beam.scores.reshape(-1)
         scores[:, 0] = np.where(beam.tokens[:, :, -1].reshape(-1) == self.end, before, -np.inf)
         tokens[beam.places] = best
         scores[beam.places] = gained + before[beam.places, None]
-        # Stable, so that of equals the one of the better hypothesis comes first, as in a search by whole rows.
+        # Stable, so that of equals the better hypothesis's comes first, as in a search by whole rows.
         order = np.argsort(-scores.reshape(questions, -1), axis=1, kind="stable")[:, :width]
         chosen = (order + np.arange(questions)[:, None] * (width * count)).reshape(-1)
         continued = chosen // count
@@ -174,7 +174,7 @@ class BeamSearch:
         return found, numbers[continued]
 
     def _drop(self, beam: _Beam, done: npt.NDArray[np.bool_]) -> None:
-        """Go on writing what is possible, has not ended, and belongs to a question that is not done."""
+        """Continue writing what is possible, has not ended, and belongs to a question that is not done."""
         being_written = (beam.scores > -np.inf) & (beam.tokens[:, :, -1] != self.end) & ~done[:, None]
         beam.places = np.flatnonzero(being_written)
 
@@ -187,7 +187,7 @@ def _apply(rules: PlanRules, written: TokenIds, probabilities: Array) -> None:
 def _best_of_each(probabilities: Array, count: int) -> tuple[TokenIds, Array]:
     """The most probable tokens of each row and the logarithms of their probabilities, both (rows, count).
 
-    Some passes for the greatest are faster than one that sorts, as long as they are few.
+    A few passes for the maximum are faster than sorting.
     """
     count = min(count, probabilities.shape[1])
     rows = np.arange(len(probabilities))

@@ -53,14 +53,14 @@ BundledParser = GraphParser | Writer
 
 
 def is_bundle(folder: Path) -> bool:
-    """Whether a folder looks like a bundle, be it whole or not."""
+    """Whether a folder looks like a bundle, complete or not."""
     return (folder / _CONFIG).is_file() and not (folder / "model.tar.gz").is_file()
 
 
 def read_bundle(folder: Path, decoder: str | None = None, **options: Any) -> BundledParser:
     """The parser in a folder; ``decoder`` and its options replace the config's.
 
-    A file that is missing, damaged or of another parser is a :class:`DataError`.
+    A file that is missing, damaged or part of another parser is a :class:`DataError`.
     """
     config = read_config(folder)
     arrays = read_weights(folder / _WEIGHTS)
@@ -103,7 +103,7 @@ def _writer(config: WriterConfig, weights: Weights, pieces: WordPieces, options:
 
 
 def read_config(folder: Path) -> BundleConfig:
-    """The config of a folder whose other files are those that it was written with."""
+    """The config of a folder, after checking that its other files are those that it was written with."""
     path = folder / _CONFIG
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
@@ -114,7 +114,7 @@ def read_config(folder: Path) -> BundleConfig:
     if not isinstance(values, dict) or not isinstance(values.get("checksums"), dict):
         raise DataError(f"{path}: not the config of a bundled parser")
     version = values.pop("format", None)
-    # JSON's true is 1 for Python.
+    # To Python, JSON's true equals 1.
     if version != _FORMAT or isinstance(version, bool):
         raise DataError(f"{path}: this parser was bundled for another version of qdecomp")
     checksums = values.pop("checksums")
@@ -129,7 +129,7 @@ def read_config(folder: Path) -> BundleConfig:
 
 
 def read_numbers(folder: Path) -> dict[str, Array]:
-    """The weights of a bundle, with those that are stored as bytes as the numbers that they stand for."""
+    """The weights of a bundle, with bytes converted to the numbers that they stand for."""
     read_config(folder)
     weights = read_weights(folder / _WEIGHTS)
     return {name: from_bytes(value) if isinstance(value, ByteRows) else value for name, value in weights.items()}
@@ -147,7 +147,7 @@ def write_bundle(
 
 
 def write_config(folder: Path, config: BundleConfig) -> None:
-    """Write the config of a folder whose other files are there, at once or not at all."""
+    """Write the config of a folder whose other files exist, completely or not at all."""
     values = {"format": _FORMAT, "kind": config.kind} | {
         field.name: getattr(config, field.name) for field in fields(config)
     }

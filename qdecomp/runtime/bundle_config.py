@@ -15,7 +15,7 @@ from qdecomp.decoding.plan_rules import RuleNames
 
 __all__ = ["KINDS", "BundleConfig", "GraphConfig", "WriterConfig", "config_from_json"]
 
-# No parser has more of anything than this; a config that says so would only take the memory.
+# No parser has more of anything than this; a config that says otherwise would only exhaust the memory.
 _MOST = 10_000
 
 
@@ -33,9 +33,9 @@ class BundleConfig:
     epsilon: float
     max_pieces: int
     scores: Mapping[str, Any]
-    """What was measured, as the card says it."""
+    """What was measured, as on the card."""
     calibration: Mapping[str, Any] | None = None
-    """How confidence is worked out, see :mod:`qdecomp.decoding.calibration`."""
+    """How confidence is computed, see :mod:`qdecomp.decoding.calibration`."""
     sizes: Mapping[str, int] | None = None
     """How wide the layers are and how many there are, see :mod:`qdecomp.runtime.schema`."""
 
@@ -55,7 +55,7 @@ class BundleConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphConfig(BundleConfig):
-    """A parser that draws a graph."""
+    """A parser that predicts a graph."""
 
     kind: ClassVar[str] = "graph"
     tuples: ClassVar[tuple[str, ...]] = ("resources", "labels")
@@ -98,7 +98,7 @@ class WriterConfig(BundleConfig):
     max_steps: int
     plan_rules: RuleNames
     coverage_penalty: float = 0.0
-    """What a word of the question that a plan does not say takes off the plan's score."""
+    """What each word of the question that a plan leaves out takes off the plan's score."""
 
     def __post_init__(self) -> None:
         BundleConfig.__post_init__(self)
@@ -115,11 +115,11 @@ class WriterConfig(BundleConfig):
 
 
 KINDS: Mapping[str, type[BundleConfig]] = {kind.kind: kind for kind in (GraphConfig, WriterConfig)}
-"""The configs by the kind of parser that they are of."""
+"""The config classes by kind of parser."""
 
 
 def config_from_json(values: Mapping[str, Any]) -> BundleConfig:
-    """The config that an object of JSON says; a :class:`DataError` names the field that is wrong."""
+    """The config from a JSON object; a :class:`DataError` names the wrong field."""
     given = dict(values)
     name = given.pop("kind", GraphConfig.kind)
     if not isinstance(name, str) or name not in KINDS:

@@ -16,7 +16,7 @@ __all__ = ["Encoder", "rows_of", "word_states"]
 
 
 def rows_of(lengths: Sequence[int]) -> list[slice]:
-    """Where each question's rows are, if they stand below each other.
+    """Where each question's rows are, if they are stacked.
 
     >>> rows_of([2, 3])
     [slice(0, 2, None), slice(2, 5, None)]
@@ -27,7 +27,7 @@ def rows_of(lengths: Sequence[int]) -> list[slice]:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """Attention, then a feed-forward net, each with the states added and normalised."""
+    """Attention, then a feed-forward network, each with the states added and normalised."""
 
     attention_input: Linear
     attention_output: Linear
@@ -82,7 +82,7 @@ class Encoder:
         )
 
     def __call__(self, questions: Sequence[Sequence[int]]) -> Array:
-        """The states of all pieces of all questions, below each other."""
+        """The states of all pieces of all questions, stacked."""
         lengths = [len(pieces) for pieces in questions]
         ids = np.concatenate([np.asarray(pieces, dtype=np.intp) for pieces in questions])
         places = np.concatenate([np.arange(length) for length in lengths])
@@ -95,9 +95,9 @@ class Encoder:
         return states
 
     def words_of(self, questions: Sequence[PieceIds]) -> Array:
-        """The states of all words of all questions, below each other."""
+        """The states of all words of all questions, stacked."""
         starts = [rows.start for rows in rows_of([question.word_count for question in questions])]
-        # The words of all questions are counted on.
+        # Words are numbered across all questions.
         numbers = [
             start + word if word >= 0 else -1
             for question, start in zip(questions, starts, strict=True)
@@ -107,7 +107,7 @@ class Encoder:
 
 
 def word_states(piece_states: Array, words: Sequence[int]) -> Array:
-    """The mean state of each word; ``words`` has the number of each piece's word, ascending, or below 0 for none."""
+    """The mean state of each word; ``words`` has the index of each piece's word, ascending, or below 0 for none."""
     numbers = np.asarray(words)
     inside = numbers >= 0
     numbers = numbers[inside]

@@ -1,7 +1,7 @@
 """The graph parser's networks in NumPy: from pieces to the scores of edges and labels.
 
-The same as :mod:`qdecomp.models.biaffine_graph_parser` with special tokens outside of the encoder, but in the order of
-graphs: the words of the question come first, the special tokens behind them.
+The same as :mod:`qdecomp.models.biaffine_graph_parser` with special tokens outside the encoder, but in the order of
+graphs: first the words of the question, then the special tokens.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _AttendingLayer:
 
 
 class PairLabels:
-    """The probabilities of labels for pairs of tokens, worked out for the heads that are asked for, and kept."""
+    """The probabilities of labels for pairs of tokens, computed for the requested heads, and kept."""
 
     def __init__(self, label_from: Array, label_to: Array, weight: Array) -> None:
         self._label_from = _with_one(label_from)
@@ -90,7 +90,7 @@ class PairLabels:
 
 @dataclass(frozen=True, slots=True)
 class EncodedQuestion:
-    """What the nets say about the tokens of one question."""
+    """What the networks say about the tokens of one question."""
 
     edge_probabilities: Array
     """(tokens, tokens), heads first."""
@@ -114,7 +114,7 @@ class GraphNetwork:
 
     @property
     def special_count(self) -> int:
-        """How many special tokens there are behind every question."""
+        """How many special tokens follow every question."""
         return len(self._special)
 
     @property
@@ -123,7 +123,7 @@ class GraphNetwork:
         return self._label_weight.shape[1]
 
     def encode(self, questions: Sequence[PieceIds]) -> Iterator[EncodedQuestion]:
-        """All questions at once; what is worked out for the pairs of one is not kept when the next is asked for."""
+        """All questions at once; what is computed for the pairs of one is discarded when the next is requested."""
         word_counts = [question.word_count for question in questions]
         states = self._token_states(questions, word_counts)
         results = {name: net(states) for name, net in self._nets.items()}
@@ -134,7 +134,7 @@ class GraphNetwork:
             yield EncodedQuestion(sigmoid(np.matmul(half[rows], edge_to[rows].T)), labels)
 
     def _token_states(self, questions: Sequence[PieceIds], word_counts: Sequence[int]) -> Array:
-        """The states of each question's words and special tokens, below each other."""
+        """The states of each question's words and special tokens, stacked."""
         words = self._encoder.words_of(questions)
         word_rows = rows_of(word_counts)
         special_rows = rows_of([self.special_count] * len(questions))

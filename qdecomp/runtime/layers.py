@@ -1,8 +1,8 @@
 """The layers of the networks in NumPy.
 
-A batch has no padding: the states of all questions stand below each other in one matrix, and *spans* say which rows
-belong to which question. So most of the work is a few large products, and a question's answer does not depend on what
-else is in the batch.
+A batch has no padding: the states of all questions are stacked in one matrix, and *spans* say which rows belong to
+which question. So most of the work is a few large products, and a question's answer does not depend on what else is in
+the batch.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ERF_COEFFICIENTS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254
 
 
 class Weights:
-    """Arrays by name; :meth:`within` leaves away the first part of the names."""
+    """Arrays by name; :meth:`within` removes the first part of the names."""
 
     def __init__(self, arrays: Mapping[str, Array | ByteRows], prefix: str = "") -> None:
         self._arrays = arrays
@@ -48,14 +48,14 @@ class Weights:
         return from_bytes(rows) if isinstance(rows, ByteRows) else rows
 
     def rows(self, name: str) -> Array | ByteRows:
-        """The array of that name as it is stored; either has rows."""
+        """The array of that name as it is stored; both kinds have rows."""
         try:
             return self._arrays[self._prefix + name]
         except KeyError:
             raise DataError(f"the weights have no {self._prefix + name}") from None
 
     def within(self, name: str) -> Weights:
-        """The weights whose names begin so."""
+        """The weights whose names begin with this."""
         return Weights(self._arrays, f"{self._prefix}{name}.")
 
     def numbered(self, name: str) -> list[Weights]:
@@ -120,7 +120,7 @@ class LayerNorm:
 
 @dataclass(frozen=True, slots=True)
 class FeedForward:
-    """Layers with an ELU behind each."""
+    """Layers with an ELU after each."""
 
     layers: tuple[Linear, ...]
 
@@ -166,17 +166,17 @@ def softmax(scores: Array) -> Array:
 
 
 def sigmoid(scores: Array) -> Array:
-    """Scores to probabilities, each for itself."""
+    """Scores to probabilities, element by element."""
     result: Array = np.exp(-np.clip(scores, -_LARGEST_EXPONENT, _LARGEST_EXPONENT))
     result += np.float32(1)
     return np.reciprocal(result, out=result)
 
 
 def gelu(states: Array) -> Array:
-    """Gaussian error linear units, as BERT has them: x times the probability of a normal number below x.
+    """Gaussian error linear units, as in BERT: x times the probability of a normal number below x.
 
-    The error function is Abramowitz and Stegun's 7.1.26, which is right to seven digits, as are our numbers, and takes
-    a quarter of the time of ``scipy``'s.
+    The error function is Abramowitz and Stegun's 7.1.26, which is accurate to seven digits, as are our numbers, and
+    takes a quarter of the time of ``scipy``'s.
     """
     size = np.abs(states)
     scale = np.reciprocal(1 + np.float32(_ERF_SCALE * 0.5**0.5) * size)

@@ -1,9 +1,8 @@
 """Products of rows with a matrix in blocks of one shape.
 
-The libraries behind NumPy choose the order of their sums by the shape of a product, so that the last digits of a
-question's scores would depend on its neighbours in a batch. Blocks that always have the same shape do not, and small
-ones are also the fastest: their part of the matrix stays in the processor's cache, and is not copied into another
-order first.
+The libraries behind NumPy choose the order of their sums by the shape of a product, so the last digits of a question's
+scores would depend on its neighbours in a batch. With blocks of one shape they do not, and small blocks are also the
+fastest: their part of the matrix stays in the processor's cache, and is not first copied into another order.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from .weights import Array
 __all__ = ["BlockMatrix"]
 
 _COLUMNS = 64
-# Products of so many rows with 64 columns are the fastest of all for rows in the hundreds, and nearly so for a few.
+# Products of this many rows with 64 columns are the fastest for hundreds of rows, and nearly so for a few.
 _ROWS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class BlockMatrix:
-    """A matrix (inputs, outputs), cut into blocks of columns that lie one behind the other."""
+    """A matrix (inputs, outputs), cut into blocks of columns that are stored one after another."""
 
     blocks: Array
     """(blocks, inputs, columns); the last one is padded with zeros."""
@@ -38,7 +37,7 @@ class BlockMatrix:
         return cls(np.ascontiguousarray(padded.reshape(inputs, -1, _COLUMNS).transpose(1, 0, 2)), outputs)
 
     def product(self, states: Array, block: int = _ROWS) -> Array:
-        """The product of rows with the matrix, in blocks of so many rows.
+        """The product of rows with the matrix, in blocks of this many rows.
 
         No row's result depends on how many there are, or on the others.
         """
@@ -49,7 +48,7 @@ class BlockMatrix:
         if full:
             self._fill(rows[:full], result[:full], block)
         if full < count:
-            # The last rows are a whole block, too.
+            # The last rows form a whole block, too.
             last = np.zeros((block, rows.shape[1]), dtype=np.float32)
             last[: count - full] = rows[full:]
             found = np.empty((block, result.shape[1]), dtype=np.float32)

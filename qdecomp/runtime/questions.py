@@ -1,4 +1,4 @@
-"""Prepares questions for the networks, and refuses what cannot be one."""
+"""Prepares questions for the networks, and refuses what cannot be a question."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["ReadyQuestions", "make_ready"]
 
 @dataclass(frozen=True, slots=True)
 class ReadyQuestions:
-    """The questions of a batch by number: words and pieces of those that can be parsed, a prediction for the others."""
+    """The questions of a batch by index: words and pieces of those that can be parsed, a prediction for the others."""
 
     words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     pieces: list[PieceIds] = field(default_factory=list)
     failed: dict[int, Prediction] = field(default_factory=dict)
 
     def with_answers(self, answers: Sequence[Prediction]) -> list[Prediction]:
-        """The predictions of all questions in their order, given those of the ones that were parsed."""
+        """The predictions of all questions in order, given those of the parsed ones."""
         found = self.failed | dict(zip(self.words, answers, strict=True))
         return [found[number] for number in range(len(found))]
 

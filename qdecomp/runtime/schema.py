@@ -1,8 +1,8 @@
 """Which tensors the networks of a bundle have, with which shapes; mistakes are reported tensor by tensor.
 
 The config of a bundle has its ``sizes``: how wide the layers are and how many there are. They and the rest of the
-config say the name and the shape of every tensor. :func:`measured_sizes` reads the sizes off weights when a bundle is
-written.
+config determine the name and the shape of every tensor. When a bundle is written, :func:`measured_sizes` takes the
+sizes from the weights.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ENCODER = "word_encoder.transformer."
 _SPECIAL = "word_encoder.special_states."
 _MISTAKES_TOLD = 3
 
-# Where a size is to be seen: the tensor and its axis, or, without an axis, the start of the names of numbered parts.
+# Where to find a size: the tensor and its axis or, without an axis, the start of the names of numbered parts.
 _ENCODER_SIZES: Mapping[str, tuple[str, int | None]] = {
     "pieces": (f"{_ENCODER}embeddings.word_embeddings.weight", 0),
     "hidden": (f"{_ENCODER}embeddings.word_embeddings.weight", 1),
@@ -53,7 +53,7 @@ _KIND_SIZES: Mapping[str, Mapping[str, tuple[str, int | None]]] = {
 
 
 def measured_sizes(config: BundleConfig, weights: Mapping[str, Array | ByteRows]) -> dict[str, int]:
-    """The sizes of a network, read off its weights; a :class:`DataError` names the tensor that is missing for it."""
+    """The sizes of a network, taken from its weights; a :class:`DataError` names a tensor that is missing."""
     return {
         name: _size(weights, tensor, axis)
         for name, (tensor, axis) in {**_ENCODER_SIZES, **_KIND_SIZES[config.kind]}.items()
@@ -98,7 +98,7 @@ def check_tensors(path: Path, config: BundleConfig, weights: Mapping[str, Array 
 
 
 def _mistakes_of_sizes(config: BundleConfig, sizes: Sizes, pieces: int) -> list[str]:
-    """What would only be noticed in the middle of a question, or never."""
+    """What would otherwise only be noticed in the middle of a question, or never."""
     mistakes = [f"{name} is {size}" for name, size in sizes.items() if size < 1]
     if sizes["hidden"] % config.heads:
         mistakes.append(f"{config.heads} heads cannot share {sizes['hidden']} numbers")
@@ -207,7 +207,7 @@ def _writer_shapes(config: BundleConfig, sizes: Sizes) -> Shapes:
     return _joined(parts)
 
 
-# A kind of parser is a row: how its config and its sizes say which tensors it has.
+# Each kind of parser is a row: how its config and its sizes determine its tensors.
 _SHAPES: Mapping[str, Callable[[BundleConfig, Sizes], Shapes]] = {
     GraphConfig.kind: _graph_shapes,
     WriterConfig.kind: _writer_shapes,

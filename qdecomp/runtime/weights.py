@@ -24,7 +24,7 @@ _NUMBERS = (np.dtype(np.float16), np.dtype(np.float32))
 
 @dataclass(frozen=True, slots=True)
 class ByteRows:
-    """A matrix as bytes with a factor for each row; rows are made numbers when they are asked for."""
+    """A matrix as bytes with a factor for each row; rows are converted to numbers when they are used."""
 
     values: npt.NDArray[np.int8]
     factors: Array
@@ -43,7 +43,7 @@ def to_bytes(matrix: Array) -> ByteRows:
 
 
 def from_bytes(rows: ByteRows) -> Array:
-    """Undo :func:`to_bytes`, up to half of a step."""
+    """Undo :func:`to_bytes`, to within half a step."""
     return rows[np.arange(len(rows.values))]
 
 
@@ -70,7 +70,7 @@ def read_weights(path: Path) -> dict[str, Array | ByteRows]:
         raise missing_extra("a bundled parser", "parser") from None
     try:
         arrays = load_file(path)
-    # Besides its own errors, the library lets those of types and sizes through that NumPy does not have.
+    # Besides its own errors, the library lets through those about types and sizes that NumPy does not support.
     except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError, MemoryError) as error:
         raise DataError(f"{path}: the weights cannot be read ({' '.join(str(error).split())})") from None
     weights: dict[str, Array | ByteRows] = {}

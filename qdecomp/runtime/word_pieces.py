@@ -11,14 +11,14 @@ from qdecomp.files.extras import missing_extra
 
 __all__ = ["PieceIds", "WordPieces"]
 
-# Words of questions come back; this many take a few megabytes.
+# Words of questions recur; this many take a few megabytes.
 _MOST_WORDS_REMEMBERED = 50_000
 _SPECIAL_PIECES = ("[CLS]", "[SEP]", "[UNK]")
 
 
 @dataclass(frozen=True, slots=True)
 class PieceIds:
-    """The pieces of a question with ``[CLS]`` and ``[SEP]``, and the number of each one's word, below 0 for none."""
+    """The pieces of a question with ``[CLS]`` and ``[SEP]``, and the index of each piece's word, below 0 for none."""
 
     ids: tuple[int, ...]
     words: tuple[int, ...]
@@ -30,7 +30,7 @@ class PieceIds:
 
 
 class WordPieces:
-    """Cuts words by a file ``vocab.txt`` with a piece in each line."""
+    """Cuts words by a file ``vocab.txt`` with one piece per line."""
 
     def __init__(self, vocabulary: Path, max_pieces: int) -> None:
         try:
@@ -66,7 +66,7 @@ class WordPieces:
     def _pieces(self, word: str) -> tuple[int, ...]:
         pieces = self._pieces_of.get(word)
         if pieces is None:
-            # A word that the tokenizer leaves nothing of, such as a control character, is still a word.
+            # A word of which the tokenizer leaves nothing, such as a control character, is still a word.
             pieces = tuple(self._tokenizer.encode(word, add_special_tokens=False).ids) or (self._unknown,)
             if len(self._pieces_of) < _MOST_WORDS_REMEMBERED:
                 self._pieces_of[word] = pieces

@@ -26,7 +26,7 @@ __all__ = ["SearchSettings", "Writer"]
 class SearchSettings:
     """How many hypotheses are kept, for how many tokens, which rules hold, and how many candidates are given.
 
-    A word of the question that a plan does not say takes ``coverage_penalty`` off its score.
+    Each word of the question that a plan leaves out takes ``coverage_penalty`` off its score.
     """
 
     beam_size: int = 5

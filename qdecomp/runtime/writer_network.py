@@ -1,7 +1,7 @@
 """The networks of a parser that writes, in NumPy: from pieces to a state that the search begins with.
 
 The same as :mod:`qdecomp.models.copynet_bert` with :mod:`qdecomp.modules.copy_decoder`. A step of the search is many
-small products, so everything that does not change between steps is worked out before: keys, what attention to each
+small products, so everything that does not change between steps is computed beforehand: keys, what attention to each
 word adds to a layer's result, and what reading each token or word adds to the first layer's gates.
 """
 
@@ -21,13 +21,13 @@ from .writer_state import DecoderLayer, WriterMemory, WriterNets, WriterState
 
 __all__ = ["WriterNetwork", "groups_of_a_length"]
 
-# Questions are padded to a multiple of so many words, and those of one length are searched together: then the shape of
-# a question's products, and with it the last digit of its scores, is its own and not that of its neighbours.
+# Questions are padded to a multiple of this many words, and those of one length are searched together: then the shape
+# of a question's products, and with it the last digit of its scores, is its own and not that of its neighbours.
 _WORDS_OF_A_STRIDE = 8
 
 
 def groups_of_a_length(word_counts: Sequence[int]) -> list[list[int]]:
-    """The numbers of questions that :meth:`WriterNetwork.begin` takes together.
+    """The indices of questions that :meth:`WriterNetwork.begin` takes together.
 
     >>> groups_of_a_length([3, 12, 8, 9])
     [[0, 2], [1, 3]]
@@ -67,7 +67,7 @@ class WriterNetwork:
 
     @property
     def first_word(self) -> int:
-        """The id of the first word of a question, as far as its words are not among the tokens."""
+        """The id of the first word of a question that is not among the tokens."""
         return len(self._nets.generate_bias)
 
     def encode(self, questions: Sequence[PieceIds]) -> list[Array]:
@@ -76,9 +76,9 @@ class WriterNetwork:
         return [flat[rows] for rows in rows_of([question.word_count for question in questions])]
 
     def begin(self, encoded: Sequence[Array], source_ids: Sequence[Sequence[int]], width: int) -> WriterState:
-        """The state of encoded questions, which are of one group, before anything is written.
+        """The state of encoded questions of one group before anything is written.
 
-        ``source_ids`` has the id of each word, equal ones for equal words. A question has up to ``width`` hypotheses.
+        ``source_ids`` has the id of each word; equal words have equal ids. A question has up to ``width`` hypotheses.
         """
         states = np.zeros((len(encoded), _padded(len(encoded[0])), encoded[0].shape[1]), dtype=np.float32)
         ids = np.full(states.shape[:2], -1, dtype=np.int64)
@@ -121,7 +121,7 @@ def _turned(states: Array) -> Array:
 def _with_padding(weight: Array, bias: Array, stride: int = 64) -> tuple[Array, Array]:
     """A matrix (outputs, inputs) and its bias with at least one more output, which is never chosen.
 
-    It takes what is added for words that are counted elsewhere.
+    It receives what is added for words that are counted elsewhere.
     """
     missing = stride - len(weight) % stride
     return (

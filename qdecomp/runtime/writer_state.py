@@ -13,16 +13,16 @@ from .products import BlockMatrix
 
 __all__ = ["DecoderLayer", "WriterMemory", "WriterNets", "WriterState"]
 
-# torch has the gates in this order, one below the other: input, forget, cell, output.
+# torch stacks the gates in this order: input, forget, cell, output.
 _GATES = 4
 _SIGMOIDS_FIRST = (0, 1, 3, 2)
-# Few hypotheses of a question are written at a time; a block of more rows would be mostly empty.
+# Few hypotheses of a question are being written at a time; a block of more rows would be mostly empty.
 _ROWS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class DecoderLayer:
-    """An LSTM, attention from its outputs to the question, and both joined."""
+    """An LSTM, attention from its outputs to the question, and a combination of both."""
 
     initial: Linear
     from_input: BlockMatrix  # (inputs, gates)
@@ -46,7 +46,7 @@ class DecoderLayer:
             _gates(bias[:, None])[0],
             BlockMatrix.of(weights["keys.weight"].T * scale),
             BlockMatrix.of(joined[:, :hidden].T),
-            # Attention sums to one, so the bias may be added to what is attended to.
+            # Attention sums to one, so the bias can be added to what is attended to.
             Linear.of_torch(joined[:, hidden:], weights["joined.bias"]),
         )
 
@@ -120,8 +120,8 @@ class WriterMemory:
 class WriterState:
     """The questions, and the hypotheses that are being written.
 
-    The large products are of the hypotheses below each other. For what is looked up in a question, all places of the
-    questions are a table (questions, width, …), so that all questions have products of one shape.
+    The large products are over the stacked hypotheses. For what is looked up in a question, all places of the questions
+    form a table (questions, width, …), so that all questions have products of one shape.
     """
 
     nets: WriterNets
@@ -199,7 +199,7 @@ class WriterState:
         result -= result.max(axis=-1, keepdims=True)
         np.exp(result, out=result)
         result /= result.sum(axis=-1, keepdims=True)
-        # The places of a word share its probability, also with generation where the tokens have the word.
+        # The places of a word share its probability, also with generation if the tokens include the word.
         shared = np.matmul(copied, memory.to_first)
         copied[:] = 0.0
         ids = np.where(memory.first_ids >= 0, memory.first_ids, first_word - 1)
