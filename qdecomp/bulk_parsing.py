@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_to_record
+from qdecomp.decomposition import Decomposition
 from qdecomp.files.question_lines import QuestionRow
+from qdecomp.files.record_lines import RecordLine, format_record
+from qdecomp.length_batches import in_length_batches
 from qdecomp.parser import Parser, ParserSource
-from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, in_chunks
+from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 
 __all__ = [
+    "ParsingOutcome",
     "RemoteParser",
     "predict_on_worker",
+    "question_key",
+    "question_lines",
     "question_records",
-    "records_from_workers",
-    "records_of_rows",
     "remote_parser",
 ]
 
 # The threads of a worker take turns: not every parser can do two things at once, and none gets faster by it.
 _TURN = threading.Lock()
+
+
+class ParsingOutcome(NamedTuple):
+    """What is counted about a question."""
+
+    has_failed: bool
+    is_mistake: bool
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> ParsingOutcome:
+        """The outcome that a record tells of."""
+        return cls(record["decomposition"] is None, is_mistake(record["error"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,39 +89,83 @@ def predict_on_worker(remote: RemoteParser, questions: Sequence[str]) -> Sequenc
         return remote.open().predict(questions)
 
 
-def records_of_rows(remote: RemoteParser, batch_size: int, rows: Sequence[QuestionRow]) -> list[dict[str, Any]]:
-    """On a worker: the records of the rows that are parsed together."""
-    with _TURN:
-        return list(question_records(remote.open(), rows, batch_size))
-
-
 def question_records(
     parser: Parser, rows: Iterable[QuestionRow], batch_size: int, processes: int = 1
 ) -> Iterator[dict[str, Any]]:
     """A record for each row, in order; the row of a file that cannot be read says so in its record."""
+    return (record for _, record in _rows_with_records(parser, rows, batch_size, processes))
+
+
+def question_lines(
+    parser: Parser,
+    rows: Iterable[QuestionRow],
+    settings: str,
+    batch_size: int,
+    processes: int = 1,
+    spread: Spread | None = None,
+) -> Iterator[RecordLine]:
+    """The line of each row's record, in order, made here, in other processes or by workers on other machines.
+
+    A partition for other machines is what :meth:`Parser.pipe` takes at a time, so that every batch is the same as here.
+    """
+    if spread is not None:
+        work = partial(_lines_on_worker, remote_parser(parser), settings, batch_size)
+        windows = in_chunks(rows, parser.window(batch_size))
+        return chain.from_iterable(spread(work, windows, partial(_died_line, settings)))
+    if processes == 1:
+        return (_line(settings, *each) for each in _rows_with_records(parser, rows, batch_size))
+    work_on_batch = partial(_lines_of_batch, remote_parser(parser), settings)
+    answers = in_length_batches(rows, _length, batch_size, partial(in_processes, work_on_batch, processes=processes))
+    return (line for _, line in answers)
+
+
+def question_key(settings: str, row: QuestionRow) -> str:
+    """What the record of a row depends on: if any of it changes, the key does."""
+    return hashlib.blake2b(json.dumps([settings, *row]).encode(), digest_size=8).hexdigest()
+
+
+def _rows_with_records(
+    parser: Parser, rows: Iterable[QuestionRow], batch_size: int, processes: int = 1
+) -> Iterator[tuple[QuestionRow, dict[str, Any]]]:
     answers = parser.pipe(
         ((row.question, row) for row in rows), batch_size=batch_size, as_tuples=True, processes=processes
     )
-    for decomposition, row in answers:
-        if row.error is None:
-            yield replace(decomposition, question_id=row.question_id).to_dict()
-        else:
-            yield prediction_to_record(failed_prediction(row.error), row.question_id, row.question)
+    return ((row, _record(row, decomposition)) for decomposition, row in answers)
 
 
-def records_from_workers(
-    parser: Parser, rows: Iterable[QuestionRow], batch_size: int, spread: Spread
-) -> Iterator[dict[str, Any]]:
-    """A record for each row, in order, from workers on other machines.
-
-    A partition is what :meth:`Parser.pipe` takes at a time, so that every batch is the same as here.
-    """
-    windows = in_chunks(rows, parser.window(batch_size))
-    work = partial(records_of_rows, remote_parser(parser), batch_size)
-    for records in spread(work, windows, _died_record):
-        yield from records
+def _record(row: QuestionRow, decomposition: Decomposition) -> dict[str, Any]:
+    if row.error is None:
+        return replace(decomposition, question_id=row.question_id).to_dict()
+    return _failed_record(row, row.error)
 
 
-def _died_record(row: QuestionRow) -> dict[str, Any]:
-    """The record of a question that no worker survives."""
-    return prediction_to_record(failed_prediction(ROW_KILLED_WORKERS), row.question_id, row.question)
+def _failed_record(row: QuestionRow, error: str) -> dict[str, Any]:
+    return prediction_to_record(failed_prediction(error), row.question_id, row.question)
+
+
+def _line(settings: str, row: QuestionRow, record: Mapping[str, Any]) -> RecordLine:
+    return RecordLine(format_record({**record, "key": question_key(settings, row)}), ParsingOutcome.of(record))
+
+
+def _lines_on_worker(
+    remote: RemoteParser, settings: str, batch_size: int, rows: Sequence[QuestionRow]
+) -> list[RecordLine]:
+    """On a worker: the lines of the rows that are parsed together."""
+    with _TURN:
+        return list(question_lines(remote.open(), rows, settings, batch_size))
+
+
+def _lines_of_batch(remote: RemoteParser, settings: str, rows: Sequence[QuestionRow]) -> list[RecordLine]:
+    """In another process: the lines of a batch."""
+    predictions = predict_on_worker(remote, [row.question for row in rows])
+    answers = (Decomposition(row.question, prediction) for row, prediction in zip(rows, predictions, strict=True))
+    return [_line(settings, row, _record(row, answer)) for row, answer in zip(rows, answers, strict=True)]
+
+
+def _length(row: QuestionRow) -> int:
+    return len(row.question)
+
+
+def _died_line(settings: str, row: QuestionRow) -> RecordLine:
+    """The line of a question that no worker survives."""
+    return _line(settings, row, _failed_record(row, ROW_KILLED_WORKERS))

@@ -9,11 +9,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
@@ -23,6 +21,7 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 from qdecomp.data_structures.prediction import Prediction, failed_prediction
 from qdecomp.decomposition import Decomposition
+from qdecomp.length_batches import in_length_batches, window_size
 from qdecomp.terminal.processes import ROW_KILLED_WORKERS, in_processes
 
 __all__ = ["BUNDLED_NAME", "Parser", "ParserSource", "load", "parser_path"]
@@ -31,9 +30,6 @@ Context = TypeVar("Context")
 
 BUNDLED_NAME = "minilm_break"
 """The name of the parser that comes with the package."""
-
-# Questions of similar length are batched together; this many batches are looked at together.
-_BATCHES_SORTED_TOGETHER = 8
 
 Predict = Callable[[Sequence[str]], Sequence[Prediction]]
 
@@ -128,7 +124,7 @@ class Parser:
     @staticmethod
     def window(batch_size: int) -> int:
         """How many questions :meth:`pipe` takes at a time, to parse those of similar length together."""
-        return _BATCHES_SORTED_TOGETHER * batch_size
+        return window_size(batch_size)
 
     def parse(self, question: str, question_id: str = "") -> Decomposition:
         """The decomposition of one question; if there is none, it is falsy and says why."""
@@ -184,35 +180,11 @@ class Parser:
             raise DataError("give either processes or an executor")
         if processes > 1 or executor is not None:
             self.required_source()
-        pool = None if executor is None else pool_of(executor)
-        return self._pipe(iter(questions), batch_size, as_tuples, partial(self._answers, processes, pool))
-
-    def _pipe(
-        self,
-        questions: Iterator[Any],
-        batch_size: int,
-        as_tuples: bool,
-        answer: Callable[[Iterator[list[str]]], Iterator[Sequence[Prediction]]],
-    ) -> Iterator[Any]:
-        windows: deque[tuple[list[Any], list[list[int]]]] = deque()
-
-        def batches() -> Iterator[list[str]]:
-            while window := list(islice(questions, self.window(batch_size))):
-                texts = [question for question, _ in window] if as_tuples else window
-                by_length = sorted(range(len(texts)), key=lambda number: len(texts[number]))
-                chunks = [by_length[start : start + batch_size] for start in range(0, len(texts), batch_size)]
-                windows.append((window, chunks))
-                yield from ([texts[number] for number in chunk] for chunk in chunks)
-
-        answers = answer(batches())
-        for first in answers:
-            window, chunks = windows.popleft()
-            rest = islice(answers, len(chunks) - 1)
-            found = dict(zip(chain(*chunks), chain(first, *rest), strict=True))
-            for number, item in enumerate(window):
-                text, *context = item if as_tuples else (item,)
-                decomposition = Decomposition(text, found[number])
-                yield (decomposition, *context) if as_tuples else decomposition
+        answer = partial(self._answers, processes, None if executor is None else pool_of(executor))
+        if as_tuples:
+            return _with_contexts(questions, batch_size, answer)
+        found = in_length_batches(questions, len, batch_size, answer)
+        return (Decomposition(question, prediction) for question, prediction in found)
 
     def _answers(
         self, processes: int, pool: Pool | None, batches: Iterator[list[str]]
@@ -225,6 +197,18 @@ class Parser:
         if processes == 1:
             return map(self._predict, batches)
         return in_processes(partial(_predict_elsewhere, self.required_source()), batches, processes)
+
+
+def _with_contexts(
+    questions: Iterable[tuple[str, Context]],
+    batch_size: int,
+    answer: Callable[[Iterator[list[str]]], Iterator[Sequence[Prediction]]],
+) -> Iterator[tuple[Decomposition, Context]]:
+    def answer_texts(batches: Iterator[list[tuple[str, Context]]]) -> Iterator[Sequence[Prediction]]:
+        return answer([question for question, _ in batch] for batch in batches)
+
+    found = in_length_batches(questions, lambda item: len(item[0]), batch_size, answer_texts)
+    return ((Decomposition(question, prediction), context) for (question, context), prediction in found)
 
 
 @lru_cache(maxsize=1)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -13,10 +14,12 @@ from qdecomp.terminal.escapes import printable
 from qdecomp.version import VERSION
 
 from .cluster_option import CLUSTER_OPTION, require_one_way
+from .part_options import PART_ROWS_OPTION, require_folder
 
 if TYPE_CHECKING:
-    from qdecomp.files.joined_predictions import JoinedQuestion
-    from qdecomp.terminal.processes import Spread
+    from qdecomp.data_structures.prediction import Prediction
+    from qdecomp.files.joined_predictions import JoinedPredictions, JoinedQuestion
+    from qdecomp.files.record_lines import RecordLine
 
 __all__ = ["command"]
 
@@ -31,7 +34,12 @@ __all__ = ["command"]
     help="Prediction records of two or more systems (JSON lines, or a CSV with question_id and decomposition).",
 )
 @click.argument("more_predictions", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
-@click.option("--output", "output_path", type=click.Path(path_type=Path), help="JSON lines, one for each question.")
+@click.option(
+    "--output",
+    "output_path",
+    metavar="PATH",
+    help="JSON lines, one for each question, or a folder of files if the name ends with a slash.",
+)
 @click.option("--weights", help="A number for each system, such as 1,0.5.  [default: 1 for each]")
 @click.option(
     "--learn-weights",
@@ -47,17 +55,19 @@ __all__ = ["command"]
 )
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="How many cores to use.")
 @CLUSTER_OPTION
+@PART_ROWS_OPTION
 @click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
 def command(
     predictions: tuple[Path, ...],
     more_predictions: tuple[Path, ...],
-    output_path: Path | None,
+    output_path: str | None,
     weights: str | None,
     gold_path: Path | None,
     questions_path: Path | None,
     processes: int,
     cluster: str | None,
+    part_rows: int | None,
     overwrite: bool,
     strict: bool,
 ) -> None:
@@ -67,13 +77,16 @@ def command(
     system. The answer is the best candidate of the strongest group. With --learn-weights, the command prints the
     weights that make most answers right; with --output, it also uses them.
     """
+    from qdecomp.bulk_combining import consensus_lines
     from qdecomp.cluster import on_cluster
     from qdecomp.decoding.consensus import check_weights
-    from qdecomp.files import read_break_csv, require_other_files
+    from qdecomp.files import require_other_files
     from qdecomp.files.joined_predictions import join_predictions
+    from qdecomp.files.rows_by_id import RowsById
 
     paths = (*predictions, *more_predictions)
     require_one_way(processes if processes > 1 else None, cluster)
+    require_folder(output_path, part_rows)
     if len(paths) < 2:
         raise click.UsageError("give the predictions of two or more systems")
     if output_path is None and gold_path is None:
@@ -81,14 +94,15 @@ def command(
     if weights is not None and gold_path is not None:
         raise click.UsageError("give either --weights or --learn-weights, not both")
     require_other_files({"--output": output_path}, [*paths, gold_path, questions_path])
-    texts = {} if questions_path is None else {row.question_id: row.question for row in read_break_csv(questions_path)}
+    texts: RowsById[str] = RowsById() if questions_path is None else RowsById(_texts(questions_path))
     joined = join_predictions(paths, texts)
     used = _learned(joined, gold_path) if gold_path is not None else _weights_of(weights, len(paths))
     check_weights(used, len(paths))
     failed = 0
     if output_path is not None:
         with on_cluster(cluster) as spread:
-            failed = _write(joined, used, output_path, overwrite, processes, spread)
+            lines = partial(consensus_lines, weights=used, processes=processes, spread=spread)
+            failed = _write(joined, json.dumps([VERSION, *used]), lines, output_path, overwrite, part_rows)
     if strict and failed:
         raise SystemExit(1)
 
@@ -102,43 +116,58 @@ def _weights_of(text: str | None, systems: int) -> list[float]:
         raise click.UsageError(f"--weights {text!r}: give numbers separated by commas, such as 1,0.5") from None
 
 
-def _learned(joined: Sequence[JoinedQuestion], gold_path: Path) -> Sequence[float]:
-    from qdecomp.decoding.consensus import learn_weights
-    from qdecomp.files import read_break_csv
+def _texts(path: Path) -> Iterator[tuple[str, str]]:
+    from qdecomp.files.break_csv import iterate_break_csv
 
-    golds = {row.question_id: row.decomposition for row in read_break_csv(gold_path)}
-    rows = [(each.question, gold, each.predictions) for each in joined if (gold := golds.get(each.question_id))]
-    weights = learn_weights(rows)
-    click.echo(f"weights learned on {len(rows):,} questions: {','.join(f'{weight:g}' for weight in weights)}")
+    return ((row.question_id, row.question) for row in iterate_break_csv(path))
+
+
+def _learned(joined: JoinedPredictions, gold_path: Path) -> Sequence[float]:
+    from qdecomp.decoding.consensus import learn_weights
+    from qdecomp.files.break_csv import iterate_break_csv
+    from qdecomp.files.rows_by_id import RowsById
+
+    rows = ((row.question_id, row.decomposition) for row in iterate_break_csv(gold_path))
+    golds = RowsById((question_id, gold) for question_id, gold in rows if gold)
+    used = 0
+
+    def with_gold() -> Iterator[tuple[str, str, Sequence[Prediction]]]:
+        nonlocal used
+        for each in joined:
+            if (gold := golds.find(each.question_id)) is not None:
+                used += 1
+                yield each.question, gold, each.predictions
+
+    weights = learn_weights(with_gold())
+    click.echo(f"weights learned on {used:,} questions: {','.join(f'{weight:g}' for weight in weights)}")
     return weights
 
 
+class _Lines(Protocol):
+    def __call__(self, questions: Iterator[JoinedQuestion], *, settings: str) -> Iterator[RecordLine]:
+        """The lines of these questions' records."""
+
+
 def _write(
-    joined: Sequence[JoinedQuestion],
-    weights: Sequence[float],
-    path: Path,
-    overwrite: bool,
-    processes: int,
-    spread: Spread | None,
+    joined: JoinedPredictions, settings: str, lines: _Lines, path: str, overwrite: bool, part_rows: int | None
 ) -> int:
-    from qdecomp.bulk_combining import consensus_records
+    from qdecomp.bulk_combining import CombiningOutcome, consensus_key
     from qdecomp.files.record_output import resume_records
     from qdecomp.terminal.progress import progress
 
-    settings = json.dumps([VERSION, *weights])
-    keys = [f"{each.fingerprint} {settings}" for each in joined]
     failed = 0
 
     def count(record: Mapping[str, Any]) -> None:
         nonlocal failed
-        failed += record["decomposition"] is None
+        failed += CombiningOutcome.of(record).has_failed
 
-    with resume_records(path, keys, overwrite=overwrite, on_record=count) as writer:
+    keys = (consensus_key(settings, each) for each in joined)
+    with resume_records(path, keys, overwrite=overwrite, on_record=count, part_rows=part_rows) as writer:
         resumed = writer.done
-        records = consensus_records(joined[resumed:], weights, processes, spread)
-        for record in progress(records, "combining", len(joined) - resumed):
-            count(record)
-            writer.write({**record, "key": keys[writer.done]})
+        found = lines(joined.rest(resumed), settings=settings)
+        for line, outcome in progress(found, "combining", len(joined) - resumed):
+            failed += outcome.has_failed
+            writer.write(line)
     kept = f", {resumed:,} of them from an earlier run" if resumed else ""
     told = f"{len(joined):,} questions{kept}; {failed:,} without a decomposition; {path}"
     click.echo(printable(told), err=True)

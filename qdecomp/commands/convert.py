@@ -13,6 +13,7 @@ from qdecomp.files import require_other_files, write_text_atomically
 from qdecomp.terminal.escapes import printable
 
 from .cluster_option import CLUSTER_OPTION, require_one_way
+from .part_options import PART_ROWS_OPTION, require_folder
 from .row_mistakes import tell_mistakes
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ _BROKEN_ROWS_TOLD = 10
     help="Break's CSV, or JSON lines or Parquet with its columns.",
 )
 @click.option(
-    "--output", "output_path", type=click.Path(path_type=Path), required=True, help="JSON lines, one for each row."
+    "--output",
+    "output_path",
+    metavar="PATH",
+    required=True,
+    help="JSON lines, one for each row, or a folder of files if the name ends with a slash.",
 )
 @click.option(
     "--special-tokens",
@@ -43,15 +48,17 @@ _BROKEN_ROWS_TOLD = 10
 )
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use.  [default: all]")
 @CLUSTER_OPTION
+@PART_ROWS_OPTION
 @click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a row could not be converted.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")
 def command(
     input_path: Path,
-    output_path: Path,
+    output_path: str,
     special_tokens: str,
     processes: int | None,
     cluster: str | None,
+    part_rows: int | None,
     overwrite: bool,
     strict: bool,
     json_path: Path | None,
@@ -69,6 +76,7 @@ def command(
     from qdecomp.files.conversion_cache import ConversionCache
 
     require_one_way(processes, cluster)
+    require_folder(output_path, part_rows)
     if special_tokens not in PRESETS:
         raise DataError(f"--special-tokens: there is no {special_tokens!r}; choose one of {', '.join(sorted(PRESETS))}")
     require_other_files({"--output": output_path, "--json": json_path}, [input_path])
@@ -81,6 +89,7 @@ def command(
             spread=spread,
             cache=ConversionCache(),
             overwrite=overwrite,
+            part_rows=part_rows,
         )
     if json_path is not None:
         _write_figures(summary, json_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,10 +18,13 @@ from qdecomp.version import VERSION
 from .cluster_option import CLUSTER_OPTION, require_one_way
 from .decomposition_formats import FORMATS, formatted, show
 from .parser_options import ParserOptions, parser_options
+from .part_options import PART_ROWS_OPTION, require_folder
 from .row_mistakes import tell_mistakes
 
 if TYPE_CHECKING:
+    from qdecomp.bulk_parsing import ParsingOutcome
     from qdecomp.files.question_lines import QuestionRow
+    from qdecomp.files.record_lines import RecordLine
     from qdecomp.parser import Parser
     from qdecomp.terminal.processes import Spread
 
@@ -46,7 +48,10 @@ _QUESTIONS_FOR_PROCESSES = 200
     "--column", metavar="NAME", help="The column or field that has the questions.  [default: question_text or question]"
 )
 @click.option(
-    "--output", "output_path", type=click.Path(path_type=Path), help="The file to write.  [default: standard output]"
+    "--output",
+    "output_path",
+    metavar="PATH",
+    help="The file to write, or a folder of files if the name ends with a slash.  [default: standard output]",
 )
 @click.option(
     "--format",
@@ -63,6 +68,7 @@ _QUESTIONS_FOR_PROCESSES = 200
 @parser_options
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use for a file.  [default: all]")
 @CLUSTER_OPTION
+@PART_ROWS_OPTION
 @click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
 def command(strict: bool, **given: Any) -> None:
@@ -94,11 +100,12 @@ class _ParseOptions(ParserOptions):
     questions: Sequence[str]
     input_path: Path | None
     column: str | None
-    output_path: Path | None
+    output_path: str | None
     format_name: str | None
     with_graph: bool
     processes: int | None
     cluster: str | None
+    part_rows: int | None
     overwrite: bool
 
     def with_piped_input(self) -> _ParseOptions:
@@ -112,6 +119,7 @@ class _ParseOptions(ParserOptions):
     def check(self) -> None:
         """Raise if options contradict each other, or if the output would overwrite what is read."""
         from qdecomp.files import require_other_files
+        from qdecomp.files.part_folders import is_folder_output
         from qdecomp.files.question_files import STANDARD_INPUT
 
         has_file = self.input_path is not None
@@ -122,6 +130,9 @@ class _ParseOptions(ParserOptions):
         if self.with_graph and (has_file or self.format_name not in (None, "text")):
             raise click.UsageError("--graph only works with the format text; JSON records have a field for the graph")
         require_one_way(self.processes, self.cluster)
+        require_folder(self.output_path, self.part_rows)
+        if not has_file and self.output_path is not None and is_folder_output(self.output_path):
+            raise click.UsageError("a folder only works with a file of questions: give --input, or a file as --output")
         if self.cluster is not None and (not has_file or self.output_path is None):
             raise click.UsageError("--cluster only works with a file of questions: give --input and --output")
         if has_file and self.format_name not in (None, "json"):
@@ -156,7 +167,7 @@ class _ParseOptions(ParserOptions):
             if self.output_path is None:
                 run.print(rows)
             else:
-                run.write(rows, self.output_path, self.overwrite)
+                run.write(rows, self.output_path, self.overwrite, self.part_rows)
         return _Counts(run.failed, run.mistakes)
 
 
@@ -184,49 +195,53 @@ class _FileRun:
 
     def print(self, rows: Sequence[QuestionRow]) -> None:
         """Print a record for each row."""
-        for record in self._records(rows, len(rows)):
-            self._count(record)
+        from qdecomp.bulk_parsing import ParsingOutcome, question_records
+
+        for record in question_records(self.parser, rows, self.batch_size, self._processes_for(len(rows))):
+            self._count(ParsingOutcome.of(record))
             echo_data(json.dumps(record, ensure_ascii=False))
 
-    def write(self, rows: Sequence[QuestionRow], path: Path, anew: bool) -> None:
+    def write(self, rows: Sequence[QuestionRow], path: str, anew: bool, part_rows: int | None) -> None:
         """Write a record for each row, or for those that an earlier run did not reach."""
+        from qdecomp.bulk_parsing import ParsingOutcome, question_key
         from qdecomp.files.record_output import resume_records
         from qdecomp.terminal.progress import progress
 
-        keys = (self._key(row) for row in rows)
-        with resume_records(path, keys, overwrite=anew, on_record=self._count) as writer:
+        def count(record: Mapping[str, Any]) -> None:
+            self._count(ParsingOutcome.of(record))
+
+        keys = (question_key(self.settings, row) for row in rows)
+        with resume_records(path, keys, overwrite=anew, on_record=count, part_rows=part_rows) as writer:
             resumed = writer.done
             # From the start of the questions that are parsed together, so that every batch is the same as in an
             # uninterrupted run.
             again = resumed % self.parser.window(self.batch_size)
             rest = len(rows) - resumed + again if resumed < len(rows) else 0
-            records = self._records(islice(rows, len(rows) - rest, None), rest)
-            for record in islice(progress(records, "parsing", rest), again, None):
-                self._count(record)
-                writer.write({**record, "key": self._key(rows[writer.done])})
+            lines = self._lines(islice(rows, len(rows) - rest, None), rest)
+            for line, outcome in islice(progress(lines, "parsing", rest), again, None):
+                self._count(outcome)
+                writer.write(line)
         kept = f", {resumed:,} of them from an earlier run" if resumed else ""
         told = f"{len(rows):,} questions{kept}; {self.failed:,} without a decomposition; {path}"
         click.echo(printable(told), err=True)
 
-    def _count(self, record: Mapping[str, Any]) -> None:
-        self.failed += record["decomposition"] is None
-        self.mistakes += is_mistake(record["error"])
+    def _count(self, outcome: ParsingOutcome) -> None:
+        self.failed += outcome.has_failed
+        self.mistakes += outcome.is_mistake
 
-    def _key(self, row: QuestionRow) -> str:
-        return hashlib.blake2b(json.dumps([self.settings, *row]).encode(), digest_size=8).hexdigest()
+    def _lines(self, rows: Iterable[QuestionRow], count: int) -> Iterator[RecordLine]:
+        from qdecomp.bulk_parsing import question_lines
 
-    def _records(self, rows: Iterable[QuestionRow], count: int) -> Iterator[dict[str, Any]]:
+        processes = self._processes_for(count)
+        return question_lines(self.parser, rows, self.settings, self.batch_size, processes, self.spread)
+
+    def _processes_for(self, count: int) -> int:
         from joblib import cpu_count
 
-        from qdecomp.bulk_parsing import question_records, records_from_workers
-
-        if self.spread is not None:
-            return records_from_workers(self.parser, rows, self.batch_size, self.spread)
-        processes = self.processes or (cpu_count() if count >= _QUESTIONS_FOR_PROCESSES else 1)
-        return question_records(self.parser, rows, self.batch_size, processes)
+        return int(self.processes or (cpu_count() if count >= _QUESTIONS_FOR_PROCESSES else 1))
 
 
-def _write(text: str, output_path: Path | None) -> None:
+def _write(text: str, output_path: str | None) -> None:
     from qdecomp.files import write_text_atomically
 
     if output_path is None:

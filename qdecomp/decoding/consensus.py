@@ -9,7 +9,7 @@ is one.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -103,16 +103,16 @@ def consensus(question: str, predictions: Sequence[Prediction], weights: Sequenc
     return replace(answer, score=candidates[0].score, candidates=tuple(candidates), margin=margin, calibrated=None)
 
 
-def learn_weights(rows: Sequence[tuple[str, str, Sequence[Prediction]]]) -> tuple[float, ...]:
+def learn_weights(rows: Iterable[tuple[str, str, Sequence[Prediction]]]) -> tuple[float, ...]:
     """The weights with which most answers are right, for rows of a question, its gold and the systems' predictions.
 
     No system may have been trained on the rows. Weights are tried one after another; of equally good ones, those that
     give the right class the larger share are kept.
     """
-    if not rows:
-        raise DataError("learning weights needs questions that have gold decompositions and that all systems answered")
-    systems = len(rows[0][2])
     tables = [_table(question, gold, predictions) for question, gold, predictions in rows]
+    if not tables:
+        raise DataError("learning weights needs questions that have gold decompositions and that all systems answered")
+    systems = tables[0][0].shape[1]
     weights = np.ones(systems)
     best = _quality(tables, weights)
     for _ in range(_ROUNDS):

@@ -13,7 +13,15 @@ from qdecomp.data_structures.errors import DataError
 
 from .extras import missing_extra
 
-__all__ = ["address_of", "exists_at", "read_address", "require_readable_address", "write_address"]
+__all__ = [
+    "address_of",
+    "exists_at",
+    "is_folder_at",
+    "read_address",
+    "remove_at",
+    "require_readable_address",
+    "write_address",
+]
 
 # pathlib turns "s3://bucket" into "s3:/bucket". A Windows drive has one letter.
 _ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+):/+(?P<rest>.*)", re.DOTALL)
@@ -37,6 +45,20 @@ def exists_at(address: str) -> bool:
     with _told(address, "read"):
         system, place = _system(address)
         return bool(system.exists(place))
+
+
+def is_folder_at(address: str) -> bool:
+    """Whether there is a folder at an address."""
+    with _told(address, "read"):
+        system, place = _system(address)
+        return bool(system.isdir(place))
+
+
+def remove_at(address: str) -> None:
+    """Remove the file at an address."""
+    with _told(address, "removed"):
+        system, place = _system(address)
+        system.rm_file(place)
 
 
 def require_readable_address(address: str) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION
 from qdecomp.data_structures.errors import DataError
@@ -23,6 +23,7 @@ from qdecomp.terminal.progress import progress
 from .break_csv import BreakExample, iterate_break_csv, source_of
 from .conversion_cache import ConversionCache
 from .conversion_records import conversion_key, failed_conversion, make_conversion_records
+from .record_lines import RecordLine, format_record
 from .record_output import resume_records
 from .spilled_rows import SpilledRows
 
@@ -70,28 +71,46 @@ class ConversionSummary:
             sum(count.round_trip for count in counts),
         )
 
-    def add(self, record: Mapping[str, Any]) -> None:
-        """Count one record."""
-        counts = self.sources.setdefault(source_of(record["question_id"]), SourceCounts())
+    def add(self, outcome: ConversionOutcome) -> None:
+        """Count one row."""
+        counts = self.sources.setdefault(outcome.source, SourceCounts())
         counts.rows += 1
-        counts.converted += record["graph"] is not None
-        counts.round_trip += record["round_trip"]
-        if record["graph"] is None:
-            self.failures[record["reason"]] += 1
-            self.mistakes += is_mistake(record["error"])
-        elif not record["round_trip"]:
-            self.losses[record["reason"]] += 1
+        counts.converted += outcome.converted
+        counts.round_trip += outcome.round_trip
+        self.mistakes += outcome.is_mistake
+        if not outcome.converted:
+            self.failures[outcome.reason] += 1
+        elif not outcome.round_trip:
+            self.losses[outcome.reason] += 1
+
+
+class ConversionOutcome(NamedTuple):
+    """What is counted about a row."""
+
+    source: str
+    converted: bool
+    round_trip: bool
+    reason: str
+    is_mistake: bool
+
+
+def _outcome(record: Mapping[str, Any]) -> ConversionOutcome:
+    converted = record["graph"] is not None
+    source, reason = source_of(record["question_id"]), record["reason"] or ""
+    return ConversionOutcome(
+        source, converted, record["round_trip"], reason, not converted and is_mistake(record["error"])
+    )
 
 
 def _convert_rows(
     examples: Sequence[BreakExample], special: SpecialTokens, cache: ConversionCache | None = None
-) -> list[dict[str, Any]]:
+) -> list[RecordLine]:
     pairs = [(example.question, example.decomposition) for example in examples if example.decomposition is not None]
     conversions = iter(
         make_conversion_records(pairs, special) if cache is None else cache.records(pairs, special, processes=1)
     )
     return [
-        _row_record(example, special, _no_conversion(example) if example.decomposition is None else next(conversions))
+        _row_line(example, special, _no_conversion(example) if example.decomposition is None else next(conversions))
         for example in examples
     ]
 
@@ -100,9 +119,10 @@ def _no_conversion(example: BreakExample) -> dict[str, Any]:
     return failed_conversion(DataError(example.error or _NO_DECOMPOSITION))
 
 
-def _row_record(example: BreakExample, special: SpecialTokens, conversion: Mapping[str, Any]) -> dict[str, Any]:
+def _row_line(example: BreakExample, special: SpecialTokens, conversion: Mapping[str, Any]) -> RecordLine:
     row = {"row": example.row, "key": _key(example, special), "question_id": example.question_id}
-    return {**row, "question": example.question, **conversion}
+    record = {**row, "question": example.question, **conversion}
+    return RecordLine(format_record(record), _outcome(record))
 
 
 def _key(example: BreakExample, special: SpecialTokens) -> str:
@@ -119,8 +139,11 @@ def convert_file(
     spread: Spread | None = None,
     cache: ConversionCache | None = None,
     overwrite: bool = False,
+    part_rows: int | None = None,
 ) -> ConversionSummary:
     """Convert Break's CSV to JSON lines, one for each row, in its order.
+
+    An output whose name ends with a slash is a folder of files with ``part_rows`` rows each.
 
     A run that was stopped resumes when it is started again. ``processes`` is the number of cores to use, all by
     default; with ``spread``, workers on other machines convert. With a ``cache``, what training or another run has
@@ -131,37 +154,41 @@ def convert_file(
     broken = SpilledRows(f"row {each.row}: {each.error}" for each in examples if each.error is not None)
     summary = ConversionSummary(broken=broken.frozen())
     keys = (_key(example, special) for example in examples)
-    with resume_records(output_path, keys, overwrite=overwrite, on_record=summary.add) as writer:
+
+    def count(record: Mapping[str, Any]) -> None:
+        summary.add(_outcome(record))
+
+    with resume_records(output_path, keys, overwrite=overwrite, on_record=count, part_rows=part_rows) as writer:
         summary.resumed = writer.done
         rest, left = islice(examples, writer.done, None), len(examples) - writer.done
         kept_in = cache if len(examples) <= _MOST_ROWS_TO_KEEP else None
-        for record in progress(_records(rest, left, special, processes, spread, kept_in), "Converting", left):
-            writer.write(record)
-            summary.add(record)
+        for line, outcome in progress(_lines(rest, left, special, processes, spread, kept_in), "Converting", left):
+            writer.write(line)
+            summary.add(outcome)
     summary.seconds = time.monotonic() - started
     return summary
 
 
-def _records(
+def _lines(
     examples: Iterator[BreakExample],
     count: int,
     special: SpecialTokens,
     processes: int | None,
     spread: Spread | None,
     cache: ConversionCache | None,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[RecordLine]:
     if spread is not None:
         tasks = in_chunks(examples, _ROWS_A_TASK)
         work = partial(_convert_rows, special=special)
-        return chain.from_iterable(spread(work, tasks, partial(_died_record, special=special)))
+        return chain.from_iterable(spread(work, tasks, partial(_died_line, special=special)))
     work = partial(_convert_rows, special=special, cache=cache)
     return rows_in_processes(work, examples, count, processes)
 
 
-def _died_record(example: BreakExample, special: SpecialTokens) -> dict[str, Any]:
-    """The record of a row that no worker survives."""
+def _died_line(example: BreakExample, special: SpecialTokens) -> RecordLine:
+    """The line of a row that no worker survives."""
     nothing = failed_conversion(DataError(ROW_KILLED_WORKERS))
-    return _row_record(example, special, {**nothing, "reason": "the worker process died"})
+    return _row_line(example, special, {**nothing, "reason": "the worker process died"})
 
 
 def conversion_summary_to_json(summary: ConversionSummary) -> dict[str, Any]:

@@ -8,22 +8,25 @@ from pathlib import Path
 
 from qdecomp.data_structures.errors import DataError
 
+from .part_folders import MANIFEST
+
 __all__ = ["require_other_files"]
 
 
-def require_other_files(outputs: Mapping[str, Path | None], inputs: Iterable[Path | None]) -> None:
+def require_other_files(outputs: Mapping[str, str | Path | None], inputs: Iterable[Path | None]) -> None:
     """Raise if an output, given with the name of its option, is one of the inputs, inside one, or another output.
 
     Links are followed, and two names of one file count as one file. An output that is a folder holds all files below
-    it.
+    it, and so does an input that is a folder of parts.
     """
     read = [path for path in inputs if path is not None]
     written: dict[str, Path] = {}
-    for option, output in outputs.items():
-        if output is None:
+    for option, given in outputs.items():
+        if given is None:
             continue
+        output = Path(given)
         for path in read:
-            if _is_same(output, path) or _is_below(path, output):
+            if _is_same(output, path) or _is_below(path, output) or _is_part_of(output, path):
                 raise DataError(f"{output}: {option} would overwrite {path}, which is an input; give another {option}")
         for other, path in written.items():
             if _is_same(output, path):
@@ -40,6 +43,10 @@ def _is_same(one: Path, other: Path) -> bool:
 
 def _is_below(path: Path, folder: Path) -> bool:
     return folder.is_dir() and _real(folder) in _real(path).parents
+
+
+def _is_part_of(output: Path, path: Path) -> bool:
+    return (path / MANIFEST).is_file() and _is_below(output, path)
 
 
 def _real(path: Path) -> Path:

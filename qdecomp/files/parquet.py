@@ -9,10 +9,11 @@ from typing import Any, BinaryIO
 
 from qdecomp.data_structures.errors import DataError
 
+from .chunk_stream import ChunkStream
 from .extras import missing_extra
 from .output_stream import UNENCODABLE
 
-__all__ = ["PARQUET_MAGIC", "ParquetLines", "require_parquet", "write_parquet"]
+__all__ = ["PARQUET_MAGIC", "parquet_lines", "require_parquet", "write_parquet"]
 
 PARQUET_MAGIC = b"PAR1"
 """How a Parquet file begins."""
@@ -27,24 +28,9 @@ _JSON_FIELDS = b"qdecomp.json"
 _OPTIONAL_FIELDS = b"qdecomp.optional"
 
 
-class ParquetLines(io.RawIOBase):
+def parquet_lines(stream: BinaryIO, name: str) -> BinaryIO:
     """The rows of a Parquet file as JSON lines, read lazily."""
-
-    def __init__(self, stream: BinaryIO, name: str) -> None:
-        self._lines = _lines(stream, name)
-        self._rest = b""
-
-    def readable(self) -> bool:
-        """It can be read."""
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        """The next bytes; none at the end."""
-        if not self._rest:
-            self._rest = next(self._lines, b"")
-        taken, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
-        buffer[: len(taken)] = taken
-        return len(taken)
+    return io.BufferedReader(ChunkStream(_lines(stream, name)))
 
 
 def require_parquet(name: str) -> Any:

@@ -6,20 +6,20 @@ whose lines do not have these keys in this order belongs to other input or other
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from qdecomp.data_structures.errors import DataError
 
-from .output_stream import UNENCODABLE, binary_output, sync, writing
-from .text_files import json_object
+from .output_stream import binary_output, sync, writing
+from .text_files import json_object, read_json_lines
 
-__all__ = ["JsonLinesWriter", "record_of_key", "resume_json_lines"]
+__all__ = ["JsonLinesWriter", "count_finished", "locked_folder", "resume_json_lines"]
 
 _SECONDS_BETWEEN_SYNCS = 1.0
 
@@ -34,9 +34,9 @@ class JsonLinesWriter:
         self.done = done
         """How many records the file has."""
 
-    def write(self, record: Mapping[str, Any]) -> None:
-        """Append a record."""
-        self._stream.write(json.dumps(record, ensure_ascii=False).encode(errors=UNENCODABLE) + b"\n")
+    def write(self, line: bytes) -> None:
+        """Append a record, see :func:`~qdecomp.files.record_lines.format_record`."""
+        self._stream.write(line)
         self.done += 1
         if time.monotonic() - self._synced >= _SECONDS_BETWEEN_SYNCS:
             self.sync()
@@ -76,6 +76,17 @@ def resume_json_lines(
             writer.sync()
 
 
+def count_finished(path: str | Path, keys: Iterable[str], on_record: Callable[[Mapping[str, Any]], None] | None) -> int:
+    """How many records a whole file has; raises unless they are those of the keys, all of them."""
+    done = 0
+    for (_, value), key in zip_longest(read_json_lines(path), keys, fillvalue=(0, None)):
+        record = record_of_key(value, key, f"{path}: line {done + 1}")
+        if on_record is not None:
+            on_record(record)
+        done += 1
+    return done
+
+
 def record_of_key(value: object, key: object, where: str) -> dict[str, Any]:
     """The value; raises unless it is the record of that key."""
     if not isinstance(value, dict) or value.get("key") != key:
@@ -106,7 +117,22 @@ def _check(
     return done, end
 
 
-def _lock(stream: BinaryIO, path: Path) -> None:
+@contextmanager
+def locked_folder(path: Path) -> Iterator[None]:
+    """Keep a second run from writing to the same folder, where the system can do that."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:  # not on this system
+        yield
+        return
+    try:
+        _lock(handle, path)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(stream: BinaryIO | int, path: Path) -> None:
     """Keep a second run from writing to the same file; the lock ends with the process."""
     try:
         import fcntl
@@ -115,4 +141,4 @@ def _lock(stream: BinaryIO, path: Path) -> None:
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise DataError(f"{path}: another run is writing this file; wait for it, or give another file") from None
+        raise DataError(f"{path}: another run is writing to it; wait for it, or give another name") from None

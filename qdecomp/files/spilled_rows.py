@@ -55,6 +55,7 @@ class SpilledRows(_Rows[RowType]):
         self._in_memory = in_memory
         self._first: list[RowType] = []
         self._ends = array("Q", [0])
+        self._is_at_end = True
         # The file has only one read position.
         self._turn = threading.Lock()
         for row in rows:
@@ -68,7 +69,10 @@ class SpilledRows(_Rows[RowType]):
         with writing(_folder()):
             if len(self._ends) == 1:
                 self._file = tempfile.TemporaryFile(prefix="qdecomp-")  # noqa: SIM115 - it ends with the list
-            self._file.seek(self._ends[-1])
+            if not self._is_at_end:
+                # Only then: it also empties the buffer of what is to be written.
+                self._file.seek(self._ends[-1])
+                self._is_at_end = True
             written = self._file.write(pickle.dumps(row, protocol=5))
         self._ends.append(self._ends[-1] + written)
 
@@ -103,6 +107,7 @@ class SpilledRows(_Rows[RowType]):
     def _from_file(self, start: int, count: int) -> list[RowType]:
         ends = self._ends[start : start + count + 1]
         with self._turn:
+            self._is_at_end = False
             self._file.seek(ends[0])
             data = memoryview(self._file.read(ends[-1] - ends[0]))
         return [

@@ -16,7 +16,9 @@ from typing import Any, BinaryIO, TextIO, cast
 from qdecomp.data_structures.errors import DataError
 
 from .addresses import address_of, read_address
-from .parquet import PARQUET_MAGIC, ParquetLines
+from .chunk_stream import ChunkStream
+from .parquet import PARQUET_MAGIC, parquet_lines
+from .part_folders import joined_parts, read_manifest
 
 __all__ = ["has_json_suffix", "json_object", "open_text", "read_json_lines", "text_suffix", "try_json_lines"]
 
@@ -35,21 +37,33 @@ _PACKED_SUFFIXES = frozenset((".gz", ".gzip", ".bz2", ".xz"))
 def open_text(path: str | Path) -> Iterator[TextIO]:
     """Open a UTF-8 file, which may be compressed, for reading; a :class:`DataError` says why it cannot be opened.
 
-    It may also be a remote file at an address such as ``s3://…``. A Parquet file is read as JSON lines.
+    It may also be a remote file at an address such as ``s3://…``. A Parquet file is read as JSON lines, and so is a
+    folder of parts, see :mod:`qdecomp.files.part_folders`.
     """
-    address = address_of(path)
     path = Path(path)
-    if address is None and not path.exists():
-        raise DataError(f"{path}: there is no such file")
-    if address is None and path.is_dir():
-        raise DataError(f"{path}: this is a folder; give a file")
     try:
-        with path.open("rb") if address is None else read_address(address) as raw, _unpacked(raw, path) as content:
+        with _content(path) as content:
             yield TextIOWrapper(cast(BinaryIO, content), encoding="utf-8-sig", newline="")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not a UTF-8 text file ({error.reason} at byte {error.start})") from None
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+
+
+@contextmanager
+def _content(path: Path) -> Iterator[Any]:
+    """The bytes of a text, wherever it is and whatever it is packed in."""
+    address = address_of(path)
+    if address is None and not path.exists():
+        raise DataError(f"{path}: there is no such file")
+    manifest = read_manifest(path)
+    if manifest is not None:
+        yield BufferedReader(ChunkStream(joined_parts(path, manifest, _unpacked)))
+        return
+    if address is None and path.is_dir():
+        raise DataError(f"{path}: this is a folder; give a file")
+    with path.open("rb") if address is None else read_address(address) as raw, _unpacked(raw, path) as content:
+        yield content
 
 
 def text_suffix(path: str | Path) -> str:
@@ -76,7 +90,7 @@ def _unpacked(raw: BufferedReader, path: Path) -> AbstractContextManager[Any]:
         if start.startswith(magic):
             return opener(raw)
     if start.startswith(PARQUET_MAGIC):
-        return BufferedReader(ParquetLines(raw, str(path)))
+        return parquet_lines(raw, str(path))
     for magic, name in _REFUSED.items():
         if start.startswith(magic):
             raise DataError(

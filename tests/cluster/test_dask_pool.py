@@ -80,29 +80,41 @@ def test_a_pipe_with_a_dask_client_gives_the_same_answers(cluster: DaskCluster, 
     assert [each.to_dict() for each in answers] == [each.to_dict() for each in parser.pipe(texts, batch_size=3)]
 
 
-def test_a_client_that_was_killed_goes_on(cluster: DaskCluster, project_root: Path, tmp_path: Path) -> None:
-    here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
-    convert = ["convert", "--input", str(project_root / "data" / "dev.csv"), "--output"]
-    assert run_qdecomp(*convert, str(here), "--processes", "1") == 0
+@pytest.mark.parametrize("kind", ["jsonl", "folder"])
+def test_a_client_that_was_killed_goes_on(cluster: DaskCluster, project_root: Path, tmp_path: Path, kind: str) -> None:
+    options = ["--part-rows", "30"] if kind == "folder" else []
+    here, there = (str(tmp_path / name) + ("/" if options else "") for name in ("here", "there"))
+    convert = ["convert", "--input", str(project_root / "data" / "dev.csv"), *options, "--output"]
+    assert run_qdecomp(*convert, here, "--processes", "1") == 0
     # It ends after its first partition, as a killed process would, but at the same place each time.
     program = (
         "import os, signal\n"
         "from qdecomp.cli import main\n"
         "from qdecomp.files.resumable import JsonLinesWriter\n"
         "write = JsonLinesWriter.write\n"
-        "def write_and_die(self, record):\n"
-        "    write(self, record)\n"
-        "    if self.done == 45:\n"
+        "written = 0\n"
+        "def write_and_die(self, line):\n"
+        "    global written\n"
+        "    write(self, line)\n"
+        "    written += 1\n"
+        "    if written == 45:\n"
         "        self.sync()\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
         "JsonLinesWriter.write = write_and_die\n"
-        f"main({[*convert, str(there), '--cluster', cluster.address]!r})\n"
+        f"main({[*convert, there, '--cluster', cluster.address]!r})\n"
     )
     killed = subprocess.run([sys.executable, "-c", program], cwd=project_root, capture_output=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert len(there.read_bytes().splitlines()) == 45
-    assert run_qdecomp(*convert, str(there), "--cluster", cluster.address) == 0
-    assert there.read_bytes() == here.read_bytes()
+    assert [content.count(b"\n") for content in contents(there)] == ([30, 15] if options else [45])
+    assert run_qdecomp(*convert, there, "--cluster", cluster.address) == 0
+    assert contents(there) == contents(here)
+
+
+def contents(place: str) -> list[bytes]:
+    """What a file has, or the files of a folder but for its manifest, the unfinished ones last."""
+    path = Path(place)
+    files = sorted(path.glob("part-*")) + sorted(path.glob(".part-*")) if path.is_dir() else [path]
+    return [each.read_bytes() for each in files]
 
 
 def test_a_worker_that_dies_costs_only_its_partitions(cluster: DaskCluster, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files.atomic import write_folder_atomically, write_text_atomically
+from qdecomp.files.record_lines import format_record
 from qdecomp.files.resumable import resume_json_lines
 
 
@@ -37,7 +38,7 @@ def test_a_full_disk_is_an_error_of_the_output(tmp_path: Path) -> None:
         stream.write("x" * 100_000)
     lines = resume_json_lines(tmp_path / "lines", ["a"])
     with pytest.raises(DataError, match="lines: cannot be written"), lines as writer:
-        writer.write({"key": "a", "text": "x" * 100_000})
+        writer.write(format_record({"key": "a", "text": "x" * 100_000}))
     assert [path.name for path in tmp_path.iterdir()] == ["lines"]
 
 
@@ -46,7 +47,7 @@ def test_half_of_a_character_is_written_as_an_escape(tmp_path: Path) -> None:
     with write_text_atomically(tmp_path / "text") as stream:
         json.dump(value, stream, ensure_ascii=False)
     with resume_json_lines(tmp_path / "lines", ["a"]) as writer:
-        writer.write(value)
+        writer.write(format_record(value))
     write_folder_atomically(tmp_path / "folder", {"x.json": json.dumps(value, ensure_ascii=False)})
     for path in (tmp_path / "text", tmp_path / "lines", tmp_path / "folder" / "x.json"):
         assert json.loads(path.read_text(encoding="utf-8")) == value

@@ -12,6 +12,7 @@ import pytest
 from qdecomp.cli import main
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_break_csv, read_json_lines
+from qdecomp.files.record_lines import format_record
 from qdecomp.files.record_output import resume_records
 
 KEYS = ["a", "b", "c"]
@@ -50,7 +51,7 @@ def write(path: str, keys: list[str] = KEYS, stop_at: int | None = None, **optio
         for record in RECORDS[writer.done : len(keys)]:
             if writer.done == stop_at:
                 raise KeyboardInterrupt
-            writer.write(record)
+            writer.write(format_record(record))
     return found
 
 

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.files.record_lines import format_record
 from qdecomp.files.resumable import resume_json_lines
 
 KEYS = ["a", "b", "c", "d"]
@@ -17,7 +18,7 @@ def write(path, keys=KEYS, **options):
     found = []
     with resume_json_lines(path, keys, on_record=found.append, **options) as writer:
         for key in keys[writer.done :]:
-            writer.write({"key": key, "text": "gr\u00f6\u00dfer"})
+            writer.write(format_record({"key": key, "text": "gr\u00f6\u00dfer"}))
     return found
 
 
@@ -85,7 +86,7 @@ def test_two_runs_do_not_write_one_file(tmp_path):
 def test_what_is_written_is_kept_when_the_run_breaks(tmp_path):
     def run():
         with resume_json_lines(tmp_path / "out.jsonl", KEYS) as writer:
-            writer.write({"key": "a"})
+            writer.write(format_record({"key": "a"}))
             raise KeyError
 
     with pytest.raises(KeyError):
