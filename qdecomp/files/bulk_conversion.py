@@ -29,7 +29,7 @@ from .spilled_rows import SpilledRows
 
 __all__ = ["ConversionSummary", "SourceCounts", "conversion_summary_to_json", "convert_file"]
 
-_ROWS_A_TASK = 40
+_ROWS_A_TASK = 100
 # Above this, the cache would take more than about 200 MB for one file.
 _MOST_ROWS_TO_KEEP = 100_000
 _NO_DECOMPOSITION = "there is no decomposition"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import tempfile
 import threading
@@ -10,7 +11,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Generic, TypeVar, overload
+from typing import IO, Generic, TypeVar, overload
 
 from .output_stream import writing
 
@@ -55,7 +56,8 @@ class SpilledRows(_Rows[RowType]):
         self._in_memory = in_memory
         self._first: list[RowType] = []
         self._ends = array("Q", [0])
-        self._is_at_end = True
+        self._unwritten: list[bytes] = []
+        self._file: IO[bytes] | None = None
         # The file has only one read position.
         self._turn = threading.Lock()
         for row in rows:
@@ -66,15 +68,20 @@ class SpilledRows(_Rows[RowType]):
         if len(self._first) < self._in_memory:
             self._first.append(row)
             return
+        data = pickle.dumps(row, protocol=5)
+        self._ends.append(self._ends[-1] + len(data))
+        self._unwritten.append(data)
+        if len(self._unwritten) == _ROWS_AT_A_TIME:
+            with self._turn:
+                self._write()
+
+    def _write(self) -> None:
         with writing(_folder()):
-            if len(self._ends) == 1:
+            if self._file is None:
                 self._file = tempfile.TemporaryFile(prefix="qdecomp-")  # noqa: SIM115 - it ends with the list
-            if not self._is_at_end:
-                # Only then: it also empties the buffer of what is to be written.
-                self._file.seek(self._ends[-1])
-                self._is_at_end = True
-            written = self._file.write(pickle.dumps(row, protocol=5))
-        self._ends.append(self._ends[-1] + written)
+            self._file.seek(0, os.SEEK_END)
+            self._file.write(b"".join(self._unwritten))
+        self._unwritten.clear()
 
     def frozen(self) -> Sequence[RowType]:
         """The rows as a tuple if all of them are in memory, otherwise this list."""
@@ -107,7 +114,9 @@ class SpilledRows(_Rows[RowType]):
     def _from_file(self, start: int, count: int) -> list[RowType]:
         ends = self._ends[start : start + count + 1]
         with self._turn:
-            self._is_at_end = False
+            if self._unwritten or self._file is None:
+                self._write()
+            assert self._file is not None
             self._file.seek(ends[0])
             data = memoryview(self._file.read(ends[-1] - ends[0]))
         return [

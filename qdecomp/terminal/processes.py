@@ -22,7 +22,9 @@ ROW_KILLED_WORKERS = "the worker process died each time it reached this row"
 """The error of a row that no worker survives."""
 
 _SECONDS_BETWEEN_LOOKS = 1.0
-_ROWS_A_TASK = 40
+# A task costs the first process about a millisecond, so it has many rows, but each process has several tasks.
+_MOST_ROWS_A_TASK = 200
+_TASKS_A_PROCESS = 8
 # For fewer rows than this, starting other processes takes longer than the work.
 _ROWS_FOR_PROCESSES = 400
 
@@ -85,8 +87,8 @@ def rows_in_processes(
     """
     from joblib import cpu_count
 
-    tasks = in_chunks(rows, _ROWS_A_TASK)
     workers = 1 if multiprocessing.current_process().daemon else max(1, processes or cpu_count())
+    tasks = in_chunks(rows, min(_MOST_ROWS_A_TASK, max(1, count // (_TASKS_A_PROCESS * workers))))
     if workers == 1 or count < _ROWS_FOR_PROCESSES:
         return chain.from_iterable(map(work, tasks))
     return chain.from_iterable(in_processes(work, tasks, workers, ahead=3))

@@ -90,7 +90,9 @@ def test_a_client_that_was_killed_goes_on(cluster: DaskCluster, project_root: Pa
     program = (
         "import os, signal\n"
         "from qdecomp.cli import main\n"
+        "from qdecomp.files import bulk_conversion\n"
         "from qdecomp.files.resumable import JsonLinesWriter\n"
+        "bulk_conversion._ROWS_A_TASK = 40\n"
         "write = JsonLinesWriter.write\n"
         "written = 0\n"
         "def write_and_die(self, line):\n"

@@ -34,7 +34,8 @@ def test_several_processes_convert_what_one_does(tmp_path: Path, monkeypatch: py
     pairs = [(f"How many red cubes of kind {number} are there?", GOOD[1]) for number in range(6)]
     alone = ConversionCache(tmp_path / "alone").records(pairs, SPECIAL, processes=1)
     monkeypatch.setattr(processes, "_ROWS_FOR_PROCESSES", 2)
-    monkeypatch.setattr(processes, "_ROWS_A_TASK", 4)
+    monkeypatch.setattr(processes, "_MOST_ROWS_A_TASK", 4)
+    monkeypatch.setattr(processes, "_TASKS_A_PROCESS", 1)
     together = ConversionCache(tmp_path / "together")
     assert together.records(pairs, SPECIAL, processes=2) == alone
     monkeypatch.setattr(processes, "in_processes", _no_conversion)

@@ -58,9 +58,9 @@ def test_a_last_line_of_rubbish_is_removed(tmp_path):
     ("text", "reason"),
     [
         ('{"key": "x"}\n', "line 1 was made from other input or with other settings"),
-        ('{"key": "a"}\n[]\n{"key": "c"}\n', "line 2 is not a record of ours"),
+        ('{"key": "a"}\n[]\n{"key": "c"}\n', "line 2 is not a record of qdecomp"),
         ("".join(f'{{"key": "{key}"}}\n' for key in "abcde"), "line 5 was made from other input"),
-        ("question_id,question_text\n1,2\n", "line 1 is not a record of ours"),
+        ("question_id,question_text\n1,2\n", "line 1 is not a record of qdecomp"),
     ],
 )
 def test_a_file_of_others_is_not_touched(tmp_path, text, reason):

@@ -55,4 +55,6 @@ def test_few_rows_are_a_tuple_and_touch_no_disk(monkeypatch: pytest.MonkeyPatch)
 def test_a_disk_that_cannot_be_written_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     with pytest.raises(DataError, match="cannot be written"):
-        SpilledRows("ab", in_memory=1)
+        list(SpilledRows("ab", in_memory=1))
+    with pytest.raises(DataError, match="cannot be written"):
+        SpilledRows(range(2000), in_memory=1)
