@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
+from qdecomp.visualization.page_scripts import clipboard_module
 from qdecomp.visualization.style_sheets import style
 
 __all__ = ["PageFile", "page_files"]
@@ -30,7 +31,7 @@ class PageFile:
 
 @lru_cache(maxsize=1)
 def page_files() -> Mapping[str, PageFile]:
-    """The files by name, with ``pictures.css``: the colours and rules of all pictures."""
+    """The files by name, with those that all pages share: ``pictures.css`` and ``clipboard.js``."""
     found = {}
     for path in resources.files(__package__).joinpath("page").iterdir():
         media_type = _TYPES.get(f".{path.name.rpartition('.')[2]}")
@@ -38,4 +39,5 @@ def page_files() -> Mapping[str, PageFile]:
             found[path.name] = PageFile(path.read_bytes(), f"{media_type}; charset=utf-8")
     pictures = style("picture").removeprefix("<style>").removesuffix("</style>")
     found["pictures.css"] = PageFile(pictures.encode(), "text/css; charset=utf-8")
+    found["clipboard.js"] = PageFile(clipboard_module().encode(), "text/javascript; charset=utf-8")
     return found

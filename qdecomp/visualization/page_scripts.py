@@ -1,4 +1,4 @@
-"""The script of pages, a file in `scripts/`. It is written into the page, which allows no other script."""
+"""The script of pages, from the files in `scripts/`. It is written into the page, which allows no other script."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ import hashlib
 from functools import lru_cache
 from importlib import resources
 
-__all__ = ["content_policy", "page_script"]
+__all__ = ["clipboard_module", "content_policy", "page_script"]
+
+
+def _script(name: str) -> str:
+    return resources.files(__package__).joinpath("scripts", name).read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=1)
 def _source() -> str:
-    return resources.files(__package__).joinpath("scripts", "page.js").read_text(encoding="utf-8")
+    return _script("page.js") + _script("clipboard.js")
+
+
+def clipboard_module() -> str:
+    """The function ``copyText`` as a module, for pages that import their scripts."""
+    return f"{_script('clipboard.js')}export {{ copyText }};\n"
 
 
 def page_script() -> str:

@@ -112,6 +112,15 @@ def test_question_and_decomposition_are_copied(opened: Browser) -> None:
     assert opened.run("copied") == [item(5).question, GOLD]
 
 
+def test_a_browser_that_refuses_to_copy_is_not_said_to_have_copied(opened: Browser) -> None:
+    opened.run("navigator.clipboard.writeText = async () => { throw new Error('no'); }")
+    opened.run("document.execCommand = () => false")
+    button = "document.querySelector('#q5 [data-copies]')"
+    # In one go, as the button takes its name back after a second.
+    said = f"new Promise((done) => setTimeout(() => done({button}.textContent)))"
+    assert opened.run(f"({button}.click(), {said})") == "not copied"
+
+
 def test_a_link_shows_its_record_even_when_it_is_filtered_away(opened: Browser) -> None:
     choose(opened, "[data-filter=source]", "EVEN")
     opened.run("location.hash = '#q3'")

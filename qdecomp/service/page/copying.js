@@ -1,4 +1,5 @@
 // What is shown, as text for other programs.
+import { copyText } from "./clipboard.js";
 
 const FORMS = {
   qdmr: (answer) => answer.decomposition,
@@ -7,21 +8,6 @@ const FORMS = {
   graph: (answer) => answer.pictures?.graph,
   steps: (answer) => answer.pictures?.steps,
   link: () => location.href,
-};
-
-const write = async (text) => {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    // Browsers have no clipboard for pages that came without encryption from another machine.
-    const field = document.createElement("textarea");
-    field.value = text;
-    document.body.append(field);
-    field.select();
-    const done = document.execCommand("copy");
-    field.remove();
-    if (!done) throw new Error("this browser does not let the page copy");
-  }
 };
 
 /** Let the buttons copy what ``current`` gives, and ``tell`` that they have. */
@@ -35,7 +21,7 @@ export const startCopying = (current, tell) => {
         return;
       }
       try {
-        await write(text);
+        await copyText(text);
         tell(`Copied: ${button.textContent}.`);
       } catch (error) {
         tell(error.message);

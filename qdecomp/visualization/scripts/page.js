@@ -74,24 +74,12 @@
     list.querySelectorAll("details.qd-pictures").forEach((details) => { details.open = open; });
   });
 
-  const copy = async (text) => {
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const field = document.createElement("textarea");
-      field.value = text;
-      document.body.append(field);
-      field.select();
-      document.execCommand("copy");
-      field.remove();
-    }
-  };
   list.addEventListener("click", async ({ target }) => {
     const button = target.closest("button[data-copies]");
     if (!button) return;
-    await copy(button.dataset.copies === "" ? button.closest("article").querySelector("h2 > span").textContent : button.dataset.copies);
+    const text = button.dataset.copies || button.closest("article").querySelector("h2 > span").textContent;
     const label = button.textContent;
-    button.textContent = "copied";
+    button.textContent = await copyText(text).then(() => "copied", () => "not copied");
     setTimeout(() => { button.textContent = label; }, 1200);
   });
 
