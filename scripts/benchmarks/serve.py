@@ -35,6 +35,7 @@ def _tables(results: dict[str, Any]) -> Iterator[Table]:
         "95 of 100 ms",
         "99 of 100 ms",
         "worst ms",
+        "CPU ms",
         "errors",
     )
     rows = tuple(
@@ -42,7 +43,7 @@ def _tables(results: dict[str, Any]) -> Iterator[Table]:
             name,
             f"{each['seconds']:g}",
             str(each["requests"]),
-            *(f"{each[key]:.1f}" for key in ("per_second", "median_ms", "p95_ms", "p99_ms", "worst_ms")),
+            *(f"{each[key]:.1f}" for key in ("per_second", "median_ms", "p95_ms", "p99_ms", "worst_ms", "cpu_ms")),
             str(each["errors"]),
         )
         for name, each in zip(names, loads, strict=False)

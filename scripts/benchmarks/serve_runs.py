@@ -94,6 +94,8 @@ class Load:
     p95_ms: float
     p99_ms: float
     worst_ms: float
+    cpu_ms: float
+    """Processor time of the service for a request, which other programs change less than the time by the clock."""
     errors: int
 
 
@@ -104,7 +106,9 @@ def load(service: Service, clients: int, seconds: float) -> Load:
         raise DataError("there is no hey to make load; install it, for example with: apt install hey")
     address = f"http://127.0.0.1:{service.port}/parse"
     options = ["-z", f"{seconds:g}s", "-c", str(clients), "-t", "120", "-m", "POST", "-T", "application/json"]
+    before = cpu_seconds(service.process.pid)
     text = subprocess.run([program, *options, "-d", _BODY, address], check=True, capture_output=True, text=True).stdout
+    cpu = cpu_seconds(service.process.pid) - before
     statuses = {int(code): int(number) for code, number in re.findall(r"\[(\d{3})\]\s+(\d+) responses", text)}
     failed = re.findall(r"^\s+\[(\d+)\]\s+\w+ \"?http", text, re.MULTILINE)
     answered = sum(statuses.values())
@@ -122,6 +126,7 @@ def load(service: Service, clients: int, seconds: float) -> Load:
         p95_ms=1000 * figure(r"95% in ([\d.]+) secs"),
         p99_ms=1000 * figure(r"99% in ([\d.]+) secs"),
         worst_ms=1000 * figure(r"Slowest:\s+([\d.]+) secs"),
+        cpu_ms=1000 * cpu / max(answered, 1),
         errors=answered - statuses.get(200, 0) + sum(map(int, failed)),
     )
 
