@@ -13,13 +13,12 @@ import platform
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import click
+from model_card import card_of, training_of
 from script_errors import run_script
 
 from qdecomp.allennlp_bridge.bundling import bundle_parts, load_bundleable
@@ -30,12 +29,10 @@ from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
 from qdecomp.evaluation.scoring import choose_metrics, evaluate
 from qdecomp.parser import Parser, load
 from qdecomp.runtime.bundle import write_bundle
-from qdecomp.runtime.bundle_config import BundleConfig, GraphConfig, WriterConfig
+from qdecomp.runtime.bundle_config import WriterConfig
 from qdecomp.terminal.progress import progress
 
-_CARD = Path(__file__).parent / "model_card.md"
 _TIMED = 200
-_CONTINUED = "Training started from the weights of an earlier run. "
 
 
 def measure(parser: Parser, gold: Gold, folder: Path) -> dict[str, Any]:
@@ -96,101 +93,6 @@ def _processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
-def _about_graph_parser(config: GraphConfig) -> dict[str, str]:
-    special = len(config.special_tokens.appended)
-    return {
-        "summary": (
-            "A biaffine graph parser that turns an English question into a QDMR decomposition through a dependency\n"
-            "graph over its words."
-        ),
-        "parts": (
-            f"- The encoder {config.encoder}, with its embeddings as published and its layers fine-tuned, and four\n"
-            f"  feed-forward networks with biaffine scorers for edges and their {len(config.labels)} labels.\n"
-            f"  {special} special tokens follow every question; they are embedded outside the encoder."
-        ),
-        "rounded": "The encoder's matrices",
-        "search": (
-            "Decoding finds the most probable valid graph: greedily if that graph is valid, otherwise by an\n"
-            "  integer program."
-        ),
-        "config": "biaffine_graph_parser_minilm.jsonnet",
-        "limit": (
-            "Words that a decomposition needs and the question lacks, beyond the special tokens, cannot be written."
-        ),
-    }
-
-
-def _about_writer(config: WriterConfig) -> dict[str, str]:
-    return {
-        "summary": (
-            "A CopyNet-BERT parser that reads an English question and writes its QDMR decomposition word by word:\n"
-            "it generates words or copies them from the question."
-        ),
-        "parts": (
-            f"- The encoder {config.encoder}, with its embeddings as published and its layers fine-tuned, and an LSTM\n"
-            f"  decoder with attention, which generates {len(config.tokens):,} tokens and copies all others."
-        ),
-        "rounded": "All matrices",
-        "search": (
-            f"A beam search with {config.beam_size} hypotheses finds the decomposition. A step refers to earlier\n"
-            "  steps only, and every step but the last is used."
-        ),
-        "config": "copynet_bert_minilm.jsonnet",
-        "limit": "Words that are neither in the question nor common in Break's decompositions cannot be written.",
-    }
-
-
-def about(config: BundleConfig) -> dict[str, str]:
-    """What the card says about this kind of parser."""
-    if isinstance(config, WriterConfig):
-        return _about_writer(config)
-    assert isinstance(config, GraphConfig)
-    return _about_graph_parser(config)
-
-
-def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[str, Any], size: int) -> str:
-    """The model card: the template with what is known and what was measured."""
-
-    def row(name: str, score: Mapping[str, Any]) -> str:
-        interval = f"{score['low']:.3f} to {score['high']:.3f}" if "low" in score else "too few"
-        return f"| {name} | {score['questions']:,} | {score['mean']:.3f} | {interval} |"
-
-    groups = [("all", scores["lf_em"]), *scores["lf_em_by_source"].items()]
-    return Template(_CARD.read_text(encoding="utf-8")).substitute(
-        name=config.name,
-        **about(config),
-        megabytes=f"{size / 1e6:.1f}",
-        rows="\n".join(row(name, score) for name, score in groups),
-        steps="\n".join(row(name, score) for name, score in scores["lf_em_by_steps"].items()),
-        exact_match=f"{scores['exact_match']['mean']:.3f}",
-        sari=f"{scores['sari']['mean']:.3f}",
-        **{name: scores[name] for name in ("gold", "metric_version", "hardware")},
-        questions=f"{scores['questions']:,}",
-        valid=f"{100 * scores['valid']:.1f}",
-        questions_a_second=f"{scores['questions_a_second']:.0f}",
-        median_milliseconds=f"{scores['median_milliseconds']:.1f}",
-        **training,
-    )
-
-
-def training_of(loaded: Any) -> dict[str, Any]:
-    """The training settings that the card names."""
-    params = loaded.config.params
-    trainer, loader = params["trainer"], params["data_loader"]["batch_sampler"]
-    rates = trainer["optimizer"]
-    continued = "initializer" in params["model"]
-    return {
-        "beginning": _CONTINUED if continued else "",
-        "folder": "continued/" if continued else "",
-        "epochs": trainer["num_epochs"],
-        "batch_size": loader["batch_size"],
-        "encoder_lr": rates["parameter_groups"][0][1]["lr"],
-        "lr": rates["lr"],
-        "seed": params["random_seed"],
-        "train_file": Path(params["train_data_path"]).name,
-    }
-
-
 @click.command()
 @click.option("--archive", type=click.Path(path_type=Path), required=True, help="The model.tar.gz of a training.")
 @click.option("--gold", "gold_path", type=click.Path(path_type=Path), required=True, help="Break's CSV to measure on.")
@@ -210,7 +112,7 @@ def main(archive: Path, gold_path: Path, output: Path, beam_size: int | None) ->
         write_bundle(folder, config, weights, pieces, card="")
         size = sum(path.stat().st_size for path in folder.iterdir())
         scores = measure(load(folder), gold, folder)
-    card = card_of(config, scores, training_of(loaded), size)
+    card = card_of(config, scores, training_of(loaded.config.params, gold_path), size)
     write_bundle(output, replace(config, scores=scores), weights, pieces, card)
     print(f"{output}: {size / 1e6:.1f} MB, LF-EM {scores['lf_em']['mean']:.4f} on {scores['questions']:,} questions")
 

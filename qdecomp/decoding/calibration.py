@@ -23,10 +23,12 @@ __all__ = [
     "CalibratedParser",
     "Calibration",
     "KeptShare",
+    "ReliabilityBin",
     "calibration_from_json",
     "expected_calibration_error",
     "fit_calibration",
     "kept_shares",
+    "reliability_bins",
 ]
 
 _LOWEST_SCORE = -60.0
@@ -158,21 +160,42 @@ def _logistic(
     return found[:-1], float(found[-1])
 
 
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Plans of about the same confidence: how sure the parser is of them on average, and how many are right."""
+
+    confidence: float
+    plans: int
+    right: int
+
+    @property
+    def share(self) -> float:
+        """The share of right plans, which is the mean confidence where the calibration is perfect."""
+        return self.right / self.plans
+
+
+def reliability_bins(confidences: Sequence[float], right: Sequence[bool], bins: int = 10) -> list[ReliabilityBin]:
+    """The plans in bins of equal width, from unsure to sure; bins without plans are left out.
+
+    >>> reliability_bins([0.75, 0.75, 0.1], [True, False, False])
+    [ReliabilityBin(confidence=0.1, plans=1, right=0), ReliabilityBin(confidence=0.75, plans=2, right=1)]
+    """
+    if not confidences:
+        raise DataError("there are no confidences to compare with the verdicts")
+    values, verdicts = np.array(confidences, dtype=np.float64), np.array(right, dtype=bool)
+    places = np.minimum((values * bins).astype(int), bins - 1)
+    members = [places == place for place in np.unique(places)]
+    return [ReliabilityBin(float(values[of].mean()), int(of.sum()), int(verdicts[of].sum())) for of in members]
+
+
 def expected_calibration_error(confidences: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
     """The mean distance between the confidence and the share of right plans, over bins of equal width.
 
     >>> round(expected_calibration_error([0.75, 0.75, 0.75, 0.75], [True, True, True, False]), 3)
     0.0
     """
-    if not confidences:
-        raise DataError("there are no confidences to compare with the verdicts")
-    values, verdicts = np.array(confidences, dtype=np.float64), np.array(right, dtype=np.float64)
-    places = np.minimum((values * bins).astype(int), bins - 1)
-    error = sum(
-        np.abs(values[places == place].mean() - verdicts[places == place].mean()) * (places == place).sum()
-        for place in np.unique(places)
-    )
-    return float(error / len(values))
+    found = reliability_bins(confidences, right, bins)
+    return sum(abs(each.confidence - each.share) * each.plans for each in found) / len(confidences)
 
 
 @dataclass(frozen=True, slots=True)

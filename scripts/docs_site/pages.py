@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PROJECT_PAGES", "Site", "SiteError", "outside_of_code", "slug"]
+__all__ = ["PROJECT_IMAGES", "PROJECT_PAGES", "Site", "SiteError", "outside_of_code", "slug"]
 
 README = "README.md"
 HOME = "index.md"
@@ -29,6 +29,9 @@ PROJECT_PAGES = {
     "qdecomp/runtime/minilm_break/MODEL_CARD.md": "model_card.md",
 }
 """Files outside docs/ that are also pages of the site."""
+
+PROJECT_IMAGES = {"qdecomp/runtime/minilm_break/calibration.svg": "images/calibration.svg"}
+"""Images outside docs/ that pages show; a link in docs/ stands for each."""
 
 _LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s]+)\)")
 _INCLUDE = re.compile(r"\[[^\]]*\]\(\.\./README\.md#([\w-]+)\)")
@@ -121,7 +124,11 @@ class Site:
         if place == README:
             other, _, anchor = self._included.get(anchor, "" if anchor else HOME).partition("#")
         else:
-            other = self._pages.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else "")
+            other = (
+                self._pages.get(place)
+                or PROJECT_IMAGES.get(place)
+                or (place.removeprefix("docs/") if place.startswith("docs/") else "")
+            )
         if not other:
             raise SiteError(f"{source}: {target} is not a page of the site")
         relative = posixpath.relpath(other, posixpath.dirname(page) or ".")

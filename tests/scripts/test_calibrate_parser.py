@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ from click.testing import CliRunner
 from qdecomp import load
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding.calibration import Calibration
-from qdecomp.runtime.bundle import BUNDLED, read_config
-from scripts.calibrate_parser import main, store
+from qdecomp.runtime.bundle import BUNDLED, CARD, read_config, write_config
+from scripts.calibrate_parser import main, store, stored_calibration
 
 QUESTION = "How many red cubes are left of the ball?"
 
@@ -31,6 +32,10 @@ def test_it_is_fitted_stored_and_used(folder: Path, project_root: Path) -> None:
     assert result.output.count("expected calibration error") == 2
     stored = read_config(folder).calibration
     assert json.loads(result.output.splitlines()[-1]) == stored
+    card = (folder / CARD).read_text(encoding="utf-8")
+    assert "plans for `dev.csv`, the mean distance" in card
+    assert "](calibration.svg)" in card
+    assert (folder / "calibration.svg").read_text(encoding="utf-8").count("<svg") == 1
     before, after = (load(source).parse(QUESTION) for source in (BUNDLED, folder))
     assert after.steps == before.steps
     assert after.confidence == after.to_dict()["confidence"]
@@ -43,6 +48,24 @@ def test_a_dry_run_stores_nothing(folder: Path, project_root: Path) -> None:
     result = CliRunner().invoke(main, ["--parser", str(folder), "--gold", gold, "--dry-run"])
     assert result.exit_code == 0, result.output
     assert (folder / "config.json").read_bytes() == before
+
+
+def test_the_stored_calibration_can_be_measured(folder: Path, project_root: Path) -> None:
+    before = read_config(folder)
+    gold = str(project_root / "data" / "dev.csv")
+    result = CliRunner().invoke(main, ["--parser", str(folder), "--check", gold])
+    assert result.exit_code == 0, result.output
+    assert result.output.count("expected calibration error") == 1
+    assert read_config(folder) == before
+    assert "](calibration.svg)" in (folder / CARD).read_text(encoding="utf-8")
+
+
+def test_what_there_is_to_do_must_be_said(folder: Path) -> None:
+    result = CliRunner().invoke(main, ["--parser", str(folder)])
+    assert "give --gold" in str(result.exception)
+    write_config(folder, replace(read_config(folder), calibration=None))
+    with pytest.raises(DataError, match="it has no calibration; give --gold"):
+        stored_calibration(folder)
 
 
 def test_a_consensus_is_calibrated_too(tmp_path: Path) -> None:
