@@ -87,12 +87,7 @@ def command(
     paths = (*predictions, *more_predictions)
     require_one_way(processes if processes > 1 else None, cluster)
     require_folder(output_path, part_rows)
-    if len(paths) < 2:
-        raise click.UsageError("give the predictions of two or more systems")
-    if output_path is None and gold_path is None:
-        raise click.UsageError("give --output, or --learn-weights, or both")
-    if weights is not None and gold_path is not None:
-        raise click.UsageError("give either --weights or --learn-weights, not both")
+    _require_consistent(paths, output_path, weights, gold_path)
     require_other_files({"--output": output_path}, [*paths, gold_path, questions_path])
     texts: RowsById[str] = RowsById() if questions_path is None else RowsById(_texts(questions_path))
     joined = join_predictions(paths, texts)
@@ -105,6 +100,18 @@ def command(
             failed = _write(joined, json.dumps([VERSION, *used]), lines, output_path, overwrite, part_rows)
     if strict and failed:
         raise SystemExit(1)
+
+
+def _require_consistent(
+    paths: Sequence[Path], output_path: str | None, weights: str | None, gold_path: Path | None
+) -> None:
+    """Raise if there is nothing to combine, nothing to do, or a choice of weights."""
+    if len(paths) < 2:
+        raise click.UsageError("give the predictions of two or more systems")
+    if output_path is None and gold_path is None:
+        raise click.UsageError("give --output, or --learn-weights, or both")
+    if weights is not None and gold_path is not None:
+        raise click.UsageError("give either --weights or --learn-weights, not both")
 
 
 def _weights_of(text: str | None, systems: int) -> list[float]:
