@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files import read_json_lines
 from qdecomp.files.part_folders import MANIFEST, read_manifest
-from qdecomp.files.record_lines import format_record
 from qdecomp.files.record_output import resume_records
 from qdecomp.files.record_packing import part_suffix
+from tests.files.resumed_runs import records_of, write_records
 
 KEYS = [f"key {number}" for number in range(8)]
 RECORDS: list[dict[str, Any]] = [
@@ -32,20 +31,8 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 
 def write(folder: str, keys: list[str] = KEYS, stop_at: int | None = None, **options: Any) -> list[str]:
-    """Write the records that are not there yet, three in a part; give back the keys of those that were."""
-    found: list[str] = []
-    options = {"part_rows": 3, "on_record": lambda record: found.append(record["key"]), **options}
-    with resume_records(folder, keys, **options) as writer:
-        assert writer.done == len(found)
-        for record in RECORDS[writer.done : len(keys)]:
-            if writer.done == stop_at:
-                raise KeyboardInterrupt
-            writer.write(format_record(record))
-    return found
-
-
-def records(folder: str) -> list[Any]:
-    return [record for _, record in read_json_lines(folder)]
+    """Write the missing records, three in a part."""
+    return write_records(RECORDS, folder, keys, stop_at, **{"part_rows": 3, **options})
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -66,9 +53,9 @@ def test_a_stopped_run_keeps_what_it_has_and_the_folder_reads_as_one_file(
             write(folder, stop_at=stop_at)
     if 0 < stop_at < len(KEYS):
         with pytest.raises(DataError, match="not complete"):
-            records(folder)
+            records_of(folder)
     assert write(folder) == KEYS[: stop_at if stop_at < len(KEYS) else 0]
-    assert records(folder) == RECORDS
+    assert records_of(folder) == RECORDS
     manifest = read_manifest(folder)
     assert manifest is not None
     assert (manifest.complete, manifest.rows, manifest.rows_per_part) == (True, 8, 3)
@@ -80,7 +67,7 @@ def test_a_stopped_run_keeps_what_it_has_and_the_folder_reads_as_one_file(
     assert not list(tmp_path.rglob("*.unfinished*"))
     assert write(folder, part_rows=None) == KEYS
     assert write(folder, overwrite=True, part_rows=5) == []
-    assert records(folder) == RECORDS
+    assert records_of(folder) == RECORDS
 
 
 def test_equal_records_are_equal_folders_however_they_came_about(tmp_path: Path) -> None:
@@ -102,7 +89,7 @@ def test_equal_records_are_equal_folders_however_they_came_about(tmp_path: Path)
 
 def test_a_folder_without_rows_is_complete(tmp_path: Path) -> None:
     write(f"{tmp_path}/out/", [])
-    assert records(f"{tmp_path}/out") == []
+    assert records_of(f"{tmp_path}/out") == []
     assert list(files(tmp_path / "out")) == [MANIFEST]
 
 
@@ -118,7 +105,7 @@ def test_a_part_of_a_run_that_was_killed_before_the_manifest_is_kept(tmp_path: P
     unfinished.write_bytes(unfinished.read_bytes()[:-3])
     (folder / ".part-000001.jsonl.unfinished").write_bytes((folder / "part-000001.jsonl").read_bytes())
     assert write(str(folder)) == KEYS[:6]
-    assert records(str(folder)) == RECORDS
+    assert records_of(str(folder)) == RECORDS
     assert len(files(folder)) == 4
 
 
@@ -147,7 +134,7 @@ def test_what_is_not_from_this_run_is_not_touched(
     assert files(folder) == before
     if change:
         with pytest.raises(DataError, match=reason):
-            records(str(folder))
+            records_of(str(folder))
 
 
 def test_more_input_goes_on_behind_full_parts(tmp_path: Path) -> None:
@@ -157,9 +144,9 @@ def test_more_input_goes_on_behind_full_parts(tmp_path: Path) -> None:
         write(folder, stop_at=7)
     # It was complete, and is not any more.
     with pytest.raises(DataError, match="not complete: 6 rows are there"):
-        records(folder)
+        records_of(folder)
     assert write(folder) == KEYS[:7]
-    assert records(folder) == RECORDS
+    assert records_of(folder) == RECORDS
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
@@ -168,7 +155,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"holds other files, such as thesis\.tex"):
             write(f"{tmp_path}/", **options)
     with pytest.raises(DataError, match="this is a folder; give a file"):
-        records(str(tmp_path))
+        records_of(str(tmp_path))
     assert files(tmp_path) == {"thesis.tex": b"years of work"}
 
 
@@ -177,7 +164,7 @@ def test_a_manifest_names_no_file_elsewhere(tmp_path: Path) -> None:
     text = (tmp_path / "out" / MANIFEST).read_text(encoding="utf-8")
     (tmp_path / "out" / MANIFEST).write_text(text.replace("part-000000", "../part-000000"), encoding="utf-8")
     with pytest.raises(DataError, match="this manifest was not written by qdecomp"):
-        records(f"{tmp_path}/out")
+        records_of(f"{tmp_path}/out")
 
 
 def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:

@@ -11,9 +11,8 @@ import pytest
 
 from qdecomp.cli import main
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files import read_break_csv, read_json_lines
-from qdecomp.files.record_lines import format_record
-from qdecomp.files.record_output import resume_records
+from qdecomp.files import read_break_csv
+from tests.files.resumed_runs import records_of, write_records
 
 KEYS = ["a", "b", "c"]
 RECORDS: list[dict[str, Any]] = [
@@ -45,18 +44,7 @@ def places(tmp_path: Path) -> list[str]:
 
 
 def write(path: str, keys: list[str] = KEYS, stop_at: int | None = None, **options: Any) -> list[str]:
-    """Write the missing records; return the keys of those that were already there."""
-    found: list[str] = []
-    with resume_records(path, keys, on_record=lambda record: found.append(record["key"]), **options) as writer:
-        for record in RECORDS[writer.done : len(keys)]:
-            if writer.done == stop_at:
-                raise KeyboardInterrupt
-            writer.write(format_record(record))
-    return found
-
-
-def records(path: str) -> list[Any]:
-    return [record for _, record in read_json_lines(path)]
+    return write_records(RECORDS, path, keys, stop_at, **options)
 
 
 def readable(record: dict[str, Any]) -> dict[str, Any]:
@@ -72,11 +60,11 @@ def test_what_is_written_is_read_back_and_a_stopped_run_goes_on(tmp_path: Path, 
         write(path, stop_at=2)
     if not path.endswith("new/out.jsonl"):
         with pytest.raises(DataError, match="there is no such file"):
-            records(path)
+            records_of(path)
     assert write(path) == ["a", "b"]
     is_parquet = path.endswith("parquet")
-    assert [readable(each) for each in records(path)] == [readable(each) for each in RECORDS]
-    assert is_parquet or records(path) == RECORDS
+    assert [readable(each) for each in records_of(path)] == [readable(each) for each in RECORDS]
+    assert is_parquet or records_of(path) == RECORDS
     # Nothing is left next to it, and a complete file is left alone.
     assert not list(tmp_path.rglob("*.unfinished"))
     assert write(path) == KEYS
@@ -106,7 +94,7 @@ def test_a_command_reads_and_writes_every_kind(tmp_path: Path, project_root: Pat
 
     convert("--input", str(source), "--output", str(plain))
     convert("--input", str(source), "--output", "memory://graphs.parquet")
-    assert records("memory://graphs.parquet") == records(str(plain))
+    assert records_of("memory://graphs.parquet") == records_of(str(plain))
 
     # The same rows as a remote table, and as Parquet that another program wrote.
     import fsspec
@@ -142,7 +130,7 @@ def test_without_the_extra_one_line_says_what_to_install(
     assert not list(tmp_path.rglob("out*"))
     (tmp_path / "in.parquet").write_bytes(b"PAR1 and so on")
     with pytest.raises(DataError, match="needs more packages"):
-        records("in.parquet" if missing == "pyarrow" else path)
+        records_of("in.parquet" if missing == "pyarrow" else path)
 
 
 @pytest.mark.parametrize(
@@ -159,5 +147,5 @@ def test_what_cannot_be_read_is_one_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.parquet").write_bytes(b"PAR1" + bytes(100))
     with pytest.raises(DataError, match=reason) as error:
-        records(path)
+        records_of(path)
     assert "\n" not in str(error.value)
