@@ -47,7 +47,7 @@ setup(
     install_requires=[
         "click>=8.1",
         "joblib>=1.5",
-        "lemminflect>=0.2.3",
+        "lemminflect>=0.2.3,<0.3",
         "networkx>=3.0",
         "numpy>=1.26",
         "ortools>=9.8",

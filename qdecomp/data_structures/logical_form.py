@@ -43,6 +43,15 @@ class Argument:
         if not self.tokens or tuple(self.text.split()) != self.tokens:
             raise LogicalFormSyntaxError(f"{self.name}: not a list of tokens: {self.tokens!r}")
 
+    @classmethod
+    def of_step_tokens(cls, name: str, tokens: tuple[str, ...]) -> Argument:
+        """An argument of some tokens of a :class:`~qdecomp.data_structures.qdmr.Step`, not checked once more."""
+        argument = cls.__new__(cls)
+        object.__setattr__(argument, "name", name)
+        object.__setattr__(argument, "tokens", tokens)
+        object.__setattr__(argument, "references", references_of(tokens))
+        return argument
+
     @property
     def text(self) -> str:
         """The tokens with single spaces between them."""
@@ -90,8 +99,10 @@ class LogicalStep:
         if len(self.properties) > 1:
             object.__setattr__(self, "properties", tuple(sorted(set(self.properties))))
         if len(self.arguments) > 1:
-            in_order = sorted(self.arguments, key=lambda argument: signature.arguments.index(argument.name))
-            object.__setattr__(self, "arguments", tuple(in_order))
+            places = [signature.arguments.index(argument.name) for argument in self.arguments]
+            if places != sorted(places):
+                in_order = sorted(self.arguments, key=lambda argument: signature.arguments.index(argument.name))
+                object.__setattr__(self, "arguments", tuple(in_order))
         references = tuple([number for argument in self.arguments for number in argument.references])
         object.__setattr__(self, "references", references)
 

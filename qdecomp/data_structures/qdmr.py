@@ -22,9 +22,11 @@ __all__ = [
     "format_qdmr",
     "is_reference",
     "parse_qdmr",
+    "parse_step_text",
     "reference_number",
     "reference_to",
     "references_of",
+    "split_into_steps",
 ]
 
 _REFERENCE = re.compile(r"#([0-9]+)\Z")
@@ -42,7 +44,7 @@ _MAX_REFERENCE_DIGITS = 9
 
 def is_reference(token: str) -> bool:
     """Whether a token such as ``#3`` refers to a step."""
-    return token[:1] == "#" and _REFERENCE.match(token) is not None
+    return token[:1] == "#" and reference_number(token) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -52,7 +54,7 @@ def reference_number(token: str) -> int | None:
     >>> reference_number("#13"), reference_number("#0013"), reference_number("cubes")
     (13, 13, None)
     """
-    match = _REFERENCE.match(token) if token[:1] == "#" else None
+    match = _REFERENCE.match(token)
     if match is None:
         return None
     return int(match[1].lstrip("0")[:_MAX_REFERENCE_DIGITS] or "0")
@@ -94,12 +96,14 @@ class Step:
         return step
 
     def _complete(self) -> None:
-        object.__setattr__(self, "references", references_of(self.tokens))
-        if not self.tokens:
+        tokens = self.tokens
+        object.__setattr__(self, "references", references_of(tokens))
+        if not tokens:
             raise QdmrSyntaxError("a step without words")
-        words, length = len(self.tokens), len(self.text)
-        if reason := above(MOST_STEP_WORDS, words, "words") or above(LONGEST_STEP, length, "characters"):
-            raise QdmrSyntaxError(reason)
+        words, length = len(tokens), len(" ".join(tokens))
+        if words > MOST_STEP_WORDS or length > LONGEST_STEP:
+            reason = above(MOST_STEP_WORDS, words, "words") or above(LONGEST_STEP, length, "characters")
+            raise QdmrSyntaxError(str(reason))
 
     @property
     def text(self) -> str:
@@ -174,17 +178,31 @@ def parse_qdmr(text: str) -> Qdmr:
     >>> qdmr.steps[1].references
     (1,)
     """
-    require_text(text, "a decomposition")
-    if reason := above(LONGEST_DECOMPOSITION, len(text), "characters"):
-        raise QdmrSyntaxError(reason)
-    parts = [part for part in _without_outer_quotes(text).split(";") if part and not part.isspace()]
     steps: list[Step | None] = []
-    for part in parts:
+    for part in split_into_steps(text):
         try:
-            steps.append(_parse_step(part))
+            steps.append(_parse_known_step(part))
         except QdmrSyntaxError as error:
             raise QdmrSyntaxError(error.reason, len(steps) + 1) from None
     return Qdmr(tuple(_without_empty_steps(steps)))
+
+
+def split_into_steps(text: str) -> list[str]:
+    """The texts of the steps as they stand in a decomposition, each for :func:`parse_step_text`."""
+    require_text(text, "a decomposition")
+    if reason := above(LONGEST_DECOMPOSITION, len(text), "characters"):
+        raise QdmrSyntaxError(reason)
+    return [part for part in map(str.strip, _without_outer_quotes(text).split(";")) if part]
+
+
+def parse_step_text(text: str) -> Step | None:
+    """Read one step; None where there is nothing but ``return``."""
+    start = _RETURN.match(text)
+    tokens = _TOKEN.findall(text, start.end() if start else 0)
+    return Step._of_found_tokens(tuple(tokens)) if tokens else None
+
+
+_parse_known_step = lru_cache(maxsize=65536)(parse_step_text)
 
 
 def format_qdmr(qdmr: Qdmr) -> str:
@@ -216,9 +234,3 @@ def _without_empty_steps(steps: list[Step | None]) -> list[Step]:
         Step(tuple(renumbered.get(reference_number(token) or 0, token) for token in step.tokens))
         for step in kept.values()
     ]
-
-
-@lru_cache(maxsize=65536)
-def _parse_step(part: str) -> Step | None:
-    tokens = _TOKEN.findall(_RETURN.sub("", part, count=1))
-    return Step._of_found_tokens(tuple(tokens)) if tokens else None

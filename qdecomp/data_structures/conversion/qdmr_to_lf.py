@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from ..lexicon import property_phrases, stop_words
 from ..logical_form import Argument, LogicalForm, LogicalStep
@@ -14,13 +15,23 @@ from ..operators import OPERATORS, Operator, Template
 from ..qdmr import Qdmr, Step, is_reference, parse_qdmr
 from .step_rules import LIST_SEPARATOR, STEP_RULES, StepRule
 
-__all__ = ["to_logical_form", "to_logical_step", "to_qdmr", "to_step"]
+__all__ = ["StepReading", "read_step", "to_logical_form", "to_logical_step", "to_qdmr", "to_step"]
 
 # How many texts are tried for a step; nearly all take the first one or two.
 _MAX_TRIALS = 200
 # No rule distinguishes larger numbers of references.
 _MANY_REFERENCES = 3
+_GROUP_NAME = re.compile(r"(?<=\()\?P<\w+>")
 _BEFORE_A_COMPARISON = frozenset(("is", "are", "was", "were", "be", "the"))
+
+
+class StepReading(NamedTuple):
+    """What a rule finds in a step: the parts of a logical step, the arguments in any order."""
+
+    operator: Operator
+    properties: tuple[str, ...]
+    arguments: Sequence[tuple[str, Sequence[str]]]
+    approximate: bool
 
 
 def to_logical_form(qdmr: Qdmr | str) -> LogicalForm:
@@ -42,39 +53,71 @@ def to_logical_form(qdmr: Qdmr | str) -> LogicalForm:
 @lru_cache(maxsize=65536)
 def to_logical_step(step: Step) -> LogicalStep:
     """Convert one step by the first rule that it fits; the last rules fit everything."""
-    text = step.text
-    for rule in _rules_for(min(len(step.references), _MANY_REFERENCES)):
-        match = rule.pattern.fullmatch(text)
-        if match is not None:
-            return _read(rule, match, step)
-    raise AssertionError("the last rules fit everything")
+    operator, properties, arguments, approximate = read_step(step)
+    named = [Argument.of_step_tokens(name, tuple(tokens)) for name, tokens in arguments]
+    return LogicalStep(operator, properties, tuple(named), approximate)
+
+
+def read_step(step: Step) -> StepReading:
+    """The parts of :func:`to_logical_step`, for a caller that makes something else of them."""
+    pattern, rules = _rules_for(min(len(step.references), _MANY_REFERENCES))
+    match = pattern.fullmatch(step.text)
+    if match is None or match.lastindex is None:
+        raise AssertionError("the last rules fit everything")
+    return _read(rules[match.lastindex], match, step)
+
+
+class _RuleWithGroups(NamedTuple):
+    """A rule, and for each of its groups: the argument, whether the group is a list of them, and its number."""
+
+    rule: StepRule
+    groups: tuple[tuple[str, bool, int], ...]
 
 
 @cache
-def _rules_for(references: int) -> tuple[StepRule, ...]:
-    return tuple(rule for rule in STEP_RULES if rule.references[0] <= references <= rule.references[1])
+def _rules_for(references: int) -> tuple[re.Pattern[str], Mapping[int, _RuleWithGroups]]:
+    """The rules for so many references as one expression, and each rule by the number of the group that ends it.
+
+    The alternatives of an expression are tried in order, as the rules are, but without a call for each.
+    """
+    alternatives: list[str] = []
+    rules: dict[int, _RuleWithGroups] = {}
+    count = 0
+    for rule in STEP_RULES:
+        if rule.references[0] <= references <= rule.references[1]:
+            names = sorted(rule.pattern.groupindex, key=rule.pattern.groupindex.__getitem__)
+            groups = [
+                (name.removeprefix("each_").partition("_")[0], name.startswith("each_"), number)
+                for number, name in enumerate(names, start=count + 1)
+            ]
+            alternatives.append(f"(?:{_GROUP_NAME.sub('', rule.pattern.pattern)})()")
+            count += len(names) + 1
+            rules[count] = _RuleWithGroups(rule, tuple(groups))
+    return re.compile("|".join(alternatives), re.IGNORECASE | re.DOTALL), rules
 
 
-def _read(rule: StepRule, match: re.Match[str], step: Step) -> LogicalStep:
+def _read(found: _RuleWithGroups, match: re.Match[str], step: Step) -> StepReading:
+    rule, groups = found
     operator = rule.operator
     phrase: tuple[str, ...] = ()
     if rule.property is not None:
         properties: tuple[str, ...] = (rule.property,)
     else:
         properties, phrase = _find_property(operator, step.tokens)
+    hides_words = OPERATORS[operator].references_hide_words
     arguments = []
-    for name, tokens in _arguments(rule, match):
-        if OPERATORS[operator].references_hide_words:
+    for name, tokens in _arguments(groups, match):
+        if hides_words:
             tokens = _without_known_words(operator, tokens)
-        elif name == "condition" and phrase:
+        elif phrase and name == "condition":
             tokens = _without_comparison(tokens, phrase)
         elif operator is Operator.DISCARD and name == "sub":
             tokens = _without_last_stop_words(tokens)
         if tokens:
-            arguments.append(Argument(name, tuple(tokens)))
+            arguments.append((name, tokens))
     # Without a property, a comparison has no published form.
     approximate = rule.approximate or (operator is Operator.COMPARISON and not properties)
-    return LogicalStep(operator, properties, tuple(arguments), approximate)
+    return StepReading(operator, properties, arguments, approximate)
 
 
 def _find_property(operator: Operator, tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -82,7 +125,7 @@ def _find_property(operator: Operator, tokens: Sequence[str]) -> tuple[tuple[str
     phrases = _phrases_by_first_word(operator)
     if not phrases:
         return (), ()
-    lower = tuple(token.lower() for token in tokens)
+    lower = tuple([token.lower() for token in tokens])
     found = [
         candidate
         for place, token in enumerate(lower)
@@ -113,11 +156,12 @@ def _position(tokens: Sequence[str], phrase: Sequence[str]) -> int | None:
     return None
 
 
-def _arguments(rule: StepRule, match: re.Match[str]) -> list[tuple[str, list[str]]]:
+def _arguments(groups: Iterable[tuple[str, bool, int]], match: re.Match[str]) -> list[tuple[str, list[str]]]:
     """The tokens of each argument: first the members of lists, then the pieces of one argument put together."""
     found: list[tuple[str, list[str]]] = []
     pieces: dict[str, list[str]] = {}
-    for (name, is_list), text in zip(_groups(rule.pattern), match.groups(), strict=True):
+    for name, is_list, number in groups:
+        text = match[number]
         if not text:
             continue
         if is_list:
@@ -128,15 +172,6 @@ def _arguments(rule: StepRule, match: re.Match[str]) -> list[tuple[str, list[str
             pieces[name] = text.split()
     found += pieces.items()
     return found
-
-
-@cache
-def _groups(pattern: re.Pattern[str]) -> tuple[tuple[str, bool], ...]:
-    """The argument that each group of a rule belongs to, and whether the group is a list of them."""
-    return tuple(
-        (group.removeprefix("each_").partition("_")[0], group.startswith("each_"))
-        for group in sorted(pattern.groupindex, key=pattern.groupindex.__getitem__)
-    )
 
 
 @cache

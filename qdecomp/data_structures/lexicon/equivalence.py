@@ -7,16 +7,20 @@ share a word are merged, and each class is represented by its alphabetically fir
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import TypeAlias
 
 from ..lexicon import stop_words, synonym_classes
 from .inflections import variants
 
-__all__ = ["WordGroup", "names_of_classes", "representatives", "word_group"]
+__all__ = ["WordClass", "merged_classes", "representatives", "word_class"]
 
 _WORD = re.compile(r"\w+")
+
+# A dictionary of texts alone is nothing that Python's garbage collector has to walk through; there are many of them.
+WordClass: TypeAlias = Mapping[str, str]
+"""Words that mean the same, each with the one that stands for all of them."""
 
 
 # Questions come one after another, and a million of them should not fill the memory.
@@ -27,51 +31,46 @@ def representatives(question: str, strict: bool = False) -> Mapping[str, str]:
     >>> representatives("Which cities have two rivers?")["city"]
     'cities'
     """
-    names = dict(_static_representatives(strict))
     # Stop words are gone before anything is replaced.
+    stopped = stop_words()
     words = dict.fromkeys(_WORD.findall(question.lower()))
-    groups = [_group_of(word, strict) for word in words if word not in stop_words()]
-    for names_of_class in names_of_classes(groups):
-        names.update(names_of_class)
-    return names
-
-
-class WordGroup(NamedTuple):
-    """Words that form one class, and what each of them is replaced by if no other class shares a word with it."""
-
-    words: frozenset[str]
-    names: Mapping[str, str]
+    classes = [_class_of(word, strict) for word in words if word not in stopped]
+    return {**_static_representatives(strict), **merged_classes(classes)}
 
 
 @lru_cache(maxsize=65536)
-def _group_of(word: str, strict: bool) -> WordGroup:
+def _class_of(word: str, strict: bool) -> WordClass:
     """The inflections of a word, with all synonyms of any of them."""
     static = _static_classes(strict)
     inflections = variants(word)
     if strict:
         # "large" must not connect "larger" with "largest", which the strict lexicon separates.
         inflections -= static.keys()
-    return word_group(inflections.union(*(static[each] for each in inflections if each in static)))
+    return word_class(inflections.union(*[static[each] for each in inflections if each in static]))
 
 
-def word_group(words: frozenset[str]) -> WordGroup:
-    """The group of these words; the alphabetically first represents it."""
-    return WordGroup(words, dict.fromkeys(words, min(words, default="")))
+def word_class(words: frozenset[str]) -> WordClass:
+    """The class of these words; the alphabetically first represents it."""
+    return dict.fromkeys(words, min(words, default=""))
 
 
-def names_of_classes(groups: Iterable[WordGroup]) -> Iterator[Mapping[str, str]]:
-    """The classes that groups form; a later one replaces the earlier ones that it absorbs."""
-    seen: set[str] = set()
-    classes: list[frozenset[str]] = []
-    for group in groups:
-        if not seen.isdisjoint(group.words):
-            # Classes have no word in common, so absorbing one never brings in another.
-            touched = [each for each in classes if not each.isdisjoint(group.words)]
-            classes = [each for each in classes if each not in touched]
-            group = word_group(group.words.union(*touched))
-        classes.append(group.words)
-        seen |= group.words
-        yield group.names
+def merged_classes(classes: Sequence[WordClass]) -> Mapping[str, str]:
+    """All words of some classes with what stands for them; classes that share a word are one."""
+    names: dict[str, str] = {}
+    for each in classes:
+        names.update(each)
+    if len(names) == sum(map(len, classes)):
+        return names
+    apart: list[WordClass] = []
+    for each in classes:
+        # Those that are apart have no word in common, so absorbing one never brings in another.
+        touched = [other for other in apart if not other.keys().isdisjoint(each)]
+        if touched:
+            apart = [other for other in apart if other not in touched]
+            each = word_class(frozenset(each).union(*touched))
+            names.update(each)
+        apart.append(each)
+    return names
 
 
 @cache

@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from functools import lru_cache
-from importlib.abc import MetaPathFinder
 from string import ascii_lowercase
-from types import ModuleType
+
+from .inflection_tables import inflections, lemmas
 
 __all__ = ["variants"]
 
 # Words longer than this are not English words, and lemminflect's rules for unknown ones would only waste time.
 _LONGEST_WORD = 40
-
-
-class _SpacyIsNotLoaded(MetaPathFinder):
-    """Keeps lemminflect from importing spaCy, which it does if it can, for extensions that are not used here.
-
-    That import takes seconds and hundreds of megabytes; if spaCy is already loaded, it is left alone.
-    """
-
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
-        if fullname == "spacy":
-            raise ModuleNotFoundError("spaCy is not needed for inflections", name="spacy")
-
-
-@lru_cache(maxsize=1)
-def _lemminflect() -> ModuleType:
-    finder = _SpacyIsNotLoaded()
-    sys.meta_path.insert(0, finder)
-    try:
-        import lemminflect
-    finally:
-        sys.meta_path.remove(finder)
-    module: ModuleType = lemminflect
-    return module
 
 
 @lru_cache(maxsize=65536)
@@ -55,15 +30,17 @@ def variants(word: str) -> frozenset[str]:
     last = lower[len(stem) :]
     if len(last) < 2:
         return frozenset((lower,))
-    lemmas = _lemminflect().getAllLemmas(last)
-    if not lemmas:
+    known = lemmas(last)
+    if not known:
         # A name or a rare word: lemminflect would guess by its ending, which takes longer and gives no more than this.
         singular = last[:-1] if last.endswith("s") and not last.endswith("ss") else last
-        forms = frozenset((last, singular, _regular_plural(singular)))
+        forms = {last, singular, _regular_plural(singular)}
     else:
-        inflected = (_inflected(lemma, part) for part, known in lemmas.items() for lemma in known)
-        forms = frozenset((last, _regular_plural(last))).union(*inflected)
-    return frozenset(stem + form for form in forms) if stem else forms
+        forms = {last, _regular_plural(last)}
+        for part, spellings in known.items():
+            for lemma in spellings:
+                forms.update(_inflected(lemma.lower(), part))
+    return frozenset([stem + form for form in forms] if stem else forms)
 
 
 def _regular_plural(word: str) -> str:
@@ -76,10 +53,10 @@ def _regular_plural(word: str) -> str:
     return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in "aeiou" else f"{word}s"
 
 
-@lru_cache(maxsize=65536)
-def _inflected(lemma: str, part: str) -> frozenset[str]:
-    library = _lemminflect()
-    forms = library.getAllInflections(lemma, upos=part) or library.getAllInflectionsOOV(lemma, upos=part)
-    derived = (f"{lemma[:-1]}i" if lemma.endswith("y") else lemma) + "ness"
-    found = frozenset((lemma, derived) if part == "ADJ" else (lemma,))
-    return found.union(*({form.lower() for form in group} for group in forms.values()))
+def _inflected(lemma: str, part: str) -> list[str]:
+    found = [lemma]
+    for forms in inflections(lemma, part).values():
+        found += [form.lower() for form in forms]
+    if part == "ADJ":
+        found.append((f"{lemma[:-1]}i" if lemma.endswith("y") else lemma) + "ness")
+    return found

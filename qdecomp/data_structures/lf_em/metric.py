@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..conversion.qdmr_to_lf import to_logical_form
 from ..errors import DataError, QDecompError, StepError
 from ..logical_form import LogicalForm
 from ..qdmr import Qdmr
 from ..reading import read_decomposition
 from ..tokenization import check_length
-from .normalization import normalized_form_text
+from .normalization import normalized_contents_text
+from .step_content import contents_of_decomposition
 
 __all__ = ["METRIC_VERSION", "AnyDecomposition", "LfEmResult", "WrittenDecomposition", "lf_em", "normalized_text"]
 
@@ -103,15 +103,9 @@ def normalized_text(question: str, decomposition: AnyDecomposition, *, strict: b
     'SELECT[](){cube,red}; AGGREGATE[count](arg=#1){}'
     """
     check_length(question)
-    form = _logical_form(decomposition)
+    contents = contents_of_decomposition(decomposition)
     if not strict:
-        for number, step in enumerate(form.steps, start=1):
-            if step.approximate:
+        for number, content in enumerate(contents, start=1):
+            if content[-1]:
                 raise StepError("the published rules have no operator for it", number)
-    return normalized_form_text(question, form, strict=strict)
-
-
-def _logical_form(decomposition: AnyDecomposition) -> LogicalForm:
-    if isinstance(decomposition, LogicalForm):
-        return decomposition
-    return to_logical_form(decomposition)
+    return normalized_contents_text(question, contents, strict=strict)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from ..lexicon import removed_words
 from ..lexicon.equivalence import representatives
-from ..logical_form import LogicalForm, LogicalStep
+from ..logical_form import LogicalForm
 from ..operators import OPERATORS, Operator
 from ..qdmr import order_by_references
+from .step_content import StepContent, content_of_step
 
-__all__ = ["NormalizedStep", "normalize", "normalize_steps", "normalized_form_text"]
+__all__ = ["NormalizedStep", "normalize", "normalize_steps", "normalized_contents_text"]
 
-_SPLIT = re.compile(r"\W+")
+_Edges: TypeAlias = frozenset[tuple[str, int]]
+# The fields of NormalizedStep as a plain tuple: one is made for every step of every pair, in half the time.
+_Node: TypeAlias = tuple[str, tuple[str, ...], _Edges, frozenset[str]]
 
-_Content: TypeAlias = tuple[LogicalStep, frozenset[tuple[str, int]], frozenset[str]]
-_CONTENTS: dict[tuple[int, bool], _Content] = {}
-_MOST_CONTENTS = 65536
+_SHOWN = {operator.value: operator.value.upper() for operator in Operator}
+_ABSORBED = {operator.value: OPERATORS[operator].absorbs for operator in Operator}
 
 
 class NormalizedStep(NamedTuple):
@@ -32,12 +31,7 @@ class NormalizedStep(NamedTuple):
 
     def __str__(self) -> str:
         operator, properties, edges, words = self
-        ordered = sorted(edges) if len(edges) > 1 else edges
-        references = ", ".join([f"{name}=#{number}" for name, number in ordered])
-        return f"{_SHOWN[operator]}[{','.join(properties)}]({references}){{{','.join(sorted(words))}}}"
-
-
-_SHOWN = {operator: operator.value.upper() for operator in Operator}
+        return _text((operator.value, properties, edges, words))
 
 
 def normalize(question: str, form: LogicalForm, *, strict: bool = False) -> tuple[NormalizedStep, ...]:
@@ -46,107 +40,89 @@ def normalize(question: str, form: LogicalForm, *, strict: bool = False) -> tupl
     ``strict`` keeps what the published metric overlooks: negation, words next to the references of an aggregate, and
     the difference between "last" and "most".
     """
-    return tuple(step for step, _ in _normalized(question, form, strict))
-
-
-def normalized_form_text(question: str, form: LogicalForm, *, strict: bool = False) -> str:
-    """The steps of :func:`normalize`, separated by semicolons."""
-    return "; ".join([text for _, text in _normalized(question, form, strict)])
-
-
-def _normalized(question: str, form: LogicalForm, strict: bool) -> list[tuple[NormalizedStep, str]]:
-    """The steps of the normal form, each with its text."""
-    nodes = dict(enumerate(normalize_steps(question, form, strict=strict), start=1))
-    targets = {number: [target for _, target in node.edges] for number, node in nodes.items()}
-    # In this order, merged steps also refer only to earlier steps: to those that the steps merged into them refer to.
-    order = order_by_references(targets)
-    roots = nodes.keys() - {target for each in targets.values() for target in each}
-    merged = _merge(nodes, order)
-    needed = _needed(merged, order, roots)
-    return _reorder(merged, _layers(merged, [number for number in order if number in needed]))
+    return tuple([_step(node) for node, _ in _normalized(_nodes(question, _contents(form), strict))])
 
 
 def normalize_steps(question: str, form: LogicalForm, *, strict: bool = False) -> tuple[NormalizedStep, ...]:
     """The first part of :func:`normalize`: every step with its words normalised, in its original place."""
+    return tuple([_step(node) for node in _nodes(question, _contents(form), strict)])
+
+
+def normalized_contents_text(question: str, contents: Iterable[StepContent], *, strict: bool = False) -> str:
+    """The steps of :func:`normalize`, separated by semicolons, from the contents of all steps."""
+    return "; ".join([text for _, text in _normalized(_nodes(question, contents, strict))])
+
+
+def _contents(form: LogicalForm) -> list[StepContent]:
+    return [content_of_step(step) for step in form.steps]
+
+
+def _step(node: _Node) -> NormalizedStep:
+    operator, properties, edges, words = node
+    return NormalizedStep(Operator(operator), properties, edges, words)
+
+
+def _text(node: _Node) -> str:
+    operator, properties, edges, words = node
+    references = ", ".join([f"{name}=#{number}" for name, number in sorted(edges)])
+    return f"{_SHOWN[operator]}[{','.join(properties)}]({references}){{{','.join(sorted(words))}}}"
+
+
+def _nodes(question: str, contents: Iterable[StepContent], strict: bool) -> list[_Node]:
     names = representatives(question, strict)
-    return tuple([_normalize_step(step, names, strict) for step in form.steps])
+    return [
+        (operator, properties, frozenset(edges), frozenset([names.get(word, word) for word in words]))
+        for operator, properties, edges, published_words, strict_words, _ in contents
+        for words in (strict_words if strict else published_words,)
+    ]
 
 
-def _normalize_step(step: LogicalStep, names: Mapping[str, str], strict: bool) -> NormalizedStep:
-    _, edges, words = _content(step, strict)
-    return NormalizedStep(step.operator, step.properties, edges, frozenset([names.get(word, word) for word in words]))
+def _normalized(nodes: Sequence[_Node]) -> list[tuple[_Node, str]]:
+    """The steps of the normal form, each with its text."""
+    order = _order(nodes)
+    # In this order, merged steps also refer only to earlier steps: to those that the steps merged into them refer to.
+    merged = _merge(nodes, order)
+    needed = set(order).difference([target for node in nodes for _, target in node[2]])
+    for number in reversed(order):
+        if number in needed:
+            needed.update([target for _, target in merged[number][2]])
+    return _reorder(merged, _layers(merged, [number for number in order if number in needed]))
 
 
-def _content(step: LogicalStep, strict: bool) -> _Content:
-    """The references of a step and the words that count, before these are replaced by their classes.
-
-    Steps are looked up by identity: equal ones are mostly the same object, and computing their hash takes longer than
-    everything else here.
-    """
-    known = _CONTENTS.get((id(step), strict))
-    if known is None:
-        if len(_CONTENTS) >= _MOST_CONTENTS:
-            _CONTENTS.clear()
-        # The step is stored with the result, so that no other step can get its identity.
-        known = _CONTENTS[id(step), strict] = (step, *_found_content(step, strict))
-    return known
+def _order(nodes: Sequence[_Node]) -> Sequence[int]:
+    """The steps' numbers, each after the steps that it refers to."""
+    for number, node in enumerate(nodes, start=1):
+        for _, target in node[2]:
+            if target > number:
+                references = {place: [target for _, target in each[2]] for place, each in enumerate(nodes, start=1)}
+                return order_by_references(references)
+    return range(1, len(nodes) + 1)
 
 
-def _found_content(step: LogicalStep, strict: bool) -> tuple[frozenset[tuple[str, int]], frozenset[str]]:
-    removed = removed_words(step.operator, step.properties, strict)
-    hide_words = not strict and OPERATORS[step.operator].references_hide_words
-    edges: list[tuple[str, int]] = []
-    words: list[str] = []
-    for argument in step.arguments:
-        references = argument.references
-        if references:
-            edges += [(argument.name, number) for number in references]
-            if hide_words:
-                continue
-        for word in argument.words:
-            lower = word.lower()
-            if lower in removed:
-                continue
-            if lower.isalnum():
-                words.append(lower)
-            else:
-                words += [piece for piece in _SPLIT.split(lower) if piece]
-    return frozenset(edges), frozenset(words)
-
-
-def _merge(nodes: Mapping[int, NormalizedStep], order: Iterable[int]) -> dict[int, NormalizedStep]:
-    merged: dict[int, NormalizedStep] = {}
+def _merge(nodes: Sequence[_Node], order: Iterable[int]) -> dict[int, _Node]:
+    merged: dict[int, _Node] = {}
     for number in order:
-        node = nodes[number]
-        mergeable = OPERATORS[node.operator].absorbs
+        node = nodes[number - 1]
+        operator, properties, edges, words = node
+        mergeable = _ABSORBED[operator]
         if mergeable:
-            edges, words = node.edges, node.words
-            for edge in node.edges:
+            for edge in node[2]:
                 target = merged[edge[1]]
-                if edge[0] == "sub" and target.operator in mergeable:
-                    edges, words = edges - {edge} | target.edges, words | target.words
-            if edges is not node.edges or not edges:
-                node = NormalizedStep(node.operator if edges else Operator.SELECT, node.properties, edges, words)
+                if edge[0] == "sub" and target[0] in mergeable:
+                    edges, words = edges - {edge} | target[2], words | target[3]
+            if edges is not node[2] or not edges:
+                node = (operator if edges else "select", properties, edges, words)
         merged[number] = node
     return merged
 
 
-def _needed(nodes: Mapping[int, NormalizedStep], order: Sequence[int], roots: Iterable[int]) -> set[int]:
-    """The roots and what they refer to after merging, directly or not."""
-    needed = set(roots)
-    for number in reversed(order):
-        if number in needed:
-            needed.update([target for _, target in nodes[number].edges])
-    return needed
-
-
-def _layers(nodes: Mapping[int, NormalizedStep], order: Iterable[int]) -> list[list[int]]:
+def _layers(nodes: dict[int, _Node], order: Iterable[int]) -> list[list[int]]:
     """The steps that need no other step, those that need only these, and so on."""
     layers: list[list[int]] = []
     layer_of: dict[int, int] = {}
     for number in order:
         layer = 0
-        for _, target in nodes[number].edges:
+        for _, target in nodes[number][2]:
             below = layer_of[target]
             if below >= layer:
                 layer = below + 1
@@ -158,25 +134,27 @@ def _layers(nodes: Mapping[int, NormalizedStep], order: Iterable[int]) -> list[l
     return layers
 
 
-def _reorder(nodes: Mapping[int, NormalizedStep], layers: Iterable[list[int]]) -> list[tuple[NormalizedStep, str]]:
+def _reorder(nodes: dict[int, _Node], layers: Iterable[list[int]]) -> list[tuple[_Node, str]]:
     """Number the steps by layer and then by text; equal steps become one, merged ones that nothing needs go."""
-    result: list[tuple[NormalizedStep, str]] = []
+    result: list[tuple[_Node, str]] = []
     new_numbers: dict[int, int] = {}
     for members in layers:
         renamed = [_renumbered(nodes[number], new_numbers) for number in members]
-        if len(renamed) == 1:
-            result.append((renamed[0], str(renamed[0])))
+        texts = [_text(node) for node in renamed]
+        if len(members) == 1:
+            result.append((renamed[0], texts[0]))
             new_numbers[members[0]] = len(result)
             continue
-        in_order = sorted([(str(node), node) for node in set(renamed)], key=itemgetter(0))
-        places = {node: place for place, (_, node) in enumerate(in_order, start=len(result) + 1)}
-        new_numbers.update((number, places[node]) for number, node in zip(members, renamed, strict=True))
-        result.extend([(node, text) for text, node in in_order])
+        # Two texts are equal only if the steps are: no word contains a comma.
+        found = dict(zip(texts, renamed, strict=True))
+        places = {text: place for place, text in enumerate(sorted(found), start=len(result) + 1)}
+        new_numbers.update([(number, places[text]) for number, text in zip(members, texts, strict=True)])
+        result += [(found[text], text) for text in places]
     return result
 
 
-def _renumbered(node: NormalizedStep, numbers: Mapping[int, int]) -> NormalizedStep:
-    if not node.edges:
+def _renumbered(node: _Node, numbers: dict[int, int]) -> _Node:
+    operator, properties, edges, words = node
+    if not edges:
         return node
-    edges = frozenset([(name, numbers[target]) for name, target in node.edges])
-    return NormalizedStep(node.operator, node.properties, edges, node.words)
+    return operator, properties, frozenset([(name, numbers[target]) for name, target in edges]), words

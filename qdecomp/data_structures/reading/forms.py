@@ -58,9 +58,10 @@ class Form:
 def _break_steps(text: str) -> list[WrittenStep]:
     """Break's text: it begins with ``return``, and only semicolons end a step."""
     text = text.strip()
-    lines = [line for line in map(str.strip, text.split("\n")) if line]
-    if any(not line.endswith(";") and not below.startswith(";") for line, below in pairwise(lines)):
-        return []
+    if "\n" in text:
+        lines = [line for line in map(str.strip, text.split("\n")) if line]
+        if any(not line.endswith(";") and not below.startswith(";") for line, below in pairwise(lines)):
+            return []
     if ";" not in text and any(len(pattern.split(text)) > 1 for pattern in (_NEXT_RETURN, _ARROW)):
         return []
     return [WrittenStep(text)]

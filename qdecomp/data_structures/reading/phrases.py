@@ -97,7 +97,8 @@ def without_stops_after_references(text: str) -> str:
     >>> without_stops_after_references("return cubes ;return spheres ;return #1 , #2.")
     'return cubes ;return spheres ;return #1 , #2'
     """
-    return _STOP_AFTER_REFERENCE.sub(r"\1", text)
+    has_stop = "." in text or "?" in text or "!" in text
+    return _STOP_AFTER_REFERENCE.sub(r"\1", text) if has_stop else text
 
 
 def without_sentences(texts: Sequence[str]) -> list[str]:

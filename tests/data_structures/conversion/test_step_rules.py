@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_step, to_step
 from qdecomp.data_structures.conversion.step_rules import STEP_RULES, StepRule
 from qdecomp.data_structures.logical_form import format_step, parse_step
 from qdecomp.data_structures.operators import OPERATORS, Operator
-from qdecomp.data_structures.qdmr import Step
+from qdecomp.data_structures.qdmr import Qdmr, Step
+from tests.strategies import written_qdmrs
 
 
 @pytest.mark.parametrize("rule", STEP_RULES, ids=lambda rule: rule.example)
@@ -15,6 +17,17 @@ def test_every_row_reads_its_own_example(rule: StepRule) -> None:
     assert format_step(step) == rule.reads
     assert step.approximate == rule.approximate
     assert rule.pattern.fullmatch(rule.example)
+
+
+@given(written_qdmrs())
+def test_the_first_rule_that_fits_is_taken(qdmr: Qdmr) -> None:
+    for step in qdmr.steps:
+        fitting = [
+            rule
+            for rule in STEP_RULES
+            if rule.references[0] <= len(step.references) <= rule.references[1] and rule.pattern.fullmatch(step.text)
+        ]
+        assert to_logical_step(step).operator is fitting[0].operator
 
 
 def test_every_operator_has_a_rule() -> None:

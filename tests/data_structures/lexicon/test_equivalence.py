@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from qdecomp.data_structures.lexicon import stop_words, synonym_classes
-from qdecomp.data_structures.lexicon.equivalence import names_of_classes, representatives, word_group
+from qdecomp.data_structures.lexicon.equivalence import merged_classes, representatives, word_class
 
 
 def test_inflections_of_the_question_and_synonyms_are_one_class() -> None:
@@ -13,12 +13,9 @@ def test_inflections_of_the_question_and_synonyms_are_one_class() -> None:
 
 
 def test_classes_that_share_a_word_are_merged_whatever_the_order() -> None:
-    groups = [word_group(frozenset(words)) for words in ("ab", "cd", "bc", "xy")]
-    for some in (groups, groups[::-1]):
-        names: dict[str, str] = {}
-        for names_of_class in names_of_classes(some):
-            names.update(names_of_class)
-        assert names == {**dict.fromkeys("abcd", "a"), **dict.fromkeys("xy", "x")}
+    classes = [word_class(frozenset(words)) for words in ("ab", "cd", "bc", "xy")]
+    for some in (classes, classes[::-1]):
+        assert merged_classes(some) == {**dict.fromkeys("abcd", "a"), **dict.fromkeys("xy", "x")}
 
 
 def test_the_strict_classes_keep_place_in_time_apart_from_size() -> None:
