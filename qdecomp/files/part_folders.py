@@ -139,7 +139,7 @@ def _manifest_from_json(value: Any) -> PartManifest:
     if value["format"] != _FORMAT or value["version"] != 1:
         raise ValueError
     parts = tuple(Part(str(each["name"]), int(each["rows"]), str(each["sha256"])) for each in value["parts"])
-    # A part is a file of the folder, and nothing elsewhere.
+    # A part is a file in the folder, nowhere else.
     if any(part.name != Path(part.name).name for part in parts):
         raise ValueError
     return PartManifest(int(value["rows_per_part"]), parts, value["complete"] is True)

@@ -76,7 +76,7 @@ def unfinished_place(place: str | Path) -> Path:
 
 
 def pack_records(unfinished: Path, place: str | Path) -> Path:
-    """Make a local file with the content that the output is to have."""
+    """Make a local file with the final content of the output."""
     if not is_packed(place):
         return unfinished
     packed = unfinished.with_name(f"{unfinished.name}.packed")
