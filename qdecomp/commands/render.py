@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from qdecomp.data_structures.reading import Reading
     from qdecomp.evaluation.predictions import RowProblem
     from qdecomp.files import BreakExample
+    from qdecomp.files.file_rows import FileRow
     from qdecomp.visualization import PageItem
 
 __all__ = ["command"]
@@ -71,18 +72,17 @@ class _Record:
 
 def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[RowProblem]]:
     from qdecomp.evaluation.predictions import ProblemKind, RowProblem
-    from qdecomp.files import try_json_lines
+    from qdecomp.files.file_rows import json_rows
 
     records: list[_Record] = []
     problems: list[RowProblem] = []
-    for number, value in try_json_lines(path):
+    for row in json_rows(path):
         if limit is not None and len(records) == limit:
             break
         try:
-            records.append(_read_record(number, value))
+            records.append(_read_record(row))
         except DataError as error:
-            reason = "not JSON" if isinstance(value, DataError) else str(error)
-            problems.append(RowProblem(ProblemKind.MALFORMED, number, None, reason))
+            problems.append(RowProblem(ProblemKind.MALFORMED, row.number, None, str(error)))
     if not records:
         example = 'one line such as {"question_id": "…", "question": "…", "decomposition": "return …"}'
         found = f"line {problems[0].row}: {problems[0].message}" if problems else "the file is empty"
@@ -90,15 +90,14 @@ def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[Ro
     return records, problems
 
 
-def _read_record(row: int, value: Any) -> _Record:
+def _read_record(row: FileRow) -> _Record:
     from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
     from qdecomp.data_structures.prediction import Prediction, prediction_from_record
     from qdecomp.data_structures.reading import read_decomposition
 
-    if isinstance(value, DataError):
-        raise value
-    if not isinstance(value, dict):
-        raise DataError(f"a JSON {type(value).__name__}, not an object")
+    if row.error is not None:
+        raise DataError(row.error)
+    value = row.fields
     question_id, question = value.get("question_id"), value.get("question")
     if not isinstance(question_id, str) or not question_id.strip():
         raise DataError("no question_id")
@@ -110,7 +109,7 @@ def _read_record(row: int, value: Any) -> _Record:
             reading = read_decomposition(written) if written else None
     except OurMistakeError as mistake:
         prediction = Prediction(written, error=str(mistake))
-    return _Record(row, question_id.strip(), question if isinstance(question, str) else "", prediction, reading)
+    return _Record(row.number, question_id.strip(), question if isinstance(question, str) else "", prediction, reading)
 
 
 def _read_gold(

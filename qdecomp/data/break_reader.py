@@ -16,9 +16,9 @@ from qdecomp.data_structures.error_kinds import kind_of_error
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.data_structures.tokenization import question_words
-from qdecomp.files import BreakExample, open_text, read_break_csv, text_suffix, try_json_lines
+from qdecomp.files import BreakExample, open_text, read_break_csv, read_json_lines
 from qdecomp.files.conversion_cache import ConversionCache
-from qdecomp.files.text_files import has_json_suffix
+from qdecomp.files.file_rows import FileKind, kind_by_name
 
 from .pos_tagging import pos_tags
 from .word_piece_indexer import WordPieceIndexer
@@ -30,17 +30,16 @@ logger = logging.getLogger(__name__)
 
 def read_examples(path: str | Path) -> list[BreakExample]:
     """The questions of Break's CSV, JSON lines (``question`` or ``question_text``) or plain text, one per line."""
-    if text_suffix(path) == ".csv":
+    kind = kind_by_name(path)
+    if kind is FileKind.CSV:
         return read_break_csv(path)
-    if has_json_suffix(path):
-        return [_from_json(path, number, value) for number, value in try_json_lines(path)]
+    if kind is FileKind.JSON_LINES:
+        return [_from_json(path, number, value) for number, value in read_json_lines(path)]
     with open_text(path) as stream:
         return [BreakExample(number, str(number), line.strip(), None) for number, line in enumerate(stream, start=1)]
 
 
 def _from_json(path: str | Path, number: int, value: Any) -> BreakExample:
-    if isinstance(value, DataError):
-        raise value
     question = value.get("question", value.get("question_text")) if isinstance(value, dict) else None
     if not isinstance(question, str):
         raise DataError(f"{path}: line {number} has no question; a line must be an object with a string named question")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files import open_text, try_json_lines
+from qdecomp.files import open_text
 from qdecomp.files.csv_rows import CsvRow, read_table
-from qdecomp.files.text_files import has_json_suffix
+from qdecomp.files.file_rows import FileKind, FileRow, json_rows, kind_by_name
 
 from .row_problems import ProblemKind, RowProblem
 
@@ -38,13 +38,13 @@ def holds_json(path: Path) -> bool:
         raise DataError(f"{path}: the file is empty; there are no predictions in it")
     if start.startswith("["):
         raise DataError(f"{path}: this is a JSON array; write its members as JSON lines; {HOW_RECORDS_LOOK}")
-    return has_json_suffix(path) or start.startswith("{")
+    return kind_by_name(path) is FileKind.JSON_LINES or start.startswith("{")
 
 
 def written_rows(path: Path, column: str) -> tuple[bool, Iterator[WrittenRow | RowProblem]]:
     """Whether the rows name their questions, and the rows, which are read lazily."""
     if holds_json(path):
-        return True, _json_rows(path, column)
+        return True, (_json_row(row, column) for row in json_rows(path))
     header, rows = read_table(path)
     if column not in header:
         found = ", ".join(cell[:40] for cell in header[:12])
@@ -56,22 +56,18 @@ def written_rows(path: Path, column: str) -> tuple[bool, Iterator[WrittenRow | R
     return "question_id" in header, (_csv_row(number, header, row, column) for number, row in filled)
 
 
-def _json_rows(path: Path, column: str) -> Iterator[WrittenRow | RowProblem]:
-    for number, value in try_json_lines(path):
-        if isinstance(value, DataError):
-            yield RowProblem(ProblemKind.MALFORMED, number, None, "not JSON")
-        elif (wrong := _what_is_wrong(value, column)) is not None:
-            question_id = value.get("question_id") if isinstance(value, dict) else None
-            known_id = question_id if isinstance(question_id, str) else None
-            yield RowProblem(ProblemKind.MALFORMED, number, known_id, wrong)
-        else:
-            error = value.get("error")
-            yield WrittenRow(number, value["question_id"].strip(), value[column], error and str(error))
+def _json_row(row: FileRow, column: str) -> WrittenRow | RowProblem:
+    record = row.fields
+    wrong = row.error or _what_is_wrong(record, column)
+    if wrong is not None:
+        question_id = record.get("question_id")
+        known_id = question_id if isinstance(question_id, str) else None
+        return RowProblem(ProblemKind.MALFORMED, row.number, known_id, wrong)
+    error = record.get("error")
+    return WrittenRow(row.number, record["question_id"].strip(), record[column], error and str(error))
 
 
-def _what_is_wrong(record: Any, column: str) -> str | None:
-    if not isinstance(record, dict):
-        return f"a JSON {type(record).__name__}, not an object"
+def _what_is_wrong(record: Mapping[str, Any], column: str) -> str | None:
     question_id = record.get("question_id")
     if not isinstance(question_id, str) or not question_id.strip():
         return "no question_id"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from qdecomp.data_structures.errors import DataError
 
-from .csv_rows import CsvRow, read_table
+from .file_rows import FileRow, table_rows
 
 __all__ = ["BreakExample", "iterate_break_csv", "read_break_csv", "source_of"]
 
@@ -52,24 +52,22 @@ def read_break_csv(path: str | Path) -> list[BreakExample]:
 
 def iterate_break_csv(path: str | Path) -> Iterator[BreakExample]:
     """Like :func:`read_break_csv`, but one row at a time, for files of any size."""
-    columns, rows = read_table(path)
+    columns, rows = table_rows(path)
     missing = {"question_id", "question_text"} - set(columns)
     if missing:
         raise DataError(f"{path}: not Break's CSV; missing columns: {', '.join(sorted(missing))}")
-    filled = (row for row in rows if not row.is_blank)
-    return (_example(number, columns, row) for number, row in enumerate(filled, start=1))
+    return map(_example, rows)
 
 
-def _example(number: int, columns: list[str], row: CsvRow) -> BreakExample:
-    cells = dict(zip(columns, row.cells, strict=False))
+def _example(row: FileRow) -> BreakExample:
+    cells = row.fields
     operators = cells.get("operators", "").strip("[] ")
-    broken = row.error is not None
     return BreakExample(
-        row=number,
+        row=row.number,
         question_id=cells.get("question_id", "").strip(),
         question=cells.get("question_text", ""),
-        decomposition=None if broken else cells.get("decomposition", "").strip() or None,
+        decomposition=None if row.error is not None else cells.get("decomposition", "").strip() or None,
         operators=tuple(name.strip(" '\"") for name in operators.split(",") if name.strip(" '\"")),
         split=cells.get("split", ""),
-        error=f"line {row.line}: {row.error}" if broken else None,
+        error=row.error,
     )

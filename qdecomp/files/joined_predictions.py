@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_record
 
-from .csv_rows import read_table
+from .file_rows import FileKind, kind_by_name, table_rows
 from .rows_by_id import RowsById
-from .text_files import read_json_lines, text_suffix
+from .text_files import read_json_lines
 
 __all__ = ["JoinedPredictions", "JoinedQuestion", "join_predictions"]
 
@@ -122,7 +122,8 @@ def _read(path: Path) -> RowsById[_Row]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, _Row]]:
-    for number, record in _csv_records(path) if text_suffix(path) == ".csv" else read_json_lines(path):
+    is_csv = kind_by_name(path) is FileKind.CSV
+    for number, record in _csv_records(path) if is_csv else read_json_lines(path):
         question_id = record.get("question_id") if isinstance(record, dict) else None
         if not isinstance(question_id, str) or not question_id.strip():
             raise DataError(f"{path}: row {number} has no question_id, by which the files are matched")
@@ -137,8 +138,7 @@ def _rows(path: Path) -> Iterator[tuple[str, _Row]]:
 
 
 def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    columns, rows = read_table(path)
-    for number, row in enumerate((row for row in rows if not row.is_blank), start=1):
+    for row in table_rows(path)[1]:
         if row.error is not None:
-            raise DataError(f"{path}: row {number}: line {row.line}: {row.error}")
-        yield number, {name: value for name, value in zip(columns, row.cells, strict=False) if name and value}
+            raise DataError(f"{path}: row {row.number}: {row.error}")
+        yield row.number, {name: value for name, value in row.fields.items() if name and value}

@@ -20,7 +20,7 @@ from .chunk_stream import ChunkStream
 from .parquet import PARQUET_MAGIC, parquet_lines
 from .part_folders import joined_parts, read_manifest
 
-__all__ = ["has_json_suffix", "json_object", "open_text", "read_json_lines", "text_suffix", "try_json_lines"]
+__all__ = ["json_object", "open_text", "read_json_lines", "text_suffix", "try_json_lines"]
 
 
 _PACKERS: dict[bytes, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
@@ -29,7 +29,6 @@ _PACKERS: dict[bytes, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
 _REFUSED = {b"PK\x03\x04": "zip", b"(\xb5/\xfd": "Zstandard", b"7z\xbc\xaf\x27\x1c": "7-Zip"}
-_JSON_SUFFIXES = frozenset((".json", ".jsonl", ".ndjson"))
 _PACKED_SUFFIXES = frozenset((".gz", ".gzip", ".bz2", ".xz"))
 
 
@@ -76,11 +75,6 @@ def text_suffix(path: str | Path) -> str:
     while suffixes and suffixes[-1] in _PACKED_SUFFIXES:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
-
-
-def has_json_suffix(path: str | Path) -> bool:
-    """Whether a file's name says that it holds JSON lines, whatever its compression."""
-    return text_suffix(path) in _JSON_SUFFIXES
 
 
 def _unpacked(raw: BufferedReader, path: Path) -> AbstractContextManager[Any]:
