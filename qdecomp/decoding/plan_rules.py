@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,9 @@ import numpy.typing as npt
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.qdmr import reference_number
 
-__all__ = ["PLAN_RULES", "PlanRules", "RuleNames", "TokenIds"]
+__all__ = ["PLAN_RULES", "PlanProgress", "PlanRules", "RuleNames", "TokenIds"]
+
+_MOST_REMEMBERED = 20_000
 
 TokenIds = npt.NDArray[np.int64]
 """Token ids of the vocabulary."""
@@ -68,6 +71,15 @@ PLAN_RULES: Mapping[str, Callable[[_Written], None]] = MappingProxyType(
 last has been referred to."""
 
 
+class PlanProgress(NamedTuple):
+    """What the rules need to know of a plan that is being written."""
+
+    step: int = 1
+    begins: bool = True
+    used: int = 0
+    """A bit for each step that has been referred to, by its number."""
+
+
 class PlanRules:
     """The chosen rules for a vocabulary, whose tokens beyond its end are words of the question."""
 
@@ -87,6 +99,8 @@ class PlanRules:
         self._references = self._numbers[places]
         self.tokens: TokenIds = np.array([*places, ids.get(separator, ids[end]), ids[end]], dtype=np.int64)
         """The ids of the tokens that a rule may forbid."""
+        self._reference_numbers = {place: numbers[place] for place in places}
+        self._forbidden_ids: dict[PlanProgress, TokenIds] = {}
 
     def __bool__(self) -> bool:
         """Whether there is any rule."""
@@ -94,18 +108,35 @@ class PlanRules:
 
     def forbidden(self, rows: TokenIds) -> Flags:
         """Which of :attr:`tokens` may not follow each row of ids (rows, written); a row begins with the start token."""
-        count = len(rows)
         separators = rows == self._separator
-        found = _Written(
-            step=separators.sum(axis=1) + 1,
-            begins=separators[:, -1] | (rows.shape[1] == 1),
-            used=self._used(rows),
-            references=self._references,
-            forbidden=np.zeros((count, len(self.tokens)), dtype=np.bool_),
-        )
+        begins = separators[:, -1] | (rows.shape[1] == 1)
+        return self._forbidden(separators.sum(axis=1) + 1, begins, self._used(rows))
+
+    def after(self, progress: PlanProgress, token: int) -> PlanProgress:
+        """The progress of a plan with one more token."""
+        if token == self._separator:
+            return PlanProgress(progress.step + 1, True, progress.used)
+        number = self._reference_numbers.get(token)
+        return PlanProgress(progress.step, False, progress.used if number is None else progress.used | 1 << number)
+
+    def forbidden_ids(self, progress: PlanProgress) -> TokenIds:
+        """The ids of the tokens that may not follow."""
+        found = self._forbidden_ids.get(progress)
+        if found is None:
+            steps = range(1, int(self._references.max(initial=0)) + 1)
+            used = np.array([[bool(progress.used >> step & 1) for step in steps]], dtype=np.bool_)
+            (flags,) = self._forbidden(np.array([progress.step]), np.array([progress.begins]), used)
+            found = self.tokens[flags]
+            if len(self._forbidden_ids) < _MOST_REMEMBERED:
+                self._forbidden_ids[progress] = found
+        return found
+
+    def _forbidden(self, step: TokenIds, begins: Flags, used: Flags) -> Flags:
+        forbidden = np.zeros((len(step), len(self.tokens)), dtype=np.bool_)
+        found = _Written(step, begins, used, self._references, forbidden)
         for rule in self._rules:
             rule(found)
-        return found.forbidden
+        return forbidden
 
     def _used(self, rows: TokenIds) -> Flags:
         numbers = self._numbers[np.minimum(rows, len(self._numbers) - 1)]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qdecomp.decoding.hypothesis import Hypothesis, make_hypotheses
-from qdecomp.decoding.plan_rules import PlanRules, TokenIds
+from qdecomp.decoding.plan_rules import PlanProgress, PlanRules, TokenIds
 
 from .layers import Array
 
@@ -74,9 +74,10 @@ class _Beam:
         tokens = np.full((questions, width, 1), start, dtype=np.int64)
         return cls(np.arange(questions), scores, tokens, np.arange(questions) * width)
 
-    def written(self) -> TokenIds:
-        """The tokens written so far of each unfinished hypothesis."""
-        return self.tokens.reshape(self.scores.size, -1)[self.places]
+    def last_tokens(self) -> TokenIds:
+        """The last token of each hypothesis that is being written."""
+        last: TokenIds = self.tokens[:, :, -1].reshape(-1)[self.places]
+        return last
 
     def select(self, rows: TokenIds) -> _Beam:
         width = self.scores.shape[1]
@@ -106,6 +107,8 @@ class BeamSearch:
     beam_size: int
     max_steps: int
     wanted: int = 1
+    most_behind: float = np.inf
+    """How far behind the best hypothesis of its question the score of one may be that is written on."""
 
     def __call__(self, state: _State, questions: int, cost: Cost | None = None) -> list[Found]:
         """What is found for each question.
@@ -116,17 +119,21 @@ class BeamSearch:
         """
         beam = _Beam.begin(questions, self.beam_size, self.start)
         results: dict[int, Found] = {}
+        progress = [PlanProgress()] * questions
         for _ in range(self.max_steps):
             if not len(beam.places):
                 break
-            written = beam.written()
-            probabilities, state = state.advance(written[:, -1])
+            probabilities, state = state.advance(beam.last_tokens())
             if self.rules:
-                _apply(self.rules, written, probabilities)
+                for each, row in zip(progress, probabilities, strict=True):
+                    row[self.rules.forbidden_ids(each)] = 0.0
             beam, parents = self._extended(beam, probabilities)
             done = self._note_found(beam, cost, results)
             self._drop(beam, done)
-            state = state.follow(parents[beam.places], beam.places)
+            continued = parents[beam.places]
+            state = state.follow(continued, beam.places)
+            pairs = zip(continued.tolist(), beam.last_tokens().tolist(), strict=True)
+            progress = [self.rules.after(progress[parent], token) for parent, token in pairs]
             if len(done) > 1 and _SHARE_THAT_LEAVES * int(done.sum()) >= len(done):
                 rows = np.flatnonzero(~done)
                 beam, state = beam.select(rows), state.select(rows)
@@ -174,14 +181,9 @@ class BeamSearch:
         return found, numbers[continued]
 
     def _drop(self, beam: _Beam, done: npt.NDArray[np.bool_]) -> None:
-        """Continue writing what is possible, has not ended, and belongs to a question that is not done."""
-        being_written = (beam.scores > -np.inf) & (beam.tokens[:, :, -1] != self.end) & ~done[:, None]
-        beam.places = np.flatnonzero(being_written)
-
-
-def _apply(rules: PlanRules, written: TokenIds, probabilities: Array) -> None:
-    rows, columns = np.nonzero(rules.forbidden(written))
-    probabilities[rows, rules.tokens[columns]] = 0.0
+        """Go on writing what is possible and near the best, has not ended, and belongs to a question not done."""
+        near = (beam.scores > -np.inf) & (beam.scores >= beam.scores[:, :1] - np.float32(self.most_behind))
+        beam.places = np.flatnonzero(near & (beam.tokens[:, :, -1] != self.end) & ~done[:, None])
 
 
 def _best_of_each(probabilities: Array, count: int) -> tuple[TokenIds, Array]:

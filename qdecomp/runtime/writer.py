@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf, isfinite
 
 from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids, text_from_target_tokens
 from qdecomp.data_structures.errors import DataError
@@ -20,6 +20,9 @@ from .word_pieces import WordPieces
 from .writer_network import WriterNetwork, groups_of_a_length
 
 __all__ = ["SearchSettings", "Writer"]
+
+# A plan that is so much less probable than another of as many tokens has never become the answer on development rows.
+_MOST_BEHIND = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class Writer:
             max(search.beam_size, search.candidates),
             search.max_steps,
             max(1, search.candidates),
+            inf if search.candidates else _MOST_BEHIND,
         )
         self._search = search
 

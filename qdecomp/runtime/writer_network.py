@@ -13,9 +13,9 @@ import numpy as np
 
 from qdecomp.decoding.plan_rules import TokenIds
 
-from .encoder import Encoder, rows_of
+from .encoder import Encoder, rows_of, same_when_padded
 from .layers import Array, Linear, Weights
-from .products import BlockMatrix
+from .products import BlockMatrix, padded
 from .word_pieces import PieceIds
 from .writer_state import DecoderLayer, WriterMemory, WriterNets, WriterState
 
@@ -27,19 +27,8 @@ _WORDS_OF_A_STRIDE = 8
 
 
 def groups_of_a_length(word_counts: Sequence[int]) -> list[list[int]]:
-    """The indices of questions that :meth:`WriterNetwork.begin` takes together.
-
-    >>> groups_of_a_length([3, 12, 8, 9])
-    [[0, 2], [1, 3]]
-    """
-    groups: dict[int, list[int]] = {}
-    for number, count in enumerate(word_counts):
-        groups.setdefault(_padded(count), []).append(number)
-    return list(groups.values())
-
-
-def _padded(word_count: int) -> int:
-    return -(-word_count // _WORDS_OF_A_STRIDE) * _WORDS_OF_A_STRIDE
+    """The numbers of questions that :meth:`WriterNetwork.begin` takes together."""
+    return same_when_padded(word_counts, _WORDS_OF_A_STRIDE)
 
 
 class WriterNetwork:
@@ -58,7 +47,8 @@ class WriterNetwork:
         bias = decoder["_generate.bias"].copy()
         bias[list(unwritable)] = -np.inf
         generate, bias = _with_padding(decoder["_generate.weight"], bias)
-        self._nets = WriterNets(layers, layers[0].gates_of_input(embedding), unknown, BlockMatrix.of(generate.T), bias)
+        token_gates = layers[0].from_input.product(embedding) + layers[0].bias
+        self._nets = WriterNets(layers, token_gates, unknown, BlockMatrix.of(generate.T), bias)
 
     @property
     def token_count(self) -> int:
@@ -80,7 +70,9 @@ class WriterNetwork:
 
         ``source_ids`` has the id of each word; equal words have equal ids. A question has up to ``width`` hypotheses.
         """
-        states = np.zeros((len(encoded), _padded(len(encoded[0])), encoded[0].shape[1]), dtype=np.float32)
+        states = np.zeros(
+            (len(encoded), padded(len(encoded[0]), _WORDS_OF_A_STRIDE), encoded[0].shape[1]), dtype=np.float32
+        )
         ids = np.full(states.shape[:2], -1, dtype=np.int64)
         for number, (words, numbers) in enumerate(zip(encoded, source_ids, strict=True)):
             states[number, : len(words)] = words
@@ -90,8 +82,7 @@ class WriterNetwork:
         for layer in self._nets.layers:
             output, cell = np.split(np.tanh(layer.initial(means)), 2, axis=-1)
             hidden.append((np.ascontiguousarray(output), np.ascontiguousarray(cell)))
-        places = np.arange(len(encoded)) * width
-        return WriterState(self._nets, self._memory(states, ids), width, places, tuple(hidden))
+        return WriterState.begin(self._nets, self._memory(states, ids), width, tuple(hidden))
 
     def _memory(self, states: Array, ids: TokenIds) -> WriterMemory:
         is_word = ids >= 0
@@ -102,15 +93,16 @@ class WriterNetwork:
         shares = same.astype(np.float32)
         shares /= np.maximum(shares.sum(axis=2, keepdims=True), 1)
         layers = self._nets.layers
-        inputs = np.matmul(shares, self._word_embedding.product(states))
+        inputs = np.matmul(shares, self._word_embedding.product_of_each(states))
         return WriterMemory(
             padding,
-            tuple(_turned(layer.keys.product(states)) for layer in layers),
-            tuple(layer.joined_context(states) for layer in layers),
-            _turned(np.tanh(self._copy(states))),
+            tuple(_turned(layer.keys.product_of_each(states)) for layer in layers),
+            tuple(layer.joined_context.of_each(states) for layer in layers),
+            _turned(np.tanh(self._copy.of_each(states))),
             np.where(is_first, ids, -1),
-            layers[0].from_input.product(inputs),
+            layers[0].from_input.product_of_each(inputs),
             (same & is_first[:, None, :]).astype(np.float32),
+            np.where(is_first, ids, self.first_word - 1)[:, None],
         )
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from qdecomp.decoding.plan_rules import TokenIds
 
-from .layers import Array, Linear, Weights
-from .products import BlockMatrix
+from .layers import Array, Linear, Weights, softmax
+from .products import BlockMatrix, padded
 
 __all__ = ["DecoderLayer", "WriterMemory", "WriterNets", "WriterState"]
 
 # torch stacks the gates in this order: input, forget, cell, output.
 _GATES = 4
 _SIGMOIDS_FIRST = (0, 1, 3, 2)
-# Few hypotheses of a question are being written at a time; a block of more rows would be mostly empty.
+# There are always so many rows, or a multiple of it.
 _ROWS = 4
 
 
@@ -50,15 +50,15 @@ class DecoderLayer:
             Linear.of_torch(joined[:, hidden:], weights["joined.bias"]),
         )
 
-    def gates_of_input(self, inputs: Array) -> Array:
-        """What rows of inputs add to the gates, with the bias."""
-        gates = self.from_input.product(inputs, _ROWS)
+    def gates_of_input(self, inputs: Array, count: int) -> Array:
+        """What the first rows of inputs add to the gates, with the bias."""
+        gates = self.from_input.product_of_first(inputs, count)
         gates += self.bias
         return gates
 
-    def step(self, gates_of_input: Array, output: Array, cell: Array) -> tuple[Array, Array]:
-        """The LSTM's next output and cell for rows."""
-        gates = self.from_output.product(output, _ROWS)
+    def step(self, gates_of_input: Array, output: Array, cell: Array, count: int) -> tuple[Array, Array]:
+        """The LSTM's next output and cell for the first rows."""
+        gates = self.from_output.product_of_first(output, count)
         gates += gates_of_input
         np.tanh(gates, out=gates)
         hidden = output.shape[1]
@@ -102,6 +102,7 @@ class WriterMemory:
     first_ids: TokenIds  # (questions, words), the id of a word where the question has it first, below 0 elsewhere
     word_gates: Array  # (questions, words, gates), what reading a word adds to the first layer's gates
     to_first: Array  # (questions, words, words), 1 from each word to where the question has it first
+    shared_ids: TokenIds  # (questions, 1, words), the ids of words to add to, that of padding where there is none
 
     def select(self, questions: TokenIds) -> WriterMemory:
         """Those questions only."""
@@ -113,6 +114,7 @@ class WriterMemory:
             self.first_ids[questions],
             self.word_gates[questions],
             self.to_first[questions],
+            self.shared_ids[questions],
         )
 
 
@@ -120,89 +122,118 @@ class WriterMemory:
 class WriterState:
     """The questions, and the hypotheses that are being written.
 
-    The large products are over the stacked hypotheses. For what is looked up in a question, all places of the questions
-    form a table (questions, width, …), so that all questions have products of one shape.
+    The large products are of the hypotheses below each other. For what is looked up in a question, the hypotheses of
+    each question are the first rows of a part of a table (questions, height, …), so that all questions have products of
+    one shape. The rows of one question alone are such a table.
     """
 
     nets: WriterNets
     memory: WriterMemory
     width: int
-    places: TokenIds
+    questions: TokenIds
+    """The number of each hypothesis' question, ascending."""
+    slots: TokenIds | None
+    """For several questions, where in the table each row is."""
     hidden: tuple[tuple[Array, Array], ...]
-    """Each layer's output and cell, (hypotheses, hidden)."""
+    """Each layer's output and cell (rows, hidden); rows behind those of the hypotheses are padding."""
+
+    @classmethod
+    def begin(
+        cls, nets: WriterNets, memory: WriterMemory, width: int, hidden: tuple[tuple[Array, Array], ...]
+    ) -> WriterState:
+        """The state with one hypothesis of each question."""
+        numbers = np.arange(len(memory.padding))
+        return cls._of_rows(nets, memory, width, numbers, hidden, numbers)
+
+    @classmethod
+    def _of_rows(
+        cls,
+        nets: WriterNets,
+        memory: WriterMemory,
+        width: int,
+        questions: TokenIds,
+        hidden: tuple[tuple[Array, Array], ...],
+        chosen: TokenIds,
+    ) -> WriterState:
+        """The state of hypotheses, each of which has the row of ``hidden`` with the number in ``chosen``."""
+        height, count = padded(width, _ROWS), len(questions)
+        alone = len(memory.padding) == 1
+        rows = np.zeros(height if alone else padded(count, _ROWS), dtype=np.int64)
+        rows[:count] = chosen
+        taken = tuple((output[rows], cell[rows]) for output, cell in hidden)
+        slots = None
+        if not alone:
+            slots = np.zeros(len(rows), dtype=np.int64)
+            slots[:count] = questions * height + np.arange(count) - np.searchsorted(questions, questions)
+        return cls(nets, memory, width, questions, slots, taken)
 
     def advance(self, tokens: TokenIds) -> tuple[Array, WriterState]:
         """See :class:`~qdecomp.runtime.beam_search.SearchState`."""
-        memory = self.memory
+        memory, count = self.memory, len(self.questions)
         gates = self._gates_of_tokens(tokens)
         hidden = []
         for number, (layer, before) in enumerate(zip(self.nets.layers, self.hidden, strict=True)):
-            output, cell = layer.step(gates, *before)
+            output, cell = layer.step(gates, *before, count)
             hidden.append((output, cell))
             attention = np.matmul(self._as_table(output), memory.keys[number])
             attention += memory.padding
-            attention -= attention.max(axis=-1, keepdims=True)
-            np.exp(attention, out=attention)
-            attention /= attention.sum(axis=-1, keepdims=True)
-            found = self._from_table(np.matmul(attention, memory.contexts[number]))
-            found += layer.joined_output.product(output, _ROWS)
+            found = self._from_table(np.matmul(softmax(attention), memory.contexts[number]))
+            found += layer.joined_output.product_of_first(output, count)
             np.tanh(found, out=found)
             if number + 1 < len(self.nets.layers):
-                gates = self.nets.layers[number + 1].gates_of_input(found)
-        return self._probabilities(found), replace(self, hidden=tuple(hidden))
+                gates = self.nets.layers[number + 1].gates_of_input(found, count)
+        state = WriterState(self.nets, memory, self.width, self.questions, self.slots, tuple(hidden))
+        return self._probabilities(found), state
 
     def follow(self, parents: TokenIds, places: TokenIds) -> WriterState:
         """See :class:`~qdecomp.runtime.beam_search.SearchState`."""
-        hidden = tuple((output[parents], cell[parents]) for output, cell in self.hidden)
-        return replace(self, places=places, hidden=hidden)
+        return self._of_rows(self.nets, self.memory, self.width, places // self.width, self.hidden, parents)
 
     def select(self, questions: TokenIds) -> WriterState:
         """See :class:`~qdecomp.runtime.beam_search.SearchState`."""
-        numbers, ranks = np.divmod(self.places, self.width)
-        places = np.searchsorted(questions, numbers) * self.width + ranks
-        return replace(self, memory=self.memory.select(questions), places=places)
+        numbers = np.searchsorted(questions, self.questions)
+        chosen = np.arange(len(self.questions))
+        return self._of_rows(self.nets, self.memory.select(questions), self.width, numbers, self.hidden, chosen)
 
     def _as_table(self, rows: Array) -> Array:
-        """Rows of the hypotheses at their places in a table (questions, width, …), zeros elsewhere."""
-        shape = (len(self.memory.padding), self.width, rows.shape[1])
-        if len(rows) == shape[0] * shape[1]:
-            return rows.reshape(shape)
-        table = np.zeros((shape[0] * shape[1], rows.shape[1]), dtype=np.float32)
-        table[self.places] = rows
+        """Rows of the hypotheses in the table (questions, height, …), anything finite elsewhere."""
+        if self.slots is None:
+            return rows[None]
+        count, shape = len(self.questions), (len(self.memory.padding), padded(self.width, _ROWS), rows.shape[1])
+        table = np.zeros((shape[0] * shape[1], shape[2]), dtype=np.float32)
+        table[self.slots[:count]] = rows[:count]
         return table.reshape(shape)
 
     def _from_table(self, table: Array) -> Array:
-        rows = table.reshape(-1, table.shape[-1])
-        return rows if len(rows) == len(self.places) else rows[self.places]
+        return table[0] if self.slots is None else table.reshape(-1, table.shape[-1])[self.slots]
 
     def _gates_of_tokens(self, tokens: TokenIds) -> Array:
         """What reading the last tokens adds to the first layer's gates."""
         nets, memory = self.nets, self.memory
-        gates: Array = nets.token_gates[np.where(tokens < len(nets.token_gates), tokens, nets.unknown)]
-        questions = self.places // self.width
-        rows, words = np.nonzero(memory.first_ids[questions] == tokens[:, None])
-        gates[rows] += memory.word_gates[questions[rows], words]
+        read = np.zeros(len(self.hidden[0][0]), dtype=np.int64)
+        read[: len(tokens)] = np.where(tokens < len(nets.token_gates), tokens, nets.unknown)
+        gates: Array = nets.token_gates[read]
+        rows, words = np.nonzero(memory.first_ids[self.questions] == tokens[:, None])
+        gates[rows] += memory.word_gates[self.questions[rows], words]
         return gates
 
     def _probabilities(self, outputs: Array) -> Array:
         """Of all tokens, then of the words (hypotheses, tokens and padding and words)."""
-        nets, memory = self.nets, self.memory
+        nets, memory, count = self.nets, self.memory, len(self.questions)
         questions, words = memory.first_ids.shape
         first_word = len(nets.generate_bias)
-        generated = nets.generate.product(outputs, _ROWS)
+        generated = nets.generate.product_of_first(outputs, count)
         generated += nets.generate_bias
-        result = np.empty((questions, self.width, first_word + words), dtype=np.float32)
+        table = self._as_table(outputs)
+        result = np.empty((*table.shape[:2], first_word + words), dtype=np.float32)
         result[:, :, :first_word] = self._as_table(generated)
         copied = result[:, :, first_word:]
-        np.matmul(self._as_table(outputs), memory.copy_keys, out=copied)
+        np.matmul(table, memory.copy_keys, out=copied)
         copied += memory.padding
-        result -= result.max(axis=-1, keepdims=True)
-        np.exp(result, out=result)
-        result /= result.sum(axis=-1, keepdims=True)
-        # The places of a word share its probability, also with generation if the tokens include the word.
+        softmax(result)
+        # The places of a word share its probability, also with generation where the tokens have the word.
         shared = np.matmul(copied, memory.to_first)
         copied[:] = 0.0
-        ids = np.where(memory.first_ids >= 0, memory.first_ids, first_word - 1)
-        rows = result.reshape(questions * self.width, -1)
-        rows[np.arange(len(rows)).reshape(questions, -1, 1), ids[:, None, :]] += shared
-        return self._from_table(result)
+        rows = result.reshape(-1, result.shape[2])
+        rows[np.arange(len(rows)).reshape(questions, -1, 1), memory.shared_ids] += shared
+        return self._from_table(result)[:count]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.decoding.plan_rules import PLAN_RULES, PlanRules, RuleNames
+from qdecomp.decoding.plan_rules import PLAN_RULES, PlanProgress, PlanRules, RuleNames
 
 TOKENS = ("@pad@", "@start@", "@end@", ";", "cubes", "#1", "#2", "#3")
 
@@ -14,6 +14,12 @@ def allowed(text: str, names: RuleNames = True) -> set[str]:
     rules = PlanRules(TOKENS, ";", "@end@", names)
     ids = [TOKENS.index(word) if word in TOKENS else len(TOKENS) + 3 for word in ("@start@", *text.split())]
     (row,) = rules.forbidden(np.array([ids]))
+    progress = PlanProgress()
+    for token in ids[1:]:
+        progress = rules.after(progress, token)
+    # Token by token, and looked up the second time, the same may follow.
+    for _ in range(2):
+        assert rules.forbidden_ids(progress).tolist() == rules.tokens[row].tolist()
     return {TOKENS[token] for token, forbidden in zip(rules.tokens, row, strict=True) if not forbidden}
 
 

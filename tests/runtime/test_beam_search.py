@@ -34,7 +34,9 @@ class Tables:
 
     def select(self, questions: TokenIds) -> Tables:
         assert set(self.questions.tolist()) <= set(questions.tolist())
-        return Tables(self.probabilities[questions], self.width, np.searchsorted(questions, self.questions))
+        return replace(
+            self, probabilities=self.probabilities[questions], questions=np.searchsorted(questions, self.questions)
+        )
 
 
 def search(state: TableState, *, beam_size: int, wanted: int = 1, cost: Cost | None = None) -> list[Found]:
@@ -81,3 +83,24 @@ def test_a_question_s_answer_does_not_depend_on_the_others() -> None:
     for number in range(9):
         alone = TableState(state.tables[torch.tensor([number])])
         assert search(alone, beam_size=5, cost=free_of_place) == [together[number]]
+
+
+def test_hypotheses_far_behind_are_not_written_on() -> None:
+    state = TableState(tables(9, seed=5))
+    written: list[int] = []
+
+    @dataclass(frozen=True)
+    class Counting(Tables):
+        def advance(self, tokens: TokenIds) -> tuple[Array, Tables]:
+            written.append(int(np.bincount(self.questions).max()))
+            return super().advance(tokens)
+
+    def found(most_behind: float) -> list[Found]:
+        written.clear()
+        beam_search = BeamSearch(START, END, NO_RULES, beam_size=5, max_steps=12, most_behind=most_behind)
+        return beam_search(Counting(state.tables.exp().numpy(), 5, np.arange(9)), 9)
+
+    assert found(1000.0) == search(state, beam_size=5)
+    assert max(written) > 1
+    found(0.0)
+    assert max(written) == 1
