@@ -26,6 +26,7 @@ __all__ = ["ConsensusParser", "member_paths", "open_consensus"]
 
 _KIND = "consensus"
 _CANDIDATES = 5
+_ONE_GRAPH = frozenset({"greedy", "greedy_valid"})
 _SETTINGS = frozenset({"parser", "weight", "decoder", "candidates"})
 
 
@@ -96,5 +97,5 @@ def _member(entry: Any, where: str, path: Path, trust: bool) -> tuple[ParserSour
     if member.resolve() == path.resolve():
         raise DataError(f"{where} is the consensus itself")
     # Greedy decoding gives only one graph.
-    options = (("candidates", asked),) if asked > 1 and decoder != "greedy" else ()
+    options = (("candidates", asked),) if asked > 1 and decoder not in _ONE_GRAPH else ()
     return ParserSource(member, decoder, options, trust), float(weight)

@@ -89,7 +89,7 @@ def answers(parser: str, rows: Sequence[QuestionRow], path: Path, options: Seque
             stream.write(json.dumps({"question_id": row.question_id, "question": row.question}) + "\n")
     parse = ["--parser", parser, "--input", str(asked), "--output", str(path), *options]
     parse_command.main(parse, standalone_mode=False)
-    return [joined.predictions[0] for joined in join_predictions([path], {})]
+    return [joined.predictions[0] for joined in join_predictions([path])]
 
 
 def problem_of(question: str, plan: Prediction, min_confidence: float) -> str | None:

@@ -30,7 +30,7 @@ Parts = tuple[BundleConfig, dict[str, Array | ByteRows], str]
 _TRANSFORMER = "word_encoder.transformer."
 _WRITER = "decoder."
 # A tenth of the usual limit loses next to nothing, and no question takes long.
-_DECODER = {"type": "ilp", "time_limit": 0.1}
+_DECODER = {"type": "ilp", "time_limit": 0.1, "coverage_penalty": 1.5}
 
 
 def load_bundleable(archive: Path) -> Archive:

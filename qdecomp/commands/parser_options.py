@@ -50,8 +50,9 @@ _OPTIONS = (
     ),
     click.option(
         "--decoder",
-        type=click.Choice(["greedy", "ilp"]),
-        help="How a graph parser finds its graph: edge by edge, or the best valid one (ilp).  [default: the parser's]",
+        type=click.Choice(["greedy", "greedy_valid", "ilp"]),
+        help="How a graph parser finds its graph: edge by edge (greedy), the same without edges that contradict better "
+        "ones (greedy_valid), or the best valid one (ilp).  [default: the parser's]",
     ),
     click.option(
         "--candidates",

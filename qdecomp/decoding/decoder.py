@@ -33,9 +33,10 @@ __all__ = [
 class Decoded:
     """A graph whose edges carry their probabilities.
 
-    ``score`` is the logarithm of the graph's probability. ``method`` says how it was found: ``greedy``, ``ilp``, or
-    ``repair`` if the time did not suffice. ``optimal`` says that no valid graph is more probable (for ``greedy``, that
-    it is the graph asked for), and ``broken`` names the constraints that the greedy graph breaks, if they were checked.
+    ``score`` is the logarithm of the graph's probability, minus penalties. ``method`` says how it was found:
+    ``greedy``, ``ilp``, or ``repair`` if edges were removed from the greedy graph. ``optimal`` says that no valid graph
+    has a higher score (for greedy decoding, that it is the graph asked for), and ``broken`` names the constraints that
+    the greedy graph breaks, if they were checked.
     """
 
     graph: DependencyGraph
@@ -74,7 +75,9 @@ class Decoder(ABC):
         """Decode probabilities that were checked."""
 
 
-DECODERS: Mapping[str, str] = MappingProxyType({"greedy": "greedy.GreedyDecoder", "ilp": "ilp.IlpDecoder"})
+DECODERS: Mapping[str, str] = MappingProxyType(
+    {"greedy": "greedy.GreedyDecoder", "greedy_valid": "greedy.GreedyValidDecoder", "ilp": "ilp.IlpDecoder"}
+)
 """The module and class of each decoder, in this package."""
 
 DecoderSettings = str | Mapping[str, Any]
@@ -85,9 +88,9 @@ def make_decoder(settings: DecoderSettings, **options: Any) -> Decoder:
     """The decoder of these settings, with further options.
 
     >>> make_decoder("ilp", time_limit=2.0)
-    IlpDecoder(time_limit=2.0, candidates=0)
+    IlpDecoder(time_limit=2.0, candidates=0, coverage_penalty=0.0)
     >>> make_decoder({"type": "ilp", "time_limit": 0.5})
-    IlpDecoder(time_limit=0.5, candidates=0)
+    IlpDecoder(time_limit=0.5, candidates=0, coverage_penalty=0.0)
     """
     given: dict[str, Any] = dict(settings) if isinstance(settings, Mapping) else {"type": settings}
     name = given.pop("type", None)

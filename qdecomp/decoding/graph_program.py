@@ -10,6 +10,7 @@ from ortools.sat.python import cp_model
 
 from .choices import EdgeChoice
 from .constraints import CONSTRAINTS, Arc, Arcs, Literal
+from .coverage import Coverage
 from .scores import EdgeCandidates
 
 __all__ = ["Solution", "solve_graph"]
@@ -20,6 +21,7 @@ _PRECISION = 1000
 # seconds takes about five; the wall clock is only a guard for a machine that is much slower.
 _SOLVER_SECONDS = 0.2
 _WALL_SECONDS = 5.0
+_NO_COVERAGE = Coverage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,12 @@ def solve_graph(
     hint: Collection[EdgeChoice],
     time_limit: float,
     excluded: Sequence[Collection[EdgeChoice]] = (),
+    coverage: Coverage = _NO_COVERAGE,
 ) -> Solution:
     """Look for the cheapest valid graph of the candidates, starting from the choices ``hint``.
 
-    Graphs with exactly the choices of one of the ``excluded`` are ruled out.
+    Graphs with exactly the choices of one of the ``excluded`` are ruled out. The penalties for words that a graph
+    leaves out are part of its cost.
     """
     logic = _Program()
     variables = [logic.model.new_bool_var("") for _ in candidates.choices]
@@ -59,7 +63,11 @@ def solve_graph(
         round(_PRECISION * (cost - candidates.without_edge[choice.head, choice.dependent]))
         for choice, cost in zip(candidates.choices, candidates.costs, strict=True)
     ]
-    logic.model.minimize(cp_model.LinearExpr.weighted_sum(variables, coefficients))
+    left_out = [logic.none_of(_ending_at(candidates.choices, variables, places)) for places in coverage.places]
+    penalty = round(_PRECISION * coverage.penalty)
+    logic.model.minimize(
+        cp_model.LinearExpr.weighted_sum([*variables, *left_out], [*coefficients, *[penalty] * len(left_out)])
+    )
     for choice, variable in zip(candidates.choices, variables, strict=True):
         logic.model.add_hint(variable, choice in hint)
     solver = _solver(time_limit)
@@ -69,8 +77,15 @@ def solve_graph(
         return Solution((), math.inf, status == cp_model.INFEASIBLE, seconds)
     taken = [index for index, variable in enumerate(variables) if solver.boolean_value(variable)]
     saved = sum(coefficients[index] for index in taken) / _PRECISION
-    cost = sum(candidates.without_edge.values()) + saved
-    return Solution(tuple(candidates.choices[index] for index in taken), cost, status == cp_model.OPTIMAL, seconds)
+    choices = tuple(candidates.choices[index] for index in taken)
+    covered = {place for choice in choices for place in (choice.head, choice.dependent)}
+    cost = sum(candidates.without_edge.values()) + saved + coverage.cost(covered)
+    return Solution(choices, cost, status == cp_model.OPTIMAL, seconds)
+
+
+def _ending_at(choices: Sequence[EdgeChoice], variables: Sequence[Literal], places: Collection[int]) -> list[Literal]:
+    pairs = zip(choices, variables, strict=True)
+    return [variable for choice, variable in pairs if choice.head in places or choice.dependent in places]
 
 
 def _solver(time_limit: float) -> cp_model.CpSolver:
@@ -97,6 +112,12 @@ class _Program:
             return True if open_ones is None else next(iter(open_ones), False)
         found = self.model.new_bool_var("")
         self.model.add_bool_or([~found, *open_ones])
+        return found
+
+    def none_of(self, literals: Sequence[Literal]) -> Literal:
+        """A literal that is true at least if all of them are false; the objective makes it false otherwise."""
+        found = self.model.new_bool_var("")
+        self.model.add_bool_or([found, *literals])
         return found
 
     def both(self, first: Literal, second: Literal) -> Literal:

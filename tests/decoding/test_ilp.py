@@ -12,6 +12,7 @@ from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.decoding import graph_program, prediction_from_decoded, with_candidates
 from qdecomp.decoding.choices import EdgeChoice, is_possible, token_kinds
 from qdecomp.decoding.constraints import CONSTRAINTS
+from qdecomp.decoding.coverage import coverage_of
 from qdecomp.decoding.greedy import GreedyDecoder
 from qdecomp.decoding.ilp import IlpDecoder
 from qdecomp.decoding.scores import Scores
@@ -275,3 +276,57 @@ def test_a_graph_that_is_valid_at_once_has_candidates_too() -> None:
     with pytest.raises(DataError, match="candidates need the decoder 'ilp'"):
         with_candidates(GreedyDecoder(), 3)
     assert with_candidates(IlpDecoder(), 3) == IlpDecoder(candidates=3)
+
+
+COVERED = {
+    "small at little cost": ([(2, 3, "span", 0.4)], 1.0, [(2, 3), (3, 4)]),
+    "small at a higher cost": ([(2, 3, "span", 0.2)], 1.0, [(3, 4)]),
+    "no penalty": ([(2, 3, "span", 0.4)], 0.0, [(3, 4)]),
+    "only what is valid": ([(4, 2, "span", 0.4)], 1.0, [(3, 4)]),
+}
+
+
+@pytest.mark.parametrize("name", COVERED)
+def test_a_word_that_is_left_out_costs_the_penalty(name):
+    """The greedy graph is valid and says "red cubes", but not "small"; other words are free."""
+    more, penalty, expected = COVERED[name]
+    found = problem((3, 4, "filter-sub", 0.9), *more)
+    decoded = IlpDecoder(coverage_penalty=penalty).decode(*found.arguments)
+    assert [(edge.head, edge.dependent) for edge in decoded.graph.edges] == expected
+    assert decoded.method == ("ilp" if len(expected) > 1 else "greedy")
+    assert decoded.optimal
+    unsaid = penalty if len(expected) == 1 else 0.0
+    assert decoded.score == pytest.approx(Scores(*found.arguments).log_score(decoded.graph) - unsaid)
+
+
+def test_the_penalty_also_counts_where_the_greedy_graph_is_mended():
+    # Two filters of one step: the more probable one leaves out "small".
+    found = problem((3, 4, "filter-sub", 0.9), (3, 2, "filter-sub", 0.8))
+    (plain,) = IlpDecoder().decode(*found.arguments).graph.edges
+    assert (plain.head, plain.dependent) == (3, 4)
+    (same,) = IlpDecoder(coverage_penalty=0.5).decode(*found.arguments).graph.edges
+    assert (same.head, same.dependent) == (3, 4)
+    found = problem((3, 4, "filter-sub", 0.9), (3, 2, "filter-sub", 0.8), (2, 4, "span", 0.2))
+    decoded = IlpDecoder(coverage_penalty=2.0, candidates=2).decode(*found.arguments)
+    assert [(edge.head, edge.dependent) for edge in decoded.graph.edges] == [(2, 4), (3, 4)]
+    assert decoded.score > decoded.others[0][1]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_graph_is_better_by_score_and_penalty(seed):
+    labels = ("span", "filter-sub")
+    found = random_problem(np.random.default_rng(seed), TOKENS, labels, pairs=4)
+    coverage = coverage_of(TOKENS, 1.5)
+    pairs = [(int(head), int(dependent)) for head, dependent in zip(*np.nonzero(found.edges), strict=True)]
+
+    def score(graph):
+        ends = {place for pair in graph.labels() for place in pair}
+        return scores.log_score(graph) - coverage.cost(ends)
+
+    scores = Scores(*found.arguments)
+    options = [[None, *(EdgeChoice(*pair, label) for label in labels)] for pair in pairs]
+    graphs = (scores.graph_of([choice for choice in row if choice is not None]) for row in product(*options))
+    best = max((score(graph) for graph in graphs if is_valid(graph)), default=-np.inf)
+    decoded = IlpDecoder(coverage_penalty=1.5).decode(*found.arguments)
+    assert decoded.score == pytest.approx(score(decoded.graph))
+    assert decoded.score >= best - 0.01
