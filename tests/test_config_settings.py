@@ -83,7 +83,7 @@ def test_every_setting_is_read(parser: str) -> None:
     ],
 )
 def test_an_unknown_setting_is_an_error_that_names_the_nearest(name: str, nearest: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"there is no setting '{name}'.*nearest is '{nearest}") as error:
+    with pytest.raises(ConfigurationError, match=f"there is no setting '{name}'.*closest is '{nearest}") as error:
         _read("copynet_bert", **{f"settings.{name}": 1})
     assert "\n" not in str(error.value)
     path, field = name.rpartition(".")[::2]
