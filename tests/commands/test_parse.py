@@ -239,10 +239,10 @@ def test_standard_input_that_cannot_be_read_is_one_line() -> None:
         (
             "q.csv",
             "id,text\n1,red cubes\n",
-            "no column question_text or question; found columns: id, text; --column NAME",
+            "no column question_text or question; found columns: id, text; use --column NAME",
         ),
-        ("q.txt", "id,text\n1,red cubes\n", "found columns: id, text; --column NAME"),
-        ("q.csv", "My Question\nred cubes\n", "found columns: My Question; --column NAME"),
+        ("q.txt", "id,text\n1,red cubes\n", "found columns: id, text; use --column NAME"),
+        ("q.csv", "My Question\nred cubes\n", "found columns: My Question; use --column NAME"),
         (
             "q.tsv",
             "id\ttext\n1\tred cubes\n",
@@ -259,7 +259,7 @@ def test_standard_input_that_cannot_be_read_is_one_line() -> None:
         (
             "q.jsonl",
             '{"id": 1, "text": "red cubes"}\n',
-            "the first object has no question_text or question; found fields: id, text; --column NAME",
+            "the first object has no question_text or question; found fields: id, text; use --column NAME",
         ),
     ],
 )
