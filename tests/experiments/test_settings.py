@@ -88,7 +88,7 @@ def test_a_setting_that_the_config_does_not_have(size_file: Callable[..., Path],
     parser = {"config": "training_config/demo.jsonnet", "overrides": {"settings.ecnoder_lr": 1e-4}}
     settings = read_size(str(size_file(parsers={"biaffine": parser})))
     with pytest.raises(
-        DataError, match=r"parsers.biaffine: .*no setting 'ecnoder_lr'.*nearest is 'encoder_lr'"
+        DataError, match=r"parsers.biaffine: .*no setting 'ecnoder_lr'.*closest is 'encoder_lr'"
     ) as caught:
         check_configs(settings, tmp_path)
     assert "\n" not in str(caught.value)
