@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
+from qdecomp.data_structures.conversion import qdmr_to_lf
+from qdecomp.data_structures.lf_em import step_content
 from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.tokenization import tokenize
 from tests.cli_runs import json_lines, run_qdecomp
@@ -30,13 +30,13 @@ TOLD = "1 row failed because of a mistake in qdecomp"
 @pytest.fixture(autouse=True)
 def broken_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """The code fails on one word, in what every command does with a decomposition."""
-    module = sys.modules[to_logical_form.__module__]
-    whole: Callable[[Any], Any] = module.to_logical_step
+    reader: Callable[..., Any] = step_content.read_step
 
     def broken(step: Any) -> Any:
-        return [][1] if step.text == "boom" else whole(step)
+        return [][1] if step.text == "boom" else reader(step)
 
-    monkeypatch.setattr(module, "to_logical_step", broken)
+    for module in (qdmr_to_lf, step_content):
+        monkeypatch.setattr(module, "read_step", broken)
 
 
 @pytest.fixture

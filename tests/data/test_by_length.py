@@ -49,5 +49,5 @@ def test_no_instances_make_no_batch(sampler: BatchSampler) -> None:
 def test_mistakes_are_named(instances: list[Instance]) -> None:
     with pytest.raises(DataError, match="batch_size is 0"):
         ByLengthSampler(0, "question")
-    with pytest.raises(DataError, match="there is no field copy; fields are question"):
+    with pytest.raises(DataError, match="there is no field copy; the fields are question"):
         list(ByLengthSampler(4, "copy").get_batch_indices(instances))

@@ -236,7 +236,7 @@ def plan_warnings(question: str, qdmr: Qdmr) -> tuple[str, ...]:
 
     >>> from qdecomp.data_structures.qdmr import parse_qdmr
     >>> plan = parse_qdmr("return firms ;return #1 that is more than")
-    >>> plan_warnings("Which firms have more staff than Google?", plan)
+    >>> plan_warnings("Which firms have more staff?", plan)
     ("step 2: a comparison with nothing: it ends in 'than'",)
     """
     plan = _plan_of(question, qdmr)

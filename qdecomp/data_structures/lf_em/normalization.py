@@ -11,7 +11,7 @@ from ..operators import OPERATORS, Operator
 from ..qdmr import order_by_references
 from .step_content import StepContent, content_of_step
 
-__all__ = ["NormalizedStep", "normalize", "normalize_steps", "normalized_contents_text"]
+__all__ = ["NormalizedStep", "normalize_steps", "normalized_contents_text"]
 
 _Edges: TypeAlias = frozenset[tuple[str, int]]
 # The fields of NormalizedStep as a plain tuple: one is made for every step of every pair, in half the time.
@@ -34,22 +34,17 @@ class NormalizedStep(NamedTuple):
         return _text((operator.value, properties, edges, words))
 
 
-def normalize(question: str, form: LogicalForm, *, strict: bool = False) -> tuple[NormalizedStep, ...]:
-    """Bring a logical form into the form in which equal meanings are equal values.
+def normalize_steps(question: str, form: LogicalForm, *, strict: bool = False) -> tuple[NormalizedStep, ...]:
+    """Every step with its words normalised, in its original place.
 
     ``strict`` keeps what the published metric overlooks: negation, words next to the references of an aggregate, and
     the difference between "last" and "most".
     """
-    return tuple([_step(node) for node, _ in _normalized(_nodes(question, _contents(form), strict))])
-
-
-def normalize_steps(question: str, form: LogicalForm, *, strict: bool = False) -> tuple[NormalizedStep, ...]:
-    """The first part of :func:`normalize`: every step with its words normalised, in its original place."""
     return tuple([_step(node) for node in _nodes(question, _contents(form), strict)])
 
 
 def normalized_contents_text(question: str, contents: Iterable[StepContent], *, strict: bool = False) -> str:
-    """The steps of :func:`normalize`, separated by semicolons, from the contents of all steps."""
+    """The form in which equal meanings are equal texts, from the contents of all steps."""
     return "; ".join([text for _, text in _normalized(_nodes(question, contents, strict))])
 
 
