@@ -21,6 +21,8 @@ __all__ = [
     "given_archive",
     "given_predictions",
     "is_wanted",
+    "left_out_source",
+    "questions_file",
     "rows_file",
     "systems_of",
     "timed_cells",
@@ -151,8 +153,18 @@ def archive_file(cell: Cell, settings: Settings) -> str:
     return str(given) if given else f"runs/{cell.name}/run/model.tar.gz"
 
 
+def left_out_source(split: str) -> str | None:
+    """The source that a split lacks, if it is such a split."""
+    return split.removeprefix(_WITHOUT) if split.startswith(_WITHOUT) else None
+
+
 def rows_file(split: str, seed: int) -> str:
     """The training rows of a split; each seed draws its own subsets, but rows without a source are always the same."""
-    if split.startswith(_WITHOUT):
-        return f"splits/left_out/{split.removeprefix(_WITHOUT)}/train.csv"
-    return f"splits/seed_{seed}/{split}.csv"
+    source = left_out_source(split)
+    return f"splits/left_out/{source}/train.csv" if source else f"splits/seed_{seed}/{split}.csv"
+
+
+def questions_file(split: str, settings: Settings) -> str:
+    """The development questions for a parser trained on a split: of one without a source, only that source's count."""
+    source = left_out_source(split)
+    return f"splits/questions/{source}/left_out.csv" if source else str(settings.dev)

@@ -49,10 +49,11 @@ def subsets_job(run: tuple[Path, Settings], seed: int) -> None:
 @click.argument("source")
 @click.pass_obj
 def leave_out_job(run: tuple[Path, Settings], source: str) -> None:
-    """Cut the training rows without a source."""
+    """Cut the training rows without a source, and the development questions of it."""
     base, settings = run
-    _say(f"the training rows without {source}")
-    _cut(base, "left_out", "leave-one-out", "--source", source, "--input", str(settings.train))
+    _say(f"the training rows without {source}, and its development questions")
+    for folder, rows in (("left_out", settings.train), ("questions", settings.dev)):
+        _cut(base, folder, "leave-one-out", "--source", source, "--input", str(rows))
 
 
 def _cut(base: Path, folder: str, *arguments: str) -> None:
@@ -89,7 +90,7 @@ def train_job(run: tuple[Path, Settings], parser: str, split: str, seed: int) ->
 @click.argument("name")
 @click.pass_obj
 def predict_job(run: tuple[Path, Settings], system: str, split: str, name: str) -> None:
-    """Predict the decompositions of all development questions."""
+    """Predict the decompositions of the development questions."""
     base, settings = run
     _say(f"predictions of {system} trained on {split}, {name}")
     seed = None if name == "given" else int(name.removeprefix("seed_"))

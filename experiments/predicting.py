@@ -1,4 +1,4 @@
-"""The jobs that use trained parsers: predictions for all development questions, and how long an answer takes."""
+"""The jobs that use trained parsers: predictions for development questions, and how long an answer takes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from .cells import Cell, archive_file, given_predictions
+from .cells import Cell, archive_file, given_predictions, questions_file
 from .settings import Settings
 from .training import run_logged
 
@@ -29,7 +29,8 @@ def predict(cell: Cell, settings: Settings, base: Path) -> None:
             shutil.copyfile(given, temporary)
         else:
             archive = str(base / archive_file(cell, settings))
-            arguments = ["-m", "allennlp", "predict", archive, str(settings.dev), "--output-file", str(temporary)]
+            questions = str(base / questions_file(cell.split, settings))
+            arguments = ["-m", "allennlp", "predict", archive, questions, "--output-file", str(temporary)]
             arguments += [
                 "--silent",
                 "--batch-size",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cells import EXPERIMENTS, Cell, cells_of, is_wanted, rows_file, timed_cells
+from experiments.cells import EXPERIMENTS, Cell, cells_of, is_wanted, questions_file, rows_file, timed_cells
 from experiments.settings import Given, Settings
 from experiments.systems import SYSTEMS
 
@@ -33,6 +33,11 @@ def test_files(settings: Settings) -> None:
     assert cell.predictions == "predictions/biaffine_ilp/train_5/seed_7.jsonl"
     assert rows_file("train_5", 7) == "splits/seed_7/train_5.csv"
     assert rows_file("without_GEO", 7) == rows_file("without_GEO", 8) == "splits/left_out/GEO/train.csv"
+
+
+def test_a_parser_trained_without_a_source_is_asked_only_its_questions(settings: Settings) -> None:
+    assert questions_file("without_GEO", settings) == "splits/questions/GEO/left_out.csv"
+    assert questions_file("train_5", settings) == str(settings.dev)
 
 
 @pytest.mark.parametrize(

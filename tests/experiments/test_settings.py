@@ -29,7 +29,7 @@ def test_every_size_can_be_read(size: str, project_root: Path) -> None:
 def test_the_cpu_size_shows_every_parser_as_many_questions(project_root: Path) -> None:
     data = {name: project_root / "data" / f"{name}.csv" for name in ("train", "dev")}
     parsers = read_size("cpu", training=False, **data).parsers.values()
-    assert {(parser.updates or 0) * (parser.batch_size or 0) for parser in parsers} == {12_800}
+    assert {(parser.updates or 0) * (parser.batch_size or 0) for parser in parsers} == {6_400}
 
 
 def test_settings_survive_their_file(size_file: Callable[..., Path], tmp_path: Path) -> None:
