@@ -10,91 +10,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
-from qdecomp.cluster.partitions import Pool, in_order
-from qdecomp.cluster.pools import pool_of
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 from qdecomp.data_structures.prediction import Prediction, failed_prediction
 from qdecomp.decomposition import Decomposition
-from qdecomp.length_batches import in_length_batches, window_size
-from qdecomp.terminal.processes import ROW_KILLED_WORKERS, in_processes
+from qdecomp.parsing.length_batches import in_length_batches, window_size
+from qdecomp.parsing.parser_source import BUNDLED_NAME, ParserSource, Predict, parser_path, predict_each
+from qdecomp.parsing.remote_parser import predict_on_worker, remote_parser
+from qdecomp.workers.partitions import Pool, in_order
+from qdecomp.workers.pools import pool_of
+from qdecomp.workers.processes import ROW_KILLED_WORKERS, in_processes
 
-__all__ = ["BUNDLED_NAME", "Parser", "ParserSource", "load", "parser_path"]
+__all__ = ["BUNDLED_NAME", "Parser", "load"]
 
 Context = TypeVar("Context")
-
-BUNDLED_NAME = "minilm_break"
-"""The name of the parser that comes with the package."""
-
-Predict = Callable[[Sequence[str]], Sequence[Prediction]]
-
-
-@dataclass(frozen=True, slots=True)
-class ParserSource:
-    """Where a parser is and how it should decode, so that every process can open it."""
-
-    path: Path
-    decoder: str | None = None
-    options: tuple[tuple[str, Any], ...] = ()
-    trust: bool = False
-    """Whether an archive may run the code that it names."""
-    min_confidence: float = 0.0
-
-    def open(self) -> Predict:
-        """Load the parser, with calibrated confidence if it has a calibration; it refuses what is not a question."""
-        from qdecomp.refusals import CarefulParser
-
-        return CarefulParser(self.open_calibrated(), self.min_confidence)
-
-    def open_calibrated(self) -> Predict:
-        """Load the parser, which answers whatever it is asked, with calibrated confidence if it has a calibration."""
-        from qdecomp.decoding.calibration import CalibratedParser
-
-        predict = self.open_as_it_is()
-        calibration = getattr(predict, "calibration", None)
-        return predict if calibration is None else CalibratedParser(predict, calibration)
-
-    def open_as_it_is(self) -> Predict:
-        """Load the parser alone."""
-        from qdecomp.runtime.bundle import is_bundle, read_bundle
-
-        if self.path.suffix == ".json" and self.path.is_file():
-            from qdecomp.consensus_parser import open_consensus
-
-            return open_consensus(self.path, self.decoder, dict(self.options), trust=self.trust)
-        if self.path.is_dir() and is_bundle(self.path):
-            return read_bundle(self.path, self.decoder, **dict(self.options))
-        try:
-            from qdecomp.allennlp_bridge.archive import load_archived_parser
-        except ImportError as error:
-            raise DataError(f"{self.path}: an archive needs AllenNLP's environment, see README ({error})") from None
-        return load_archived_parser(self.path, self.decoder, dict(self.options), trust=self.trust)
-
-    def content(self) -> list[str]:
-        """What the parser consists of, wherever it is: hashes of its files and, for a consensus, of its members."""
-        from qdecomp.files.fingerprint import fingerprint
-
-        found = [fingerprint(self.path)]
-        if self.path.suffix == ".json" and self.path.is_file():
-            from qdecomp.consensus_parser import member_paths
-
-            found.extend(each for path in member_paths(self.path) for each in ParserSource(path).content())
-        return found
-
-    def depends_on_batches(self) -> bool:
-        """Whether the last digits of an answer depend on which questions are parsed together: not in a bundle."""
-        from qdecomp.runtime.bundle import is_bundle
-
-        if self.path.suffix == ".json" and self.path.is_file():
-            from qdecomp.consensus_parser import member_paths
-
-            return any(ParserSource(path).depends_on_batches() for path in member_paths(self.path))
-        return not (self.path.is_dir() and is_bundle(self.path))
 
 
 class Parser:
@@ -103,7 +35,7 @@ class Parser:
     def __init__(self, name: str, predict: Predict, source: ParserSource | None = None) -> None:
         """``source`` is what ``predict`` was loaded from, if other processes should help."""
         self.name = name
-        self._predict = partial(_predict_each, predict)
+        self._predict = partial(predict_each, predict)
         self._source = source
 
     def __repr__(self) -> str:
@@ -189,14 +121,12 @@ class Parser:
     def _answers(
         self, processes: int, pool: Pool | None, batches: Iterator[list[str]]
     ) -> Iterator[Sequence[Prediction]]:
-        if pool is not None:
-            from qdecomp.bulk_parsing import predict_on_worker, remote_parser
-
-            work = partial(predict_on_worker, remote_parser(self))
-            return in_order(pool, work, batches, lambda question: failed_prediction(ROW_KILLED_WORKERS))
-        if processes == 1:
+        if pool is None and processes == 1:
             return map(self._predict, batches)
-        return in_processes(partial(_predict_elsewhere, self.required_source()), batches, processes)
+        work = partial(predict_on_worker, remote_parser(self.required_source()))
+        if pool is None:
+            return in_processes(work, batches, processes)
+        return in_order(pool, work, batches, lambda question: failed_prediction(ROW_KILLED_WORKERS))
 
 
 def _with_contexts(
@@ -211,37 +141,6 @@ def _with_contexts(
     return ((Decomposition(question, prediction), context) for (question, context), prediction in found)
 
 
-@lru_cache(maxsize=1)
-def _opened(source: ParserSource) -> Predict:
-    return source.open()
-
-
-def _predict_elsewhere(source: ParserSource, batch: Sequence[str]) -> Sequence[Prediction]:
-    """Predict in a process of a pool, which keeps the parser that it loaded last."""
-    return _predict_each(_opened(source), batch)
-
-
-def _predict_each(predict: Predict, batch: Sequence[str]) -> Sequence[Prediction]:
-    """Predict a batch; if the code fails on a question, that is its error, and the others get their answers."""
-    try:
-        with as_row_errors():
-            return predict(batch)
-    except OurMistakeError as mistake:
-        if len(batch) == 1:
-            return [failed_prediction(mistake)]
-    return [prediction for question in batch for prediction in _predict_each(predict, [question])]
-
-
-def parser_path(source: str | Path, relative_to: Path | None = None) -> Path:
-    """Where a parser is, by its name or path, which may be relative to a folder; if there is none, an error."""
-    from qdecomp.runtime.bundle import BUNDLED
-
-    path = BUNDLED if source == BUNDLED_NAME else (relative_to or Path()) / Path(source).expanduser()
-    if not path.exists():
-        raise DataError(f"there is no parser {str(source)!r}; give {BUNDLED_NAME}, a folder or a model.tar.gz")
-    return path
-
-
 def load(
     source: str | Path = BUNDLED_NAME,
     *,
@@ -253,7 +152,7 @@ def load(
 ) -> Parser:
     """Load a parser: the bundled one, one from a folder or an AllenNLP archive (``model.tar.gz``), or a consensus.
 
-    A consensus is a JSON file that names parsers and their weights, see :mod:`qdecomp.consensus_parser`.
+    A consensus is a JSON file that names parsers and their weights, see :mod:`qdecomp.parsing.consensus_parser`.
 
     ``decoder`` is for graph parsers: ``greedy``, ``greedy_valid`` (without edges that contradict better ones), or
     ``ilp`` (the best valid graph) with its options ``time_limit``, in seconds, and ``coverage_penalty``. A parser that

@@ -33,7 +33,7 @@ from qdecomp.decoding.calibration import (
     reliability_bins,
 )
 from qdecomp.evaluation.predictions import read_gold
-from qdecomp.parser import ParserSource, parser_path
+from qdecomp.parsing.parser_source import ParserSource, parser_path
 from qdecomp.runtime.bundle import is_bundle, read_config, write_config
 from qdecomp.terminal.progress import progress
 

@@ -89,7 +89,7 @@ class Run:
 
 def kill_a_worker(cluster: DaskCluster) -> None:
     """End one of the workers without warning."""
-    from qdecomp.cluster.dask_pool import connect
+    from qdecomp.workers.dask_pool import connect
 
     client = connect(cluster.address, 60)
     try:

@@ -41,7 +41,7 @@ def modules() -> dict[str, Path]:
 def package_of(module: str, folders: frozenset[str]) -> str:
     """The package of a module: its folder.
 
-    >>> package_of("qdecomp.files.resumable", frozenset({"qdecomp", "qdecomp.files"}))
+    >>> package_of("qdecomp.files.records.resumable", frozenset({"qdecomp", "qdecomp.files"}))
     'files'
     """
     if module in _STANDALONE_MODULES:

@@ -31,9 +31,9 @@ from qdecomp.data_structures.lf_em import normalized_text
 from qdecomp.data_structures.prediction import Prediction
 from qdecomp.decomposition import Decomposition
 from qdecomp.files import source_of, write_text_atomically
-from qdecomp.files.joined_predictions import join_predictions
-from qdecomp.files.question_files import read_questions
-from qdecomp.files.question_lines import QuestionRow
+from qdecomp.files.readers.joined_predictions import join_predictions
+from qdecomp.files.readers.question_files import read_questions
+from qdecomp.files.readers.question_lines import QuestionRow
 from qdecomp.parser import BUNDLED_NAME
 
 _WORDS = re.compile(r"[^\W_]+")

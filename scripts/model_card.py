@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files.break_csv import iterate_break_csv
+from qdecomp.files.readers.break_csv import iterate_break_csv
 from qdecomp.runtime.bundle import BUNDLED, CARD, read_config, write_config
 from qdecomp.runtime.bundle_config import BundleConfig, GraphConfig, WriterConfig
 

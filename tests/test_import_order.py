@@ -12,10 +12,15 @@ _ALIGNMENT = {*_LEXICON, "data_structures.alignment"}
 _CONVERSION = {*_ALIGNMENT, "data_structures.conversion", "data_structures.reading"}
 _LF_EM = {*_CONVERSION, "data_structures.lf_em"}
 _DATA_STRUCTURES = {*_LF_EM, "data_structures.prediction"}
-_FILES = {*_DATA_STRUCTURES, "terminal", "files"}
+_WRITING = {*_VALUES, "files.writing"}
+_STORAGE = {*_WRITING, "files.storage"}
+_READERS = {*_STORAGE, *_DATA_STRUCTURES, "files.row_store", "files.readers"}
+_RECORDS = {*_READERS, "files.records"}
+_CONVERTING = {*_RECORDS, "terminal", "workers", "files.converting"}
+_FILES = {*_CONVERTING, "files.model_files", "files"}
 _METRICS = {"evaluation.metrics", "evaluation.metrics.norm_em", "evaluation.metrics.lf_eq"}
-_NETWORKS = {*_FILES, "data", "modules"}
-_PARSERS = {*_NETWORKS, "decoding", "training", "models", "predictors"}
+_MODELS = {*_FILES, "decoding", "data", "modules", "training"}
+_PARSING = {*_MODELS, "models", "predictors", "allennlp_bridge", "runtime", "parsing"}
 
 # A package (a folder of qdecomp) and all packages that it may import.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -27,8 +32,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data_structures.lf_em": _CONVERSION,
     "data_structures.prediction": _LF_EM,
     "terminal": set(),
-    "files": _DATA_STRUCTURES | {"terminal"},
-    "cluster": _FILES,
+    "workers": _VALUES | {"terminal"},
+    "files.writing": _VALUES,
+    "files.storage": _WRITING,
+    "files.row_store": _WRITING,
+    "files.readers": _READERS - {"files.readers"},
+    "files.records": _READERS,
+    "files.converting": _RECORDS | {"terminal", "workers"},
+    "files.model_files": _VALUES,
+    "files": _READERS,
     "decoding": _DATA_STRUCTURES,
     "runtime": _FILES | {"decoding"},
     "visualization": _DATA_STRUCTURES,
@@ -38,18 +50,20 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluation.metrics.lf_eq": _FILES | {"evaluation.metrics"},
     "evaluation": _FILES | _METRICS,
     "evaluation.report": _FILES | _METRICS | {"evaluation", "visualization"},
+    "modules": _VALUES | {"decoding", "files.model_files"},
     "data": _FILES,
-    "modules": _FILES | {"data", "decoding"},
     "training": _DATA_STRUCTURES,
-    "models": _NETWORKS | {"decoding", "training"},
+    "models": _MODELS,
     "predictors": _FILES | {"decoding"},
-    "allennlp_bridge": _PARSERS | {"runtime"},
-    "top": _FILES | {"cluster", "decoding", "runtime", "visualization", "planning", "allennlp_bridge"},
-    "integrations": _DATA_STRUCTURES | {"files", "planning", "top"},
-    "service": _FILES | _METRICS | {"evaluation", "visualization", "planning", "top"},
+    "allennlp_bridge": _MODELS | {"models", "predictors", "runtime"},
+    "parsing": _PARSING - {"parsing"},
+    "top": _PARSING | {"visualization", "planning"},
+    "bulk": _FILES | {"decoding", "parsing", "top"},
+    "integrations": _DATA_STRUCTURES | {"planning", "top"},
+    "service": _FILES | _METRICS | {"evaluation", "visualization", "planning", "parsing", "top"},
     "commands": _FILES
     | _METRICS
-    | {"cluster", "evaluation", "evaluation.report", "visualization", "planning", "top", "decoding", "service"},
+    | {"evaluation", "evaluation.report", "visualization", "planning", "top", "bulk", "decoding", "service"},
     "cli": {"data_structures", "terminal", "commands"},
 }
 

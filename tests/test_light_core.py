@@ -27,7 +27,8 @@ def test_no_module_of_the_core_loads_what_only_parsers_need() -> None:
     loaded = modules_after(
         """
 import importlib, pkgutil
-for name in ("data_structures", "terminal", "files", "evaluation", "decoding", "runtime", "visualization", "commands"):
+names = "data_structures terminal workers files evaluation decoding runtime visualization bulk commands"
+for name in names.split():
     if importlib.util.find_spec(f"qdecomp.{name}"):
         package = importlib.import_module(f"qdecomp.{name}")
         for module in pkgutil.walk_packages(package.__path__, f"qdecomp.{name}."):

@@ -13,7 +13,7 @@ from allennlp.models.model import Model
 from qdecomp.data.word_piece_indexer import MAX_PIECES
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import special_tokens_of
-from qdecomp.files.pretrained import encoder_path
+from qdecomp.files.model_files.pretrained import encoder_path
 from qdecomp.models.biaffine_graph_parser import BiaffineGraphParser
 from qdecomp.models.copynet_bert import CopyNetBert
 from qdecomp.runtime.bundle_config import BundleConfig, GraphConfig, WriterConfig

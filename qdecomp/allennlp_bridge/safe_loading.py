@@ -22,7 +22,7 @@ from allennlp.models import archival
 from allennlp.models.archival import CONFIG_NAME, Archive
 
 from qdecomp.data_structures.errors import DataError, QDecompError
-from qdecomp.files.archives import unpacked
+from qdecomp.files.model_files.archives import unpacked
 from qdecomp.predictors.question_decomposition import PREDICTOR
 from qdecomp.predictors.record_serializer import RECORD_SERIALIZER
 

@@ -18,8 +18,8 @@ from .part_options import PART_ROWS_OPTION, require_folder
 
 if TYPE_CHECKING:
     from qdecomp.data_structures.prediction import Prediction
-    from qdecomp.files.joined_predictions import JoinedPredictions, JoinedQuestion
-    from qdecomp.files.record_lines import RecordLine
+    from qdecomp.files.readers.joined_predictions import JoinedPredictions, JoinedQuestion
+    from qdecomp.files.records.record_lines import RecordLine
 
 __all__ = ["command"]
 
@@ -77,12 +77,12 @@ def command(
     system. The answer is the best candidate of the strongest group. With --learn-weights, the command prints the
     weights that make most answers right; with --output, it also uses them.
     """
-    from qdecomp.bulk_combining import consensus_lines
-    from qdecomp.cluster import on_cluster
+    from qdecomp.bulk.bulk_combining import consensus_lines
     from qdecomp.decoding.consensus import check_weights
     from qdecomp.files import require_other_files
-    from qdecomp.files.joined_predictions import join_predictions
-    from qdecomp.files.rows_by_id import RowsById
+    from qdecomp.files.readers.joined_predictions import join_predictions
+    from qdecomp.files.row_store.rows_by_id import RowsById
+    from qdecomp.workers import on_cluster
 
     paths = (*predictions, *more_predictions)
     require_one_way(processes if processes > 1 else None, cluster)
@@ -124,15 +124,15 @@ def _weights_of(text: str | None, systems: int) -> list[float]:
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:
-    from qdecomp.files.break_csv import iterate_break_csv
+    from qdecomp.files.readers.break_csv import iterate_break_csv
 
     return ((row.question_id, row.question) for row in iterate_break_csv(path))
 
 
 def _learned(joined: JoinedPredictions, gold_path: Path) -> Sequence[float]:
     from qdecomp.decoding.consensus import learn_weights
-    from qdecomp.files.break_csv import iterate_break_csv
-    from qdecomp.files.rows_by_id import RowsById
+    from qdecomp.files.readers.break_csv import iterate_break_csv
+    from qdecomp.files.row_store.rows_by_id import RowsById
 
     rows = ((row.question_id, row.decomposition) for row in iterate_break_csv(gold_path))
     golds = RowsById((question_id, gold) for question_id, gold in rows if gold)
@@ -158,8 +158,8 @@ class _Lines(Protocol):
 def _write(
     joined: JoinedPredictions, settings: str, lines: _Lines, path: str, overwrite: bool, part_rows: int | None
 ) -> int:
-    from qdecomp.bulk_combining import CombiningOutcome, consensus_key
-    from qdecomp.files.record_output import resume_records
+    from qdecomp.bulk.bulk_combining import CombiningOutcome, consensus_key
+    from qdecomp.files.records.record_output import resume_records
     from qdecomp.terminal.progress import progress
 
     failed = 0

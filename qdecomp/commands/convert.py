@@ -17,7 +17,7 @@ from .part_options import PART_ROWS_OPTION, require_folder
 from .row_mistakes import tell_mistakes
 
 if TYPE_CHECKING:
-    from qdecomp.files.bulk_conversion import ConversionSummary, SourceCounts
+    from qdecomp.files.converting.bulk_conversion import ConversionSummary, SourceCounts
     from qdecomp.terminal.tables import Table
 
 __all__ = ["command"]
@@ -69,11 +69,11 @@ def command(
     it again with the same input and options to resume it. Graphs are also kept in the cache folder (QDECOMP_CACHE),
     where training finds them.
     """
-    from qdecomp.cluster import on_cluster
     from qdecomp.data_structures.errors import DataError
     from qdecomp.data_structures.special_tokens import PRESETS
-    from qdecomp.files.bulk_conversion import convert_file
-    from qdecomp.files.conversion_cache import ConversionCache
+    from qdecomp.files.converting.bulk_conversion import convert_file
+    from qdecomp.files.converting.conversion_cache import ConversionCache
+    from qdecomp.workers import on_cluster
 
     require_one_way(processes, cluster)
     require_folder(output_path, part_rows)
@@ -99,7 +99,7 @@ def command(
 
 
 def _write_figures(summary: ConversionSummary, path: Path) -> None:
-    from qdecomp.files.bulk_conversion import conversion_summary_to_json
+    from qdecomp.files.converting.bulk_conversion import conversion_summary_to_json
 
     with write_text_atomically(path) as stream:
         json.dump(conversion_summary_to_json(summary), stream, ensure_ascii=False, indent=1)

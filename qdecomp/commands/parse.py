@@ -22,11 +22,11 @@ from .part_options import PART_ROWS_OPTION, require_folder
 from .row_mistakes import tell_mistakes
 
 if TYPE_CHECKING:
-    from qdecomp.bulk_parsing import ParsingOutcome
-    from qdecomp.files.question_lines import QuestionRow
-    from qdecomp.files.record_lines import RecordLine
+    from qdecomp.bulk.bulk_parsing import ParsingOutcome
+    from qdecomp.files.readers.question_lines import QuestionRow
+    from qdecomp.files.records.record_lines import RecordLine
     from qdecomp.parser import Parser
-    from qdecomp.terminal.processes import Spread
+    from qdecomp.workers.processes import Spread
 
 __all__ = ["command"]
 
@@ -110,7 +110,7 @@ class _ParseOptions(ParserOptions):
 
     def with_piped_input(self) -> _ParseOptions:
         """The options with standard input as the file, if nothing else is to be parsed and something is piped in."""
-        from qdecomp.files.question_files import STANDARD_INPUT, something_is_piped_in
+        from qdecomp.files.readers.question_files import STANDARD_INPUT, something_is_piped_in
 
         if self.questions or self.input_path is not None or not something_is_piped_in():
             return self
@@ -119,8 +119,8 @@ class _ParseOptions(ParserOptions):
     def check(self) -> None:
         """Raise if options contradict each other, or if the output would overwrite what is read."""
         from qdecomp.files import require_other_files
-        from qdecomp.files.part_folders import is_folder_output
-        from qdecomp.files.question_files import STANDARD_INPUT
+        from qdecomp.files.readers.question_files import STANDARD_INPUT
+        from qdecomp.files.storage.part_folders import is_folder_output
 
         has_file = self.input_path is not None
         if bool(self.questions) == has_file:
@@ -156,8 +156,8 @@ class _ParseOptions(ParserOptions):
 
     def parse_file(self, path: Path) -> _Counts:
         """Give a record for every question of a file."""
-        from qdecomp.cluster import on_cluster
-        from qdecomp.files.question_files import read_questions
+        from qdecomp.files.readers.question_files import read_questions
+        from qdecomp.workers import on_cluster
 
         rows = read_questions(path, self.column)
         parser = self.load()
@@ -195,7 +195,7 @@ class _FileRun:
 
     def print(self, rows: Sequence[QuestionRow]) -> None:
         """Print a record for each row."""
-        from qdecomp.bulk_parsing import ParsingOutcome, question_records
+        from qdecomp.bulk.bulk_parsing import ParsingOutcome, question_records
 
         for record in question_records(self.parser, rows, self.batch_size, self._processes_for(len(rows))):
             self._count(ParsingOutcome.of(record))
@@ -203,8 +203,8 @@ class _FileRun:
 
     def write(self, rows: Sequence[QuestionRow], path: str, anew: bool, part_rows: int | None) -> None:
         """Write a record for each row, or for those that an earlier run did not reach."""
-        from qdecomp.bulk_parsing import ParsingOutcome, question_key
-        from qdecomp.files.record_output import resume_records
+        from qdecomp.bulk.bulk_parsing import ParsingOutcome, question_key
+        from qdecomp.files.records.record_output import resume_records
         from qdecomp.terminal.progress import progress
 
         def count(record: Mapping[str, Any]) -> None:
@@ -230,7 +230,7 @@ class _FileRun:
         self.mistakes += outcome.is_mistake
 
     def _lines(self, rows: Iterable[QuestionRow], count: int) -> Iterator[RecordLine]:
-        from qdecomp.bulk_parsing import question_lines
+        from qdecomp.bulk.bulk_parsing import question_lines
 
         processes = self._processes_for(count)
         return question_lines(self.parser, rows, self.settings, self.batch_size, processes, self.spread)

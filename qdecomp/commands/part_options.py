@@ -16,7 +16,7 @@ PART_ROWS_OPTION = click.option(
 
 def require_folder(output: str | None, part_rows: int | None) -> None:
     """Raise if ``--part-rows`` is given without a folder."""
-    from qdecomp.files.part_folders import is_folder_output
+    from qdecomp.files.storage.part_folders import is_folder_output
 
     if part_rows is not None and (output is None or not is_folder_output(output)):
         raise click.UsageError("--part-rows only works with a folder: end the name of --output with a slash")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qdecomp.data_structures.reading import Reading
     from qdecomp.evaluation.predictions import RowProblem
     from qdecomp.files import BreakExample
-    from qdecomp.files.file_rows import FileRow
+    from qdecomp.files.readers.file_rows import FileRow
     from qdecomp.visualization import PageItem
 
 __all__ = ["command"]
@@ -72,7 +72,7 @@ class _Record:
 
 def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[RowProblem]]:
     from qdecomp.evaluation.predictions import ProblemKind, RowProblem
-    from qdecomp.files.file_rows import json_rows
+    from qdecomp.files.readers.file_rows import json_rows
 
     records: list[_Record] = []
     problems: list[RowProblem] = []

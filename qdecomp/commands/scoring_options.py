@@ -84,7 +84,7 @@ class ScoringOptions:
         write: Callable[[str], object] | None = None,
     ) -> Evaluation:
         """Score what was read, as :func:`~qdecomp.evaluation.scoring.evaluate` does."""
-        from qdecomp.cluster import on_cluster
+        from qdecomp.workers import on_cluster
 
         # Workers have other working folders.
         annotations, cache = (path and path.resolve() for path in (self.annotations, self.annotation_cache))

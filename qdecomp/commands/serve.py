@@ -63,7 +63,7 @@ def command(source: str, host: str, port: int, workers: int, **settings: Any) ->
     It stores nothing and logs no questions. It has no passwords and no encryption: put a reverse proxy in front of it
     before you open it to a network. On SIGTERM it answers the requests that it has accepted, then stops.
     """
-    from qdecomp.files.extras import missing_extra
+    from qdecomp.data_structures.errors import missing_extra
 
     # The matrix products for a question are too small for several threads, which would only wait for each other. The
     # libraries read this when they are loaded.

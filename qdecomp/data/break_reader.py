@@ -17,8 +17,8 @@ from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.data_structures.tokenization import question_words
 from qdecomp.files import BreakExample, open_text, read_break_csv, read_json_lines
-from qdecomp.files.conversion_cache import ConversionCache
-from qdecomp.files.file_rows import FileKind, kind_by_name
+from qdecomp.files.converting.conversion_cache import ConversionCache
+from qdecomp.files.readers.file_rows import FileKind, kind_by_name
 
 from .pos_tagging import pos_tags
 from .word_piece_indexer import WordPieceIndexer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qdecomp.files.pretrained import load_spacy
+from qdecomp.files.model_files.pretrained import load_spacy
 
 __all__ = ["pos_tags"]
 

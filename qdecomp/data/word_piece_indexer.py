@@ -11,8 +11,7 @@ from allennlp.data.tokenizers import Token
 from allennlp.data.vocabulary import Vocabulary
 
 from qdecomp.data_structures.special_tokens import special_tokens_of
-
-from .encoder_pieces import EncoderPieces
+from qdecomp.files.model_files.encoder_pieces import EncoderPieces
 
 __all__ = ["MAX_PIECES", "NO_WORD", "WordPieceIndexer"]
 
@@ -27,8 +26,8 @@ MAX_PIECES = 512
 class WordPieceIndexer(TokenIndexer):
     """Pieces of each word; for BERT, in the order ``[CLS]`` question ``[SEP]`` special tokens ``[SEP]``.
 
-    ``encoder`` is a name for :func:`qdecomp.files.pretrained.encoder_path`. ``special_tokens`` are named as for
-    :func:`~qdecomp.data_structures.special_tokens.special_tokens_of`. They go through the encoder with every
+    ``encoder`` is a name for :func:`qdecomp.files.model_files.pretrained.encoder_path`. ``special_tokens`` are named
+    as for :func:`~qdecomp.data_structures.special_tokens.special_tokens_of`. They go through the encoder with every
     question; without them, only the question does.
 
     The tensors are, for each piece: ``ids``, ``types`` (1 for special tokens), ``mask``, and ``words``, the number of

@@ -14,6 +14,7 @@ __all__ = [
     "QDecompError",
     "QdmrSyntaxError",
     "StepError",
+    "missing_extra",
     "require_text",
 ]
 
@@ -24,6 +25,16 @@ class QDecompError(Exception):
 
 class DataError(QDecompError):
     """A file, a row or an option cannot be used; the message says which one and what to do."""
+
+
+def missing_extra(what: str, extra: str) -> DataError:
+    """The error for something that needs an extra which is not installed; it says how to install it.
+
+    >>> print(missing_extra("the bundled parser", "parser"))
+    the bundled parser needs more packages: pip install 'qdecomp[parser]' (in a clone: pip install '.[parser]')
+    """
+    install = f"pip install 'qdecomp[{extra}]' (in a clone: pip install '.[{extra}]')"
+    return DataError(f"{what} needs more packages: {install}")
 
 
 def require_text(value: object, what: str) -> None:

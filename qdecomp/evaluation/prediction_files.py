@@ -9,8 +9,8 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import open_text
-from qdecomp.files.csv_rows import CsvRow, read_table
-from qdecomp.files.file_rows import FileKind, FileRow, json_rows, kind_by_name
+from qdecomp.files.readers.csv_rows import CsvRow, read_table
+from qdecomp.files.readers.file_rows import FileKind, FileRow, json_rows, kind_by_name
 
 from .row_problems import ProblemKind, RowProblem
 

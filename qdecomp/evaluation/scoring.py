@@ -11,8 +11,8 @@ from typing import Protocol, TypeAlias
 
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors, is_mistake
 from qdecomp.files import BreakExample
-from qdecomp.terminal.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 from qdecomp.terminal.progress import progress
+from qdecomp.workers.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 
 from .metrics.metric_table import (
     DEFAULT_METRICS,

@@ -1,9 +1,9 @@
 """Reading and writing files: Break's CSV, questions, JSON lines; output that is complete or not there."""
 
-from .atomic import require_replaceable_folder, write_folder_atomically, write_text_atomically
-from .break_csv import BreakExample, read_break_csv, source_of
-from .other_files import require_other_files
-from .text_files import open_text, read_json_lines, text_suffix, try_json_lines
+from .readers.break_csv import BreakExample, read_break_csv, source_of
+from .readers.text_files import open_text, read_json_lines, text_suffix, try_json_lines
+from .storage.other_files import require_other_files
+from .writing.atomic import require_replaceable_folder, write_folder_atomically, write_text_atomically
 
 __all__ = [
     "BreakExample",

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from qdecomp.data_structures.errors import missing_extra
 from qdecomp.decomposition import Decomposition
-from qdecomp.files.extras import missing_extra
 from qdecomp.integrations.steps import DecomposesQuestions, names_itself, parser_or_bundled
 from qdecomp.planning.running import PlanRun
 from qdecomp.planning.sub_questions import SubQuestion

@@ -7,9 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.errors import DataError, missing_extra
 from qdecomp.decomposition import Decomposition
-from qdecomp.files.extras import missing_extra
 from qdecomp.integrations.steps import DecomposesQuestions, names_itself, parser_or_bundled, standalone_questions
 from qdecomp.planning.answer_values import as_text
 from qdecomp.planning.running import PlanRun

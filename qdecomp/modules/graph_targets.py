@@ -1,10 +1,11 @@
-"""Turns gold edges, which readers give as lists of pairs, into the matrices that losses need."""
+"""Turns gold edges, which readers give as lists of pairs, into the matrices that losses need.
+
+Rows of an edge list are (head, dependent, label); those with numbers below 0 are padding.
+"""
 
 from __future__ import annotations
 
 import torch
-
-from qdecomp.data.edges_field import NO_EDGE
 
 __all__ = ["edge_matrix", "label_matrix", "pair_mask"]
 
@@ -32,5 +33,5 @@ def pair_mask(mask: torch.Tensor) -> torch.Tensor:
 
 def _places(edges: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows that are edges and not padding, with the index of their question."""
-    batch, row = (edges[..., 0] != NO_EDGE).nonzero(as_tuple=True)
+    batch, row = (edges[..., 0] >= 0).nonzero(as_tuple=True)
     return batch, edges[batch, row]

@@ -12,7 +12,7 @@ from allennlp.predictors import Predictor
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_to_record
 from qdecomp.decoding import DecoderSettings
-from qdecomp.files.question_lines import QuestionLines, QuestionRow, question_from_json
+from qdecomp.files.readers.question_lines import QuestionLines, QuestionRow, question_from_json
 
 from .record_serializer import record_line
 
@@ -33,7 +33,7 @@ _FAILURES = (QDecompError, RuntimeError, MemoryError)
 class QuestionDecompositionPredictor(Predictor):
     """Reads questions as plain text (one per line), JSON lines or Break's CSV, and writes prediction records.
 
-    The format is recognised from the lines themselves, see :class:`~qdecomp.files.question_lines.QuestionLines`. A
+    The format is recognised from the lines themselves, see :mod:`qdecomp.files.readers.question_lines`. A
     question that cannot be parsed gives a record that says why.
 
     ``decoder`` replaces the model's, for a model that predicts graphs: ``--predictor-args '{"decoder": "ilp"}'`` or

@@ -8,7 +8,7 @@ from allennlp.data import DataLoader
 from allennlp.evaluation.serializers.serializers import Serializer
 
 from qdecomp.data_structures.prediction import prediction_to_record
-from qdecomp.files.output_stream import UNENCODABLE
+from qdecomp.files.writing.output_stream import UNENCODABLE
 
 __all__ = ["RECORD_SERIALIZER", "RecordSerializer", "record_line"]
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from qdecomp.data_structures.errors import DataError
-from qdecomp.files.extras import missing_extra
+from qdecomp.data_structures.errors import DataError, missing_extra
 
 __all__ = ["Array", "ByteRows", "from_bytes", "read_weights", "to_bytes", "write_weights"]
 

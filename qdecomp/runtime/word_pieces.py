@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from qdecomp.data_structures.errors import DataError
-from qdecomp.files.extras import missing_extra
+from qdecomp.data_structures.errors import DataError, missing_extra
 
 __all__ = ["PieceIds", "WordPieces"]
 

@@ -15,7 +15,7 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.parser import parser_path
+from qdecomp.parsing.parser_source import parser_path
 
 from .app import create_app
 from .engine import open_parser

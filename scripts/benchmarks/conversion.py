@@ -144,7 +144,7 @@ def measure_file(path: Path, special_tokens: str, processes: int) -> dict[str, A
     from joblib.externals.loky import get_reusable_executor
 
     from qdecomp.data_structures.special_tokens import PRESETS
-    from qdecomp.files.bulk_conversion import convert_file
+    from qdecomp.files.converting.bulk_conversion import convert_file
 
     with tempfile.TemporaryDirectory() as folder, clock() as measured:
         output = Path(folder) / "graphs.jsonl"

@@ -97,7 +97,7 @@ def _theirs(ours: Contestant, encoder: str, embedding_dim: int, batch_size: int)
     from allennlp.modules.token_embedders import PretrainedTransformerMismatchedEmbedder
     from allennlp_models.generation import CopyNetDatasetReader, CopyNetSeq2Seq
 
-    from qdecomp.files.pretrained import encoder_path
+    from qdecomp.files.model_files.pretrained import encoder_path
 
     folder = encoder_path(encoder)
     reader = CopyNetDatasetReader(

@@ -38,7 +38,7 @@ from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.decomposition import Decomposition
 from qdecomp.evaluation.predictions import read_gold, read_predictions
 from qdecomp.files import read_break_csv, try_json_lines
-from qdecomp.files.question_files import read_questions
+from qdecomp.files.readers.question_files import read_questions
 from qdecomp.parser import Parser, load
 from qdecomp.visualization import PageItem, decomposition_html, graph_svg, graph_text, page_html, steps_svg
 

@@ -17,8 +17,8 @@ from qdecomp.data.seq2seq_reader import BreakSeq2SeqReader
 from qdecomp.data.word_piece_indexer import WordPieceIndexer
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
-from qdecomp.files.break_csv import BreakExample
-from tests.files.test_csv_rows import forty_rows
+from qdecomp.files.readers.break_csv import BreakExample
+from tests.files.readers.test_csv_rows import forty_rows
 
 READERS = (BreakGraphReader, BreakSeq2SeqReader, BreakMultitaskReader)
 TARGETS = {BreakGraphReader: {"graph"}, BreakSeq2SeqReader: {"copy"}, BreakMultitaskReader: {"copy", "graph"}}

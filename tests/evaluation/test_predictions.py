@@ -14,8 +14,8 @@ from qdecomp.evaluation.predictions import (
     read_gold,
     read_predictions,
 )
-from qdecomp.files.csv_rows import NOT_CLOSED
-from tests.files.test_csv_rows import forty_rows
+from qdecomp.files.readers.csv_rows import NOT_CLOSED
+from tests.files.readers.test_csv_rows import forty_rows
 
 GOLD = """question_id,question_text,decomposition,operators,split
 ATIS_dev_1,show flights to oslo,return flights ;return #1 to oslo,,dev

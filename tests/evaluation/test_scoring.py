@@ -6,7 +6,7 @@ import pytest
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics.metric_table import Metric, MetricResult
 from qdecomp.evaluation.scoring import choose_metrics, evaluate, field_name
-from qdecomp.terminal.processes import ROW_KILLED_WORKERS
+from qdecomp.workers.processes import ROW_KILLED_WORKERS
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_text
 from qdecomp.parser import Parser
-from qdecomp.refusals import CarefulParser
+from qdecomp.parsing.careful_parser import CarefulParser
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient

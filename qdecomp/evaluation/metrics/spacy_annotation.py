@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from qdecomp.files.pretrained import load_spacy
+from qdecomp.files.model_files.pretrained import load_spacy
 
 from .annotation import MissingAnnotationError, StepAnnotation, Token, read_annotations, write_annotations
 from .break_text import REFERENCE

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from qdecomp.data_structures.errors import missing_extra
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.data_structures.operators import Operator
-from qdecomp.files.extras import missing_extra
 from qdecomp.terminal.tables import Table
 from qdecomp.version import VERSION
 from qdecomp.visualization.page_scripts import content_policy, page_script

@@ -1,0 +1,1 @@
+"""The files of trained models: archives, their fingerprints, and pretrained encoders by name."""

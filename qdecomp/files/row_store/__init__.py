@@ -1,0 +1,1 @@
+"""Any number of rows in bounded memory, in order or by their ids."""

@@ -1,0 +1,103 @@
+"""Where a parser is and how it is opened: the bundled one, a folder, an AllenNLP archive or a consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+from qdecomp.data_structures.prediction import Prediction, failed_prediction
+
+__all__ = ["BUNDLED_NAME", "ParserSource", "Predict", "parser_path", "predict_each"]
+
+BUNDLED_NAME = "minilm_break"
+"""The name of the parser that comes with the package."""
+
+Predict = Callable[[Sequence[str]], Sequence[Prediction]]
+
+
+@dataclass(frozen=True, slots=True)
+class ParserSource:
+    """Where a parser is and how it should decode, so that every process can open it."""
+
+    path: Path
+    decoder: str | None = None
+    options: tuple[tuple[str, Any], ...] = ()
+    trust: bool = False
+    """Whether an archive may run the code that it names."""
+    min_confidence: float = 0.0
+
+    def open(self) -> Predict:
+        """Load the parser, with calibrated confidence if it has a calibration; it refuses what is not a question."""
+        from qdecomp.parsing.careful_parser import CarefulParser
+
+        return CarefulParser(self.open_calibrated(), self.min_confidence)
+
+    def open_calibrated(self) -> Predict:
+        """Load the parser, which answers whatever it is asked, with calibrated confidence if it has a calibration."""
+        from qdecomp.decoding.calibration import CalibratedParser
+
+        predict = self.open_as_it_is()
+        calibration = getattr(predict, "calibration", None)
+        return predict if calibration is None else CalibratedParser(predict, calibration)
+
+    def open_as_it_is(self) -> Predict:
+        """Load the parser alone."""
+        from qdecomp.runtime.bundle import is_bundle, read_bundle
+
+        if self.path.suffix == ".json" and self.path.is_file():
+            from qdecomp.parsing.consensus_parser import open_consensus
+
+            return open_consensus(self.path, self.decoder, dict(self.options), trust=self.trust)
+        if self.path.is_dir() and is_bundle(self.path):
+            return read_bundle(self.path, self.decoder, **dict(self.options))
+        try:
+            from qdecomp.allennlp_bridge.archive import load_archived_parser
+        except ImportError as error:
+            raise DataError(f"{self.path}: an archive needs AllenNLP's environment, see README ({error})") from None
+        return load_archived_parser(self.path, self.decoder, dict(self.options), trust=self.trust)
+
+    def content(self) -> list[str]:
+        """What the parser consists of, wherever it is: hashes of its files and, for a consensus, of its members."""
+        from qdecomp.files.model_files.fingerprint import fingerprint
+
+        found = [fingerprint(self.path)]
+        if self.path.suffix == ".json" and self.path.is_file():
+            from qdecomp.parsing.consensus_parser import member_paths
+
+            found.extend(each for path in member_paths(self.path) for each in ParserSource(path).content())
+        return found
+
+    def depends_on_batches(self) -> bool:
+        """Whether the last digits of an answer depend on which questions are parsed together: not in a bundle."""
+        from qdecomp.runtime.bundle import is_bundle
+
+        if self.path.suffix == ".json" and self.path.is_file():
+            from qdecomp.parsing.consensus_parser import member_paths
+
+            return any(ParserSource(path).depends_on_batches() for path in member_paths(self.path))
+        return not (self.path.is_dir() and is_bundle(self.path))
+
+
+def parser_path(source: str | Path, relative_to: Path | None = None) -> Path:
+    """Where a parser is, by its name or path, which may be relative to a folder; if there is none, an error."""
+    from qdecomp.runtime.bundle import BUNDLED
+
+    path = BUNDLED if source == BUNDLED_NAME else (relative_to or Path()) / Path(source).expanduser()
+    if not path.exists():
+        raise DataError(f"there is no parser {str(source)!r}; give {BUNDLED_NAME}, a folder or a model.tar.gz")
+    return path
+
+
+def predict_each(predict: Predict, batch: Sequence[str]) -> Sequence[Prediction]:
+    """Predict a batch; if the code fails on a question, that is its error, and the others get their answers."""
+    try:
+        with as_row_errors():
+            return predict(batch)
+    except OurMistakeError as mistake:
+        if len(batch) == 1:
+            return [failed_prediction(mistake)]
+    return [prediction for question in batch for prediction in predict_each(predict, [question])]
