@@ -18,7 +18,7 @@ from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.data_structures.tokenization import question_words
 from qdecomp.files import BreakExample, open_text, read_break_csv, read_json_lines
 from qdecomp.files.converting.conversion_cache import ConversionCache
-from qdecomp.files.readers.file_rows import FileKind, kind_by_name
+from qdecomp.files.readers.file_kinds import FileKind, kind_of_file
 
 from .pos_tagging import pos_tags
 from .word_piece_indexer import WordPieceIndexer
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 def read_examples(path: str | Path) -> list[BreakExample]:
     """The questions of Break's CSV, JSON lines (``question`` or ``question_text``) or plain text, one per line."""
-    kind = kind_by_name(path)
+    kind = kind_of_file(path)
     if kind is FileKind.CSV:
         return read_break_csv(path)
     if kind is FileKind.JSON_LINES:
@@ -87,7 +87,7 @@ class BreakReader(DatasetReader):
         self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
     ) -> dict[str, Field[Any]]:
         """The fields that only questions with gold have; ``graph`` is None if the gold has none."""
-        raise NotImplementedError
+        return {}
 
     def input_fields(self, words: Sequence[str]) -> dict[str, Field[Any]]:
         """Fields that every question has, in addition to those of this class."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files import open_text
 from qdecomp.files.readers.csv_rows import CsvRow, read_table
-from qdecomp.files.readers.file_rows import FileKind, FileRow, json_rows, kind_by_name
+from qdecomp.files.readers.file_kinds import FileKind, kind_of_file
+from qdecomp.files.readers.file_rows import FileRow, json_rows
 
 from .row_problems import ProblemKind, RowProblem
 
@@ -31,14 +31,13 @@ class WrittenRow:
 
 
 def holds_json(path: Path) -> bool:
-    """Whether a file has JSON lines, by its name or its first line; an empty file has nothing."""
-    with open_text(path) as stream:
-        start = next((line.lstrip() for line in stream if line.strip()), "")
-    if not start:
+    """Whether a file has JSON lines; an empty file and a JSON array are a :class:`DataError`."""
+    kind = kind_of_file(path)
+    if kind is FileKind.NOTHING:
         raise DataError(f"{path}: the file is empty; there are no predictions in it")
-    if start.startswith("["):
+    if kind is FileKind.JSON_ARRAY:
         raise DataError(f"{path}: this is a JSON array; write its members as JSON lines; {HOW_RECORDS_LOOK}")
-    return kind_by_name(path) is FileKind.JSON_LINES or start.startswith("{")
+    return kind is FileKind.JSON_LINES
 
 
 def written_rows(path: Path, column: str) -> tuple[bool, Iterator[WrittenRow | RowProblem]]:

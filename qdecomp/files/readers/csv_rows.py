@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from .file_kinds import FileKind, kind_by_first_line
 from .text_files import json_object, open_text
 
 __all__ = ["NOT_CLOSED", "CsvRow", "CsvRows", "header_of", "read_table"]
@@ -84,10 +85,10 @@ def _header_and_rows(path: str | Path) -> Iterator[CsvRow]:
             if line.strip():
                 columns = header_of(line)
                 break
-        first = json_object(line) if columns else None
-        if first is not None:
-            yield CsvRow(before, list(first))
-            yield from _rows_of_objects(chain([line], stream), before - 1, list(first))
+        if columns and kind_by_first_line(line) is FileKind.JSON_LINES:
+            names = list(json_object(line) or ())
+            yield CsvRow(before, names)
+            yield from _rows_of_objects(chain([line], stream), before - 1, names)
             return
         yield CsvRow(before, columns)
         rows = CsvRows(before)

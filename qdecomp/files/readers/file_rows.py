@@ -7,24 +7,15 @@ reader of their own, :mod:`.question_lines`, since they also come line by line f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from qdecomp.data_structures.errors import DataError
 
 from .csv_rows import read_table
-from .text_files import text_suffix, try_json_lines
+from .text_files import try_json_lines
 
-__all__ = ["FileKind", "FileRow", "json_rows", "kind_by_name", "table_rows"]
-
-
-class FileKind(Enum):
-    """What a file is by its name."""
-
-    CSV = (".csv",)
-    JSON_LINES = (".json", ".jsonl", ".ndjson")
-    OTHER = ()
+__all__ = ["FileRow", "json_rows", "table_rows"]
 
 
 class FileRow(NamedTuple):
@@ -36,16 +27,6 @@ class FileRow(NamedTuple):
     number: int
     fields: dict[str, Any]
     error: str | None = None
-
-
-def kind_by_name(path: str | Path) -> FileKind:
-    """What a file is by the end of its name, without that of its compression.
-
-    >>> kind_by_name("predictions.jsonl.gz").name, kind_by_name("questions.txt").name
-    ('JSON_LINES', 'OTHER')
-    """
-    suffix = text_suffix(path)
-    return next((kind for kind in FileKind if suffix in kind.value), FileKind.OTHER)
 
 
 def table_rows(path: str | Path) -> tuple[list[str], Iterator[FileRow]]:

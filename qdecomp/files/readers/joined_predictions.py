@@ -14,7 +14,8 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_record
 from qdecomp.files.row_store.rows_by_id import RowsById
 
-from .file_rows import FileKind, kind_by_name, table_rows
+from .file_kinds import FileKind, kind_of_file
+from .file_rows import table_rows
 from .text_files import read_json_lines
 
 __all__ = ["JoinedPredictions", "JoinedQuestion", "join_predictions"]
@@ -122,7 +123,7 @@ def _read(path: Path) -> RowsById[_Row]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, _Row]]:
-    is_csv = kind_by_name(path) is FileKind.CSV
+    is_csv = kind_of_file(path) is FileKind.CSV
     for number, record in _csv_records(path) if is_csv else read_json_lines(path):
         question_id = record.get("question_id") if isinstance(record, dict) else None
         if not isinstance(question_id, str) or not question_id.strip():

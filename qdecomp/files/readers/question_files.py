@@ -14,13 +14,13 @@ from typing import TextIO
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files.row_store.spilled_rows import SpilledRows
 
+from .file_kinds import FileKind, kind_by_name
 from .question_lines import QuestionLines, QuestionRow
-from .text_files import open_text, text_suffix
+from .text_files import open_text
 
 __all__ = ["STANDARD_INPUT", "read_questions", "something_is_piped_in"]
 
 STANDARD_INPUT = Path("-")
-_TABLES = frozenset({".csv", ".tsv"})
 
 
 def read_questions(path: Path, column: str | None = None) -> Sequence[QuestionRow]:
@@ -35,14 +35,18 @@ def read_questions(path: Path, column: str | None = None) -> Sequence[QuestionRo
 
 
 def _iterate_questions(path: Path, column: str | None) -> Iterator[QuestionRow]:
-    lines = QuestionLines(column, table=text_suffix(path) in _TABLES)
+    lines = QuestionLines(column, table=kind_by_name(path) is FileKind.CSV)
     with _standard_input() if path == STANDARD_INPUT else open_text(path) as stream:
-        try:
-            for line in stream:
-                yield from lines.add(line)
-            yield from lines.end()
-        except DataError as error:
-            raise DataError(f"{_name(path)}: {error}") from None
+        for line in stream:
+            yield from _added(lines, line, path)
+    yield from lines.end()
+
+
+def _added(lines: QuestionLines, line: str, path: Path) -> list[QuestionRow]:
+    try:
+        return lines.add(line)
+    except DataError as error:
+        raise DataError(f"{_name(path)}: {error}") from None
 
 
 def _name(path: Path) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from qdecomp.data_structures.errors import DataError
 
 from .csv_rows import CsvRow, CsvRows, header_of
+from .file_kinds import FileKind, kind_by_first_line
 from .text_files import json_object
 
 __all__ = ["QuestionLines", "QuestionRow", "question_from_json"]
@@ -18,7 +19,6 @@ _BYTE_ORDER_MARK = "\ufeff"
 _QUESTION_NAMES = ("question_text", "question")
 _ID_NAMES = ("question_id", "id")
 _NAME = re.compile(r"[^\W\d][\w-]*\Z")
-_JSON_ARRAY = re.compile(r"\s*\[\s*(?:\Z|[\[{\"])")
 # A longer line is not a header, and reading it as one would cost time.
 _LONGEST_HEADER = 10_000
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -102,17 +102,18 @@ class _Format(Protocol):
 
 
 def _format_of(line: str, column: str | None, table: bool) -> _Format:
-    value = None if table else json_object(line)
-    if value is not None:
-        if _question_name(value, column) is None:
+    kind = kind_by_first_line(line)
+    if kind is FileKind.JSON_ARRAY:
+        raise DataError("this is a JSON array; write its members as JSON lines, one object per line")
+    if kind is FileKind.JSON_LINES:
+        value = json_object(line)
+        if value is not None and _question_name(value, column) is None:
             raise DataError(f"the first object has no {_wanted(column)}; {_found(list(value), 'field')}")
         return _JsonLines(column)
     header = header_of(line)
     name = _question_name(dict.fromkeys(header), column)
     if name is not None:
         return _Table(name)
-    if not table and _JSON_ARRAY.match(line):
-        raise DataError("this is a JSON array; write its members as JSON lines, one object per line")
     if table or column is not None or _looks_like_a_header(header):
         raise DataError(f"there is no column {_wanted(column)}; {_found(header, 'column')}{_other_delimiter(line)}")
     if _other_delimiter(line):

@@ -59,7 +59,7 @@ def _lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
                 # Dates and the like become text.
                 yield json.dumps(record, default=str).encode() + b"\n"
     except (pyarrow.ArrowException, ValueError) as error:
-        raise DataError(f"{name}: not a Parquet file that can be read ({' '.join(str(error).split())})") from None
+        raise DataError(f"{name}: this Parquet file cannot be read ({' '.join(str(error).split())})") from None
 
 
 def write_parquet(stream: BinaryIO, records: Iterable[Mapping[str, Any]], fields: Mapping[str, bool]) -> None:

@@ -138,7 +138,7 @@ def test_without_the_extra_one_line_says_what_to_install(
     [
         ("nothing://x/y.jsonl", "cannot be read .*nothing"),
         ("memory://nowhere.jsonl", "there is no such file"),
-        ("broken.parquet", "not a Parquet file that can be read"),
+        ("broken.parquet", "broken.parquet: this Parquet file cannot be read"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(
