@@ -6,9 +6,12 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["Row", "Shape", "Source", "rows_of"]
+import yaml
+
+__all__ = ["Row", "Shape", "Source", "read_source", "rows_of"]
 
 T = TypeVar("T")
 
@@ -47,6 +50,14 @@ class Row:
     question: str
     decomposition: str
     operators: tuple[str, ...]
+
+
+def read_source(name: str) -> Source:
+    """The source of this name, from the YAML file of its shapes and word lists."""
+    path = Path(__file__).parent / f"{name.lower()}.yaml"
+    values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    shapes = tuple(Shape(**{**shape, "wordings": tuple(shape["wordings"])}) for shape in values["shapes"])
+    return Source(name, shapes, values["words"])
 
 
 def rows_of(shape: Shape, words: Mapping[str, Sequence[str]], count: int, rng: random.Random) -> Iterator[Row]:
