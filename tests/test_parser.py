@@ -151,7 +151,7 @@ def test_a_batch_size_of_nothing_is_refused_at_once() -> None:
 
 
 def test_an_unknown_parser_is_one_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="there is no parser 'nowhere'; give minilm_break, a folder"):
+    with pytest.raises(DataError, match="there is no parser 'nowhere'; give minilm_break, a parser's folder"):
         load("nowhere")
     (tmp_path / "text.txt").write_text("not an archive")
     with pytest.raises(DataError, match=r"text\.txt: not the archive of a parser"):

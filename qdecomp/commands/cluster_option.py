@@ -11,7 +11,7 @@ __all__ = ["CLUSTER", "CLUSTER_OPTION", "require_one_way"]
 CLUSTER: dict[str, Any] = {
     "metavar": "ADDRESS",
     "help": "Use the Dask cluster whose scheduler is at this address, such as tcp://10.0.0.1:8786. "
-    "The result is the same.",
+    "The results are the same as without it.",
 }
 """What click needs to know about the option."""
 

@@ -31,7 +31,7 @@ _file = click.Path(path_type=Path)
 @click.command("render")
 @click.option("--input", "input_path", type=_file, required=True, help="Prediction records (JSON lines).")
 @click.option("--gold", "gold_path", type=_file, help="Break's CSV with gold decompositions, matched by question_id.")
-@click.option("--limit", type=click.IntRange(min=1), help="Show only the first records, this many.")
+@click.option("--limit", type=click.IntRange(min=1), help="Show at most this many records, the first ones of the file.")
 @click.option("--output", "output_path", type=_file, required=True, help="The HTML page to write.")
 def command(input_path: Path, gold_path: Path | None, limit: int | None, output_path: Path) -> None:
     """Show predicted decompositions on a page: steps, step diagrams and dependency graphs, next to gold.

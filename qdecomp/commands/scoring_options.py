@@ -146,7 +146,7 @@ SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
         is_flag=True,
         help="Stop with exit code 1 if a row is missing, extra, duplicate, malformed or empty.",
     ),
-    click.Option(["--seed"], type=int, default=0, show_default=True, help="The seed of the bootstrap."),
+    click.Option(["--seed"], type=int, default=0, show_default=True, help="The seed of intervals and paired tests."),
     click.Option(["--annotations"], type=_file, help="For norm_em: take linguistic annotations from this file."),
     click.Option(["--annotation-cache"], type=_file, help="For norm_em: keep spaCy's annotations in this file."),
     click.Option(
@@ -161,7 +161,7 @@ SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
         type=click.IntRange(min=1),
         default=1,
         show_default=True,
-        help="How many cores to use for scoring; the results are the same.",
+        help="How many cores to use for scoring. The results do not depend on it.",
     ),
     click.Option(["--cluster"], **CLUSTER),
 )

@@ -30,9 +30,14 @@ class ParserSource:
     """Whether an archive may run the code that it names."""
     min_confidence: float = 0.0
 
+    @property
+    def is_consensus(self) -> bool:
+        """Whether the path is that of a file that names other parsers."""
+        return self.path.suffix == ".json" and self.path.is_file()
+
     def open(self) -> Predict:
         """Load the parser, with calibrated confidence if it has a calibration; it refuses what is not a question."""
-        from qdecomp.parsing.careful_parser import CarefulParser
+        from .careful_parser import CarefulParser
 
         return CarefulParser(self.open_calibrated(), self.min_confidence)
 
@@ -48,8 +53,8 @@ class ParserSource:
         """Load the parser alone."""
         from qdecomp.runtime.bundle import is_bundle, read_bundle
 
-        if self.path.suffix == ".json" and self.path.is_file():
-            from qdecomp.parsing.consensus_parser import open_consensus
+        if self.is_consensus:
+            from .consensus_parser import open_consensus
 
             return open_consensus(self.path, self.decoder, dict(self.options), trust=self.trust)
         if self.path.is_dir() and is_bundle(self.path):
@@ -65,8 +70,8 @@ class ParserSource:
         from qdecomp.files.model_files.fingerprint import fingerprint
 
         found = [fingerprint(self.path)]
-        if self.path.suffix == ".json" and self.path.is_file():
-            from qdecomp.parsing.consensus_parser import member_paths
+        if self.is_consensus:
+            from .consensus_parser import member_paths
 
             found.extend(each for path in member_paths(self.path) for each in ParserSource(path).content())
         return found
@@ -75,8 +80,8 @@ class ParserSource:
         """Whether the last digits of an answer depend on which questions are parsed together: not in a bundle."""
         from qdecomp.runtime.bundle import is_bundle
 
-        if self.path.suffix == ".json" and self.path.is_file():
-            from qdecomp.parsing.consensus_parser import member_paths
+        if self.is_consensus:
+            from .consensus_parser import member_paths
 
             return any(ParserSource(path).depends_on_batches() for path in member_paths(self.path))
         return not (self.path.is_dir() and is_bundle(self.path))
@@ -88,7 +93,8 @@ def parser_path(source: str | Path, relative_to: Path | None = None) -> Path:
 
     path = BUNDLED if source == BUNDLED_NAME else (relative_to or Path()) / Path(source).expanduser()
     if not path.exists():
-        raise DataError(f"there is no parser {str(source)!r}; give {BUNDLED_NAME}, a folder or a model.tar.gz")
+        kinds = f"{BUNDLED_NAME}, a parser's folder, a model.tar.gz or a consensus.json"
+        raise DataError(f"there is no parser {str(source)!r}; give {kinds}")
     return path
 
 

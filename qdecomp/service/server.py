@@ -109,7 +109,7 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or error
             raise DataError(
-                f"cannot listen at {host}, port {port}: {reason}; choose another --port or --host"
+                f"cannot listen on {host}, port {port}: {reason}; choose another --port or --host"
             ) from None
         yield listener
 

@@ -181,7 +181,7 @@ def test_a_port_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert exit_code("--port", str(taken.getsockname()[1])) == 2
     error = capsys.readouterr().err
-    assert error.startswith("qdecomp: cannot listen at 127.0.0.1")
+    assert error.startswith("qdecomp: cannot listen on 127.0.0.1")
     assert error.count("\n") == 1
 
 
