@@ -1,7 +1,7 @@
 """The pages of the documentation site as Markdown, each fact taken from the one file that states it.
 
 Pages are the files in docs/, the project's other Markdown files (:data:`PROJECT_PAGES`) and the notebooks. A line of
-a page that is only a link to a section of README, such as ``[Limits](../README.md#limits)``, becomes that section.
+a page that is only a link to a section of README, such as ``[Train](../README.md#train)``, becomes that section.
 Links between files of the project become links between pages; one that leads to no page is a :class:`SiteError`.
 """
 
