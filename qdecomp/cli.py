@@ -12,7 +12,7 @@ import click
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.terminal.escapes import printable
-from qdecomp.terminal.lazy_group import LazyGroup
+from qdecomp.terminal.lazy_group import lazy_group
 from qdecomp.version import VERSION
 
 __all__ = ["main"]
@@ -35,12 +35,7 @@ _COMMANDS = {
 }
 
 
-@click.group(
-    cls=LazyGroup,
-    package="qdecomp.commands",
-    commands_help=_COMMANDS,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+@lazy_group("qdecomp.commands", _COMMANDS)
 @click.version_option(VERSION, prog_name="qdecomp")
 def _command() -> None:
     """Parse complex questions into decompositions, convert them and score them."""

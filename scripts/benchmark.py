@@ -1,9 +1,8 @@
 """Measure how fast things are. Each benchmark is a module in ``benchmarks``, imported when it is used."""
 
-import click
 from script_errors import run_script
 
-from qdecomp.terminal.lazy_group import LazyGroup
+from qdecomp.terminal.lazy_group import lazy_group
 
 # The name of a benchmark and what it measures. The module of the same name holds a click command ``command``.
 _BENCHMARKS = {
@@ -20,12 +19,7 @@ _BENCHMARKS = {
 }
 
 
-@click.group(
-    cls=LazyGroup,
-    package="benchmarks",
-    commands_help=_BENCHMARKS,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+@lazy_group("benchmarks", _BENCHMARKS)
 def main() -> None:
     """Measure how fast things are."""
 

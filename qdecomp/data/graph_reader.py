@@ -25,5 +25,6 @@ class BreakGraphReader(BreakReader):
     def target_fields(
         self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
     ) -> dict[str, Field[Any]]:
-        """The gold edges."""
-        return {"graph": EdgesField.of_graph(graph)}
+        """The gold edges, in addition to the targets of another reader that a subclass has."""
+        fields = super().target_fields(words, question, decomposition, graph)
+        return {**fields, "graph": EdgesField.of_graph(graph)}

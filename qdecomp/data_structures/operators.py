@@ -7,13 +7,18 @@ steps is in :mod:`.conversion.step_rules`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any, TypeVar
 
 from .text_enum import TextEnum
 
-__all__ = ["ARGUMENT_NAMES", "OPERATORS", "Operator", "OperatorSignature", "Template"]
+__all__ = ["ARGUMENT_NAMES", "OPERATORS", "Operator", "OperatorSignature", "Template", "row_of"]
+
+RowFunction = TypeVar("RowFunction", bound=Callable[..., Any])
+"""What a table of :func:`row_of` holds."""
+"""What a table of :func:`row_of` holds."""
 
 
 class Operator(TextEnum):
@@ -344,3 +349,21 @@ OPERATORS: Mapping[Operator, OperatorSignature] = MappingProxyType(
 
 ARGUMENT_NAMES: frozenset[str] = frozenset(name for signature in OPERATORS.values() for name in signature.arguments)
 """The names of the arguments of all operators."""
+
+
+def row_of(table: dict[Operator, RowFunction], *operators: Operator) -> Callable[[RowFunction], RowFunction]:
+    """Enter the decorated function into a table of what operators do, as the row of these operators.
+
+    >>> said: dict[Operator, Callable[[], str]] = {}
+    >>> @row_of(said, Operator.UNION)
+    ... def _join() -> str:
+    ...     return "join"
+    >>> said[Operator.UNION]()
+    'join'
+    """
+
+    def enter(function: RowFunction) -> RowFunction:
+        table.update(dict.fromkeys(operators, function))
+        return function
+
+    return enter

@@ -3,7 +3,7 @@
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ import torch
 from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models import Model
 from allennlp.modules import FeedForward
-from allennlp.nn import Activation, InitializerApplicator
+from allennlp.nn import Activation
 from allennlp.training.metrics import Average
 
 from qdecomp.data.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
@@ -20,10 +20,11 @@ from qdecomp.data_structures.prediction import Prediction, failed_prediction
 from qdecomp.decoding import DecoderSettings, make_decoder, prediction_from_decoded, with_candidates
 from qdecomp.decoding.scores import Places
 from qdecomp.modules.biaffine import Biaffine
-from qdecomp.modules.byte_dropout import draw_dropout_by_byte
 from qdecomp.modules.graph_targets import edge_matrix, label_matrix, pair_mask
 from qdecomp.modules.word_encoder import WordEncoder
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
+
+from .question_parser import QuestionParser
 
 __all__ = ["BiaffineGraphParser"]
 
@@ -44,22 +45,19 @@ class _Scored(NamedTuple):
 
 
 @Model.register("biaffine_graph_parser")
-class BiaffineGraphParser(Model):
+class BiaffineGraphParser(QuestionParser):
     """Scores an edge from token i to token j by ``from(i) W to(j)``, and each of its labels in the same way.
 
     The four networks ``edge_from``, ``edge_to``, ``label_from`` and ``label_to`` have ``layers`` layers; those for
-    edges have the size ``edge_dim``, those for labels ``label_dim``. ``dropout`` is for the encoded words,
-    ``feed_forward_dropout`` for the networks. ``label_weight`` is the weight of the labels' loss. Both losses are sums
+    edges have the size ``edge_dim``, those for labels ``label_dim``. ``feed_forward_dropout`` is for the
+    networks. ``label_weight`` is the weight of the labels' loss. Both losses are sums
     over a question divided by the number of gold edges in the batch.
 
     ``decoder`` makes a graph from the probabilities. ``"greedy"`` takes each edge that is more probable than not, with
     its most probable label. If that graph is not valid, ``"ilp"`` finds the best one that is; it can have options, such
     as ``{"type": "ilp", "time_limit": 0.5}``, see :data:`qdecomp.decoding.DecoderSettings`.
-    ``byte_dropout`` draws the random numbers of dropout by bytes, which is faster on a CPU. ``initializer`` sets the
-    initial weights, such as those of an earlier run.
+    All other parameters are those of :class:`QuestionParser`.
     """
-
-    default_predictor = "question_decomposition"
 
     def __init__(
         self,
@@ -72,13 +70,9 @@ class BiaffineGraphParser(Model):
         feed_forward_dropout: float = 0.3,
         label_weight: float = 1.0,
         decoder: str | dict[str, Any] = "greedy",
-        byte_dropout: bool = False,
-        initializer: Optional[InitializerApplicator] = None,  # noqa: UP045 - AllenNLP builds nothing for "X | None"
         **kwargs: Any,
     ) -> None:
-        super().__init__(vocab, **kwargs)
-        self.word_encoder = word_encoder
-        self.dropout = torch.nn.Dropout(dropout)
+        super().__init__(vocab, word_encoder, dropout, **kwargs)
 
         def net(dimension: int) -> FeedForward:
             activation = Activation.by_name("elu")()
@@ -94,10 +88,7 @@ class BiaffineGraphParser(Model):
         self._losses = {"edge_loss": Average(), "label_loss": Average()}
         self._edges = EdgeScores()
         self._decompositions = DecompositionScores()
-        if byte_dropout:
-            draw_dropout_by_byte(self)
-        if initializer is not None:
-            initializer(self)
+        self.set_up()
 
     def decode_graphs_with(self, decoder: DecoderSettings) -> None:
         """From now on, use this decoder."""

@@ -3,28 +3,27 @@
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from allennlp.common.lazy import Lazy
 from allennlp.data.fields.text_field import TextFieldTensors
 from allennlp.data.vocabulary import Vocabulary
 from allennlp.models.model import Model
-from allennlp.nn.initializers import InitializerApplicator
 
-from qdecomp.modules.byte_dropout import draw_dropout_by_byte
 from qdecomp.modules.copy_decoder import CopyDecoder
 from qdecomp.modules.word_encoder import WordEncoder
 from qdecomp.training.metrics import DecompositionScores
 
+from .question_parser import QuestionParser
 from .written_decompositions import make_copy_decoder, written_predictions
 
 __all__ = ["CopyNetBert"]
 
 
 @Model.register("copynet_bert")
-class CopyNetBert(Model):
-    """Reads instances of ``break_seq2seq``.
+class CopyNetBert(QuestionParser):
+    """Reads instances of ``break_seq2seq``; all other parameters are those of :class:`QuestionParser`.
 
     # Parameters
 
@@ -33,15 +32,7 @@ class CopyNetBert(Model):
         It needs no special tokens: only the question's words are read.
     decoder : `CopyDecoder`
         The size of the question's states comes from the encoder.
-    dropout : `float`
-        The rate on the encoded words.
-    byte_dropout : `bool`
-        Whether random numbers for dropout are drawn by bytes, which is faster on a CPU.
-    initializer : `InitializerApplicator`
-        The initial weights, such as those of an earlier run.
     """
-
-    default_predictor = "question_decomposition"
 
     def __init__(
         self,
@@ -49,20 +40,13 @@ class CopyNetBert(Model):
         word_encoder: WordEncoder,
         decoder: Lazy[CopyDecoder],
         dropout: float = 0.1,
-        byte_dropout: bool = False,
-        initializer: Optional[InitializerApplicator] = None,  # noqa: UP045 - AllenNLP builds nothing for "X | None"
         **kwargs: Any,
     ) -> None:
-        super().__init__(vocab, **kwargs)
-        self.word_encoder = word_encoder
-        self.dropout = torch.nn.Dropout(dropout)
+        super().__init__(vocab, word_encoder, dropout, **kwargs)
         self.decoder = make_copy_decoder(decoder, vocab, word_encoder.get_output_dim())
         self._decompositions = DecompositionScores()
         self._candidates = 0
-        if byte_dropout:
-            draw_dropout_by_byte(self)
-        if initializer is not None:
-            initializer(self)
+        self.set_up()
 
     def search_options(self, options: Mapping[str, Any]) -> None:
         """From now on, search with these options of the decoder."""

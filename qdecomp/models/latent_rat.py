@@ -3,14 +3,13 @@
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from allennlp.common.lazy import Lazy
 from allennlp.data.fields.text_field import TextFieldTensors
 from allennlp.data.vocabulary import Vocabulary
 from allennlp.models.model import Model
-from allennlp.nn.initializers import InitializerApplicator
 from allennlp.training.metrics.average import Average
 from torch import Tensor
 
@@ -18,7 +17,6 @@ from qdecomp.data.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
 from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.data_structures.prediction import Prediction, failed_prediction
 from qdecomp.decoding import DecoderSettings, make_decoder, prediction_from_decoded, with_candidates
-from qdecomp.modules.byte_dropout import draw_dropout_by_byte
 from qdecomp.modules.copy_decoder import CopyDecoder
 from qdecomp.modules.graph_targets import label_matrix, pair_mask
 from qdecomp.modules.relation_aware import RelationAwareEncoder, Relations
@@ -26,6 +24,7 @@ from qdecomp.modules.relation_labels import RelationLabels
 from qdecomp.modules.word_encoder import EncodedWords, WordEncoder
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
 
+from .question_parser import QuestionParser
 from .written_decompositions import make_copy_decoder, written_predictions
 
 __all__ = ["LatentRat"]
@@ -34,8 +33,8 @@ _HEADS = ("decoder", "graph")
 
 
 @Model.register("latent_rat")
-class LatentRat(Model):
-    """Reads instances of ``break_multitask``.
+class LatentRat(QuestionParser):
+    """Reads instances of ``break_multitask``; all other parameters are those of :class:`QuestionParser`.
 
     # Parameters
 
@@ -45,8 +44,6 @@ class LatentRat(Model):
         The layers on top of the encoder; their size comes from it.
     decoder : `CopyDecoder`
         It reads what the relation-aware layers give.
-    dropout : `float`
-        The rate on the encoded words.
     graph_weight : `float`
         The factor of the graph's loss (per pair of tokens), relative to the decoder's (per question).
     predict_with : `str`
@@ -55,13 +52,7 @@ class LatentRat(Model):
     graph_decoder : `str` or `dict`
         How a graph is made from probabilities: the name of a decoder, or an object such as
         ``{"type": "ilp", "time_limit": 0.5}``, see :data:`qdecomp.decoding.DecoderSettings`.
-    byte_dropout : `bool`
-        Whether random numbers for dropout are drawn by bytes, which is faster on a CPU.
-    initializer : `InitializerApplicator`
-        The initial weights, such as those of an earlier run.
     """
-
-    default_predictor = "question_decomposition"
 
     def __init__(
         self,
@@ -73,16 +64,12 @@ class LatentRat(Model):
         graph_weight: float = 100.0,
         predict_with: str = "decoder",
         graph_decoder: str | dict[str, Any] = "greedy",
-        byte_dropout: bool = False,
-        initializer: Optional[InitializerApplicator] = None,  # noqa: UP045 - AllenNLP builds nothing for "X | None"
         **kwargs: Any,
     ) -> None:
-        super().__init__(vocab, **kwargs)
+        super().__init__(vocab, word_encoder, dropout, **kwargs)
         if predict_with not in _HEADS:
             raise DataError(f"predict_with must be one of {', '.join(_HEADS)}, not {predict_with!r}")
         dim = word_encoder.get_output_dim()
-        self.word_encoder = word_encoder
-        self.dropout = torch.nn.Dropout(dropout)
         self.relation_encoder = relation_encoder.construct(dim=dim)
         self.decoder = make_copy_decoder(decoder, vocab, dim)
         self.labels = tuple(vocab.get_index_to_token_vocabulary(EDGE_LABELS).values())
@@ -94,10 +81,7 @@ class LatentRat(Model):
         self._losses = {"decoder_loss": Average(), "graph_loss": Average()}
         self._edges = EdgeScores()
         self._decompositions = {head: DecompositionScores() for head in _HEADS}
-        if byte_dropout:
-            draw_dropout_by_byte(self)
-        if initializer is not None:
-            initializer(self)
+        self.set_up()
 
     def decode_graphs_with(self, decoder: DecoderSettings) -> None:
         """From now on, use this decoder for graphs; an error if predictions are not graphs."""

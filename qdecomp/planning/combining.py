@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.logical_form import Argument, LogicalStep
-from qdecomp.data_structures.operators import OPERATORS, Operator
+from qdecomp.data_structures.operators import OPERATORS, Operator, row_of
 from qdecomp.data_structures.qdmr import reference_number
 
 from .answer_values import as_key, as_list, as_number, as_text, single, tidy, unique
@@ -76,6 +76,7 @@ class Known:
 
 
 Combiner = Callable[[LogicalStep, "PlanStep", Known], Any]
+_ROWS: dict[Operator, Combiner] = {}
 
 
 def is_combined(step: PlanStep) -> bool:
@@ -107,10 +108,12 @@ def _is_about_nothing(logical: LogicalStep, known: Known) -> bool:
     return bool(answers) and all(answer == [] for answer in map(as_list, answers))
 
 
+@row_of(_ROWS, Operator.SELECT, Operator.FILTER)
 def _constant(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return as_number(step.text) if logical.operator is Operator.SELECT else known.answers[step.needs[0]]
 
 
+@row_of(_ROWS, Operator.AGGREGATE)
 def _aggregate(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     (argument, *more) = logical.arguments
     answer = ASK if more else known.of(argument)
@@ -141,6 +144,7 @@ _OF_NUMBERS: Mapping[str, Callable[[list[Any]], Any]] = {
 }
 
 
+@row_of(_ROWS, Operator.GROUP)
 def _group(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     key, value = _only(logical, "key"), _only(logical, "value")
     keys = known.of(key)
@@ -158,6 +162,7 @@ def _are_names(members: Sequence[Any] | None) -> bool:
     return members is not None and all(isinstance(each, str) for each in members) and len(set(members)) == len(members)
 
 
+@row_of(_ROWS, Operator.SUPERLATIVE)
 def _superlative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     sub, attribute = _only(logical, "sub"), _only(logical, "attribute")
     pairs = _measured(sub, attribute, known)
@@ -169,6 +174,7 @@ def _superlative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return single([member for member, number in pairs if number == best])
 
 
+@row_of(_ROWS, Operator.COMPARATIVE)
 def _comparative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     sub, attribute = _only(logical, "sub"), _only(logical, "attribute")
     found = comparison_in(step.text)
@@ -192,6 +198,7 @@ def _term(text: str, known: Known) -> Any:
     return text if number is None else known.answers[number]
 
 
+@row_of(_ROWS, Operator.COMPARISON)
 def _comparison(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     arguments = logical.argument("arg")
     values = [known.of(argument) for argument in arguments]
@@ -213,6 +220,7 @@ def _comparison(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return winners([argument.references[0] for argument in arguments], chosen, known)
 
 
+@row_of(_ROWS, Operator.UNION)
 def _union(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     members: list[Any] = []
     for argument in logical.argument("sub"):
@@ -224,6 +232,7 @@ def _union(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return unique(members)
 
 
+@row_of(_ROWS, Operator.INTERSECTION)
 def _intersection(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     arguments = logical.argument("intersect")
     lists = [as_list(known.of(argument)) for argument in arguments]
@@ -246,6 +255,7 @@ def _are_of_one_kind(logical: LogicalStep, known: Known) -> bool:
     return True
 
 
+@row_of(_ROWS, Operator.DISCARD)
 def _discard(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     members = as_list(known.of(_only(logical, "sub")))
     excluded = known.of(_only(logical, "exclude"))
@@ -256,6 +266,7 @@ def _discard(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return [member for member in members if as_key(member) not in keys]
 
 
+@row_of(_ROWS, Operator.SORT)
 def _sort(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     sub, order = _only(logical, "sub"), _only(logical, "order")
     if order is None or len(order.references) != 1 or not _ORDER_WORDS.fullmatch(" ".join(order.words)):
@@ -272,6 +283,7 @@ def _sort(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return [members[place] for place in places]
 
 
+@row_of(_ROWS, Operator.BOOLEAN)
 def _boolean(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     values = [known.of(argument) for argument in logical.argument("sub")]
     if not values or any(value is ASK for value in values) or len(logical.properties) > 1:
@@ -294,6 +306,7 @@ def _boolean(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return ASK if verdict is None else verdict
 
 
+@row_of(_ROWS, Operator.ARITHMETIC)
 def _arithmetic(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     numbers = [as_number(known.of(argument)) for argument in logical.arguments]
     if len(numbers) < 2 or any(number is None for number in numbers) or len(logical.properties) != 1:
@@ -337,20 +350,4 @@ def _measured(sub: Argument | None, attribute: Argument | None, known: Known) ->
     return list(zip(as_list(known.of(sub)) or [], numbers, strict=True))
 
 
-COMBINERS: Mapping[Operator, Combiner] = MappingProxyType(
-    {
-        Operator.SELECT: _constant,
-        Operator.FILTER: _constant,
-        Operator.AGGREGATE: _aggregate,
-        Operator.GROUP: _group,
-        Operator.SUPERLATIVE: _superlative,
-        Operator.COMPARATIVE: _comparative,
-        Operator.COMPARISON: _comparison,
-        Operator.UNION: _union,
-        Operator.INTERSECTION: _intersection,
-        Operator.DISCARD: _discard,
-        Operator.SORT: _sort,
-        Operator.BOOLEAN: _boolean,
-        Operator.ARITHMETIC: _arithmetic,
-    }
-)
+COMBINERS: Mapping[Operator, Combiner] = MappingProxyType(_ROWS)

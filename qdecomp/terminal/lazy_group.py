@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
-__all__ = ["LazyGroup"]
+__all__ = ["LazyGroup", "lazy_group"]
 
 
 class LazyGroup(click.Group):
@@ -39,3 +39,13 @@ class LazyGroup(click.Group):
         """List the subcommands without importing any of them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self._commands_help.items()))
+
+
+def lazy_group(package: str, commands_help: Mapping[str, str]) -> Callable[[Callable[..., Any]], LazyGroup]:
+    """Make a function the group of these commands, which explains itself with ``-h`` and ``--help``."""
+    return click.group(
+        cls=LazyGroup,
+        package=package,
+        commands_help=commands_help,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )

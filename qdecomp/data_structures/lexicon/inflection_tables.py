@@ -18,6 +18,7 @@ from types import ModuleType
 __all__ = ["inflections", "lemmas"]
 
 Forms = Mapping[str, tuple[str, ...]]
+"""Forms of a word by part of speech."""
 
 
 class _SpacyIsNotLoaded(MetaPathFinder):

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.operators import Operator, row_of
 
-from .interpreter import Computations, Interpreter
+from .interpreter import Computation, Computations, Interpreter
 from .step_reading import SAME, Condition, PlannedStep
 from .step_values import Many, Number, NumberOfEach, Things, Truth, Value, fingerprints
 from .worlds import AnyArray, Bits, members, pack, size
@@ -21,16 +21,20 @@ _COMPARE: Mapping[str, Callable[[AnyArray, AnyArray], AnyArray]] = MappingProxyT
     {"=": np.equal, ">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
 )
 _TURNED_ROUND = {"=": "=", ">": "<", "<": ">", ">=": "<=", "<=": ">="}
+_ROWS: dict[Operator, Computation] = {}
 
 
+@row_of(_ROWS, Operator.SELECT)
 def _select(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     return run.operand(step.one("sub"), focus)
 
 
+@row_of(_ROWS, Operator.FILTER)
 def _filter(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     return run.narrowed(run.operand(step.one("sub"), focus), step.one("condition").phrase, focus)
 
 
+@row_of(_ROWS, Operator.PROJECT)
 def _project(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     source = run.operand(step.one("sub"), focus)
     phrase = step.one("projection").phrase
@@ -48,6 +52,7 @@ def _project(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     return Things(bits, order=source.order)
 
 
+@row_of(_ROWS, Operator.AGGREGATE)
 def _aggregate(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     value = run.operand(step.one("arg"), focus)
     name = step.property or ""
@@ -98,6 +103,7 @@ def _aggregate_numbers(name: str, numbers: AnyArray) -> AnyArray:
                 return np.asarray(total)
 
 
+@row_of(_ROWS, Operator.GROUP)
 def _group(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     keys = run.operand(step.one("key"), focus)
     value = run.for_each(step.one("key"), step.one("value"))
@@ -109,6 +115,7 @@ def _group(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     return NumberOfEach(keys.bits, np.broadcast_to(numbers, (run.worlds.count, members(keys.bits).shape[-1])))
 
 
+@row_of(_ROWS, Operator.SUPERLATIVE)
 def _superlative(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     candidates = run.operand(step.one("sub"), focus)
     attribute = run.for_each(step.one("sub"), step.one("attribute"))
@@ -126,6 +133,7 @@ def _superlative(run: Interpreter, step: PlannedStep, focus: int | None) -> Valu
     return Things(pack((inside == best) & np.isfinite(best)), order=candidates.order)
 
 
+@row_of(_ROWS, Operator.COMPARATIVE)
 def _comparative(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     candidates = run.operand(step.one("sub"), focus)
     keys, wanted = step.one("sub"), step.one("attribute")
@@ -203,6 +211,7 @@ def _between(run: Interpreter, sign: str, left: Value, right: Value) -> AnyArray
     return _COMPARE[sign](run.number(left), run.number(right))
 
 
+@row_of(_ROWS, Operator.COMPARISON)
 def _comparison(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     values = [run.operand(operand, focus) for operand in step.all("arg")]
     name = step.property
@@ -219,6 +228,7 @@ def _comparison(run: Interpreter, step: PlannedStep, focus: int | None) -> Value
     return Number(_aggregate_numbers(name, np.stack(numbers, axis=-1)))
 
 
+@row_of(_ROWS, Operator.UNION)
 def _union(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     values = [run.operand(operand, focus) for operand in step.all("sub")]
     things = [value for value in values if isinstance(value, Things)]
@@ -244,6 +254,7 @@ def _common_order(things: list[Things]) -> AnyArray | None:
     return np.bitwise_xor.reduce(np.stack(np.broadcast_arrays(*orders)), axis=0) if orders else None
 
 
+@row_of(_ROWS, Operator.INTERSECTION)
 def _intersection(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     values = [run.operand(operand, focus) for operand in step.all("intersect")]
     things = [value for value in values if isinstance(value, Things)]
@@ -261,6 +272,7 @@ def _parts(values: list[Value]) -> list[Things | Number | Truth | NumberOfEach]:
     return [part for value in values for part in (value.parts if isinstance(value, Many) else (value,))]
 
 
+@row_of(_ROWS, Operator.DISCARD)
 def _discard(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     source = run.operand(step.one("sub"), focus)
     phrase = step.one("exclude").phrase
@@ -271,6 +283,7 @@ def _discard(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     return Things(source.bits & ~run.extension(phrase, focus), source.described and known, order=source.order)
 
 
+@row_of(_ROWS, Operator.SORT)
 def _sort(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     source = run.operand(step.one("sub"), focus)
     phrase = step.one("order").phrase
@@ -282,6 +295,7 @@ def _sort(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     return Things(source.bits, source.described, order=order)
 
 
+@row_of(_ROWS, Operator.BOOLEAN)
 def _boolean(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     values = [run.operand(operand, focus) for operand in step.all("sub")]
     join, _, wanted = (step.property or "").partition("-")
@@ -291,6 +305,7 @@ def _boolean(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     return Truth(_holds(run, step.condition, values[0], focus))
 
 
+@row_of(_ROWS, Operator.ARITHMETIC)
 def _arithmetic(run: Interpreter, step: PlannedStep, focus: int | None) -> Value:
     names = ("arg", "left", "right")
     numbers = [run.number(run.operand(operand, focus)) for name in names for operand in step.all(name)]
@@ -302,21 +317,4 @@ def _arithmetic(run: Interpreter, step: PlannedStep, focus: int | None) -> Value
         return Number(reduce(operation, numbers))
 
 
-COMPUTATIONS: Computations = MappingProxyType(
-    {
-        Operator.SELECT: _select,
-        Operator.FILTER: _filter,
-        Operator.PROJECT: _project,
-        Operator.AGGREGATE: _aggregate,
-        Operator.GROUP: _group,
-        Operator.SUPERLATIVE: _superlative,
-        Operator.COMPARATIVE: _comparative,
-        Operator.COMPARISON: _comparison,
-        Operator.UNION: _union,
-        Operator.INTERSECTION: _intersection,
-        Operator.DISCARD: _discard,
-        Operator.SORT: _sort,
-        Operator.BOOLEAN: _boolean,
-        Operator.ARITHMETIC: _arithmetic,
-    }
-)
+COMPUTATIONS: Computations = MappingProxyType(_ROWS)
