@@ -24,8 +24,8 @@ from script_errors import run_script
 from qdecomp.allennlp_bridge.bundling import bundle_parts, load_bundleable
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import METRIC_VERSION
-from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
+from qdecomp.evaluation.score_outputs import summarize
 from qdecomp.evaluation.scoring import choose_metrics, evaluate
 from qdecomp.parser import Parser, load
 from qdecomp.runtime.bundle import write_bundle

@@ -143,7 +143,7 @@ def prepare(names: Sequence[str]) -> None:
         if JOBS[name].program == "qdecomp":
             import_module(f"qdecomp.commands.{name}")
     for module in (
-        "qdecomp.evaluation.outputs",
+        "qdecomp.evaluation.score_outputs",
         "qdecomp.evaluation.report.report_contents",
         "scipy.stats",
         "qdecomp.cli",

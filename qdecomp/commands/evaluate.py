@@ -31,7 +31,7 @@ def command(json_path: Path | None, details_path: Path | None, **scoring: Any) -
     errors by reason, and compares every two systems with a paired test. A question without a usable prediction
     counts as wrong.
     """
-    from qdecomp.evaluation.outputs import detail_text, summarize, write_summary
+    from qdecomp.evaluation.score_outputs import detail_text, summarize, write_summary
     from qdecomp.evaluation.score_tables import score_tables
     from qdecomp.evaluation.scoring import count_mistakes
     from qdecomp.terminal.tables import show_tables

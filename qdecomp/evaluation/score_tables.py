@@ -11,8 +11,8 @@ from qdecomp.terminal.tables import Table
 
 from .breakdown import CONFIDENCE, Group, Score
 from .metrics.metric_table import Metric
-from .outputs import Summary, problem_counts
 from .predictions import RowProblem
+from .score_outputs import Summary, problem_counts
 
 __all__ = ["format_p_value", "format_score", "problem_lines", "score_tables"]
 

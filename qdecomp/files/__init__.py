@@ -2,7 +2,7 @@
 
 from .readers.break_csv import BreakExample, read_break_csv, source_of
 from .readers.text_files import open_text, read_json_lines, text_suffix, try_json_lines
-from .storage.other_files import require_other_files
+from .storage.distinct_files import require_other_files
 from .writing.atomic import require_replaceable_folder, write_folder_atomically, write_text_atomically
 
 __all__ = [

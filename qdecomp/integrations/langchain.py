@@ -10,7 +10,7 @@ from typing import Any
 
 from qdecomp.data_structures.errors import missing_extra
 from qdecomp.decomposition import Decomposition
-from qdecomp.integrations.steps import DecomposesQuestions, names_itself, parser_or_bundled
+from qdecomp.integrations.asked_steps import DecomposesQuestions, names_itself, parser_or_bundled
 from qdecomp.planning.running import PlanRun
 from qdecomp.planning.sub_questions import SubQuestion
 

@@ -16,7 +16,7 @@ from .pair_scores import Scorer, chosen_metrics, mean_scores
 from .refused_requests import RefusedError, took_too_long
 from .requests import ConvertRequest, ParseRequest, ScoredPair, ScoreRequest
 from .settings import ServiceSettings
-from .work import WorkThread
+from .work_thread import WorkThread
 
 __all__ = ["Engine", "open_parser"]
 

@@ -11,10 +11,10 @@ from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.prediction import Prediction
 
 from .graph_svg import graph_svg
+from .page_tools import remarks_html
 from .steps_svg import step_texts, steps_svg
 from .style_sheets import style
 from .texts import escape
-from .tools import remarks_html
 
 __all__ = ["Side", "decomposition_html", "picture_html", "pictures_html", "steps_html"]
 

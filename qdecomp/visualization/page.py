@@ -16,9 +16,9 @@ from qdecomp.version import VERSION
 
 from .fragment import Side, pictures_html, steps_html
 from .page_scripts import content_policy, page_script
+from .page_tools import Filter, legend_html, tools_html
 from .style_sheets import style
 from .texts import escape
-from .tools import Filter, legend_html, tools_html
 
 __all__ = ["PageItem", "Remarks", "VerdictEvidence", "page_html", "page_parts"]
 

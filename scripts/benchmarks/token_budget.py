@@ -16,7 +16,7 @@ import click
 from shared_data import shared_data_option
 
 from benchmarks.measuring import write_results
-from qdecomp.data_structures.alignment.problem import make_problem
+from qdecomp.data_structures.alignment.candidate_tokens import make_problem
 from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.conversion.sdg_to_dg import placeholders_needed

@@ -14,8 +14,8 @@ from ..errors import AlignmentError
 from ..limits import MOST_ALIGNMENT_CHOICES, above
 from ..logical_form import LogicalForm
 from ..operators import Operator
+from .candidate_tokens import AlignmentProblem, make_problem
 from .costs import WEIGHTS, ChoiceGroup, Chosen, Costs, CostWeights, TokenChoice
-from .problem import AlignmentProblem, make_problem
 
 __all__ = ["Alignment", "align", "solve_alignment"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
-from .problem import AlignmentProblem
+from .candidate_tokens import AlignmentProblem
 
 __all__ = ["WEIGHTS", "ChoiceGroup", "Chosen", "CostWeights", "Costs", "TokenChoice"]
 

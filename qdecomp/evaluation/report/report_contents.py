@@ -17,7 +17,7 @@ from qdecomp.terminal.tables import format_csv
 from ..agreement import Agreement, agreement
 from ..breakdown import Group
 from ..differences import Analysis, DifferenceKind, analyse, operator_confusion
-from ..outputs import Summary, detail_lines, summarize, summary_to_json
+from ..score_outputs import Summary, detail_lines, summarize, summary_to_json
 from ..scoring import Evaluation, SystemScores, field_name, has_mistake
 from .length_bins import by_length
 

@@ -14,8 +14,8 @@ from qdecomp.data_structures.operators import Operator
 from qdecomp.terminal.tables import Table
 from qdecomp.version import VERSION
 from qdecomp.visualization.page_scripts import content_policy, page_script
+from qdecomp.visualization.page_tools import Filter, tools_html
 from qdecomp.visualization.style_sheets import style
-from qdecomp.visualization.tools import Filter, tools_html
 
 from ..differences import NO_STEP, Analysis, DifferenceKind
 from ..metrics.metric_table import METRICS

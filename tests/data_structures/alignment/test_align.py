@@ -9,8 +9,13 @@ from ortools.sat.python import cp_model
 
 from qdecomp.data_structures.alignment import alignment_program
 from qdecomp.data_structures.alignment.align import align, solve_alignment
+from qdecomp.data_structures.alignment.candidate_tokens import (
+    AlignmentProblem,
+    StepCandidates,
+    content_words,
+    make_problem,
+)
 from qdecomp.data_structures.alignment.costs import WEIGHTS
-from qdecomp.data_structures.alignment.problem import AlignmentProblem, StepCandidates, content_words, make_problem
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import AlignmentError, QDecompError
 from qdecomp.data_structures.logical_form import parse_logical_form, parse_step

@@ -8,7 +8,7 @@ from allennlp.data import Instance, Token
 from allennlp.data.fields import TextField
 from allennlp.data.samplers import BatchSampler
 
-from qdecomp.data.by_length import ByLengthSampler
+from qdecomp.data.by_length_sampler import ByLengthSampler
 from qdecomp.data_structures.errors import DataError
 
 LENGTHS = [5, 1, 9, 3, 5, 2, 8, 1, 5, 4]

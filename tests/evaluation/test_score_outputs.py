@@ -3,8 +3,8 @@ import json
 import pytest
 
 from qdecomp.data_structures.lf_em import METRIC_VERSION
-from qdecomp.evaluation.outputs import Summary, detail_lines, summarize, summary_to_json
 from qdecomp.evaluation.predictions import ProblemKind, RowProblem
+from qdecomp.evaluation.score_outputs import Summary, detail_lines, summarize, summary_to_json
 from qdecomp.evaluation.score_tables import problem_lines, score_tables
 from qdecomp.evaluation.scoring import choose_metrics, evaluate
 from qdecomp.terminal.tables import format_plain

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from qdecomp import Decomposition
-from qdecomp.integrations.steps import names_itself, standalone_questions
+from qdecomp.integrations.asked_steps import names_itself, standalone_questions
 
 
 @pytest.mark.parametrize(
