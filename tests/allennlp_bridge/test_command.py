@@ -19,7 +19,7 @@ from allennlp.data import DataLoader
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 
 from qdecomp.allennlp_bridge import command as allennlp_command
-from qdecomp.data import by_length  # noqa: F401
+from qdecomp.data import by_length_sampler  # noqa: F401
 from qdecomp.data.seq2seq_reader import BreakSeq2SeqReader
 from qdecomp.data_structures.errors import DataError
 
