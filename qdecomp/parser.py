@@ -48,10 +48,11 @@ class Parser:
         return self._source
 
     def key(self, batch_size: int) -> list[Any]:
-        """What answers depend on besides the question: what the parser consists of, and its batches if they matter."""
+        """What answers depend on besides the question: files, backend and, if they matter, batches of the parser."""
         if self._source is None:
             return [self.name, batch_size]
-        return [*self._source.content(), batch_size if self._source.depends_on_batches() else None]
+        source = self._source
+        return [*source.content(), source.backend, batch_size if source.depends_on_batches() else None]
 
     @staticmethod
     def window(batch_size: int) -> int:
@@ -148,6 +149,7 @@ def load(
     candidates: int = 0,
     trust: bool = False,
     min_confidence: float = 0.0,
+    backend: str = "numpy",
     **options: Any,
 ) -> Parser:
     """Load a parser: the bundled one, one from a folder or an AllenNLP archive (``model.tar.gz``), or a consensus.
@@ -159,10 +161,12 @@ def load(
     writes has the options ``beam_size``, ``max_steps``, ``plan_rules`` and ``coverage_penalty``. With ``candidates``,
     every prediction has this many of the best decompositions with their scores. An archive that names code to run is
     refused unless you ``trust`` it. Instead of a plan whose confidence is below ``min_confidence``, you get the reason.
+    The ``backend`` of a bundled parser that writes may be ``onnxruntime``, which is several times as fast as ``numpy``
+    and needs the extra ``fast``.
     """
     if candidates:
         options["candidates"] = candidates
 
     path = parser_path(source)
-    found = ParserSource(path, decoder, tuple(options.items()), trust, min_confidence)
+    found = ParserSource(path, decoder, tuple(options.items()), trust, min_confidence, backend)
     return Parser(path.name, found.open(), found)

@@ -25,6 +25,7 @@ class ParserOptions:
     candidates: int
     trust: bool
     min_confidence: float
+    backend: str
     batch_size: int
 
     def load(self) -> Parser:
@@ -37,6 +38,7 @@ class ParserOptions:
             candidates=self.candidates,
             min_confidence=self.min_confidence,
             trust=self.trust,
+            backend=self.backend,
         )
 
 
@@ -70,6 +72,13 @@ _OPTIONS = (
         type=click.FloatRange(0, 1),
         default=0.0,
         help="Give a reason instead of a decomposition if the parser's confidence (0 to 1) is below this.",
+    ),
+    click.option(
+        "--backend",
+        type=click.Choice(["numpy", "onnxruntime"]),
+        default="numpy",
+        show_default=True,
+        help="What computes the networks; onnxruntime is faster and needs the extra fast.",
     ),
     click.option(
         "--batch-size",

@@ -51,9 +51,17 @@ class ConsensusParser:
 
 
 def open_consensus(
-    path: Path, decoder: str | None = None, options: Mapping[str, Any] | None = None, *, trust: bool = False
+    path: Path,
+    decoder: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    trust: bool = False,
+    backend: str = "numpy",
 ) -> ConsensusParser:
-    """The parser that a file describes; any other file is a :class:`DataError`."""
+    """The parser that a file describes; any other file is a :class:`DataError`.
+
+    The ``backend`` is that of every parser in it.
+    """
     given = dict(options or {})
     candidates = given.pop("candidates", 0)
     if decoder is not None or given:
@@ -68,7 +76,7 @@ def open_consensus(
     sources, weights = [], []
     for number, entry in enumerate(entries, start=1):
         source, weight = _member(entry, f"{path}: parser {number}", path, trust)
-        sources.append(source)
+        sources.append(replace(source, backend=backend))
         weights.append(weight)
     check_weights(weights, len(sources))
     calibration = calibration_from_json(value.get("calibration"))

@@ -29,6 +29,8 @@ class ParserSource:
     trust: bool = False
     """Whether an archive may run the code that it names."""
     min_confidence: float = 0.0
+    backend: str = "numpy"
+    """What computes the networks of a bundled parser that writes."""
 
     @property
     def is_consensus(self) -> bool:
@@ -51,14 +53,17 @@ class ParserSource:
 
     def open_as_it_is(self) -> Predict:
         """Load the parser alone."""
+        from qdecomp.runtime.backends import DEFAULT_BACKEND
         from qdecomp.runtime.bundle import is_bundle, read_bundle
 
         if self.is_consensus:
             from .consensus_parser import open_consensus
 
-            return open_consensus(self.path, self.decoder, dict(self.options), trust=self.trust)
+            return open_consensus(self.path, self.decoder, dict(self.options), trust=self.trust, backend=self.backend)
         if self.path.is_dir() and is_bundle(self.path):
-            return read_bundle(self.path, self.decoder, **dict(self.options))
+            return read_bundle(self.path, self.decoder, backend=self.backend, **dict(self.options))
+        if self.backend != DEFAULT_BACKEND:
+            raise DataError(f"{self.path}: the backend {self.backend} is for bundled parsers")
         try:
             from qdecomp.allennlp_bridge.archive import load_archived_parser
         except ImportError as error:

@@ -1,31 +1,34 @@
-"""Beam search in NumPy over many questions at once, for networks that write one token at a time.
+"""Beam search over many questions at once, for networks that write one token at a time.
 
 It finds what :mod:`qdecomp.modules.torch_beam_search` finds. All hypotheses of all questions take a step together, but
-only those that may still matter: not those that have ended, nor those that are far behind the best of their question.
+only those that may still matter: not those that have ended, nor those that are far behind the best of their question
+or cannot become the answer. A question has few hypotheses, so they are plain objects: for so few numbers, arrays would
+take longer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
+from operator import itemgetter
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from qdecomp.decoding.hypothesis import Hypothesis, make_hypotheses
+from qdecomp.decoding.hypothesis import Hypothesis
 from qdecomp.decoding.plan_rules import PlanProgress, PlanRules, TokenIds
 
-from .layers import Array
+from .weights import Array
 
-__all__ = ["BeamSearch", "Cost", "Found", "SearchState"]
+__all__ = ["BeamSearch", "Cost", "Found", "NextTokens", "SearchState", "best_of_each"]
 
 Cost = Callable[[int, Hypothesis], float]
 """What is taken off the score of a question's ended hypothesis; 0 or more."""
 
-
 # Shrinking the batch costs a copy of the memory, which is not worth it for one question of many.
 _SHARE_THAT_LEAVES = 8
+_SCORE = itemgetter(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +39,23 @@ class Found:
     next_score: float
 
 
+class NextTokens(NamedTuple):
+    """The most probable next tokens of each hypothesis and the logarithms of their probabilities, the best first."""
+
+    tokens: list[list[int]]
+    logarithms: list[list[float]]
+
+
 class SearchState(Protocol):
     """What a network remembers about the hypotheses that it is writing.
 
     Each has a place: ``width`` times the index of its question, plus its rank there.
     """
 
-    def advance(self: _State, tokens: TokenIds) -> tuple[Array, _State]:
-        """Read the last token of each hypothesis; the probabilities of the next (hypotheses, tokens).
-
-        They need not sum to one: what cannot follow is left out. The caller may change them.
-        """
+    def next_tokens(
+        self: _State, tokens: TokenIds, forbidden: Sequence[TokenIds], count: int
+    ) -> tuple[NextTokens, _State]:
+        """Read the last token of each hypothesis; the next ones, without those that are forbidden to each."""
 
     def follow(self: _State, parents: TokenIds, places: TokenIds) -> _State:
         """The state of hypotheses at these places, each of which continues the one with the number in ``parents``."""
@@ -59,42 +68,93 @@ _State = TypeVar("_State", bound=SearchState)
 
 
 @dataclass(slots=True)
-class _Beam:
-    """The hypotheses of the questions that are still being searched; the best of each is first."""
+class _Plan:
+    """A hypothesis; ``parent`` is the row that it continues."""
 
-    questions: TokenIds  # (active)
-    scores: Array  # (active, width), minus infinity where there is none
-    tokens: TokenIds  # (active, width, steps), with the start token
-    places: TokenIds  # of those that are being written, ascending
+    tokens: tuple[int, ...]  # with the start token
+    score: float
+    ended: bool
+    progress: PlanProgress  # up to the last token if it is written on
+    parent: int
+    is_open: bool = False
+    """Whether it is written on."""
+    cost: float | None = None
+    """What is taken off its score, once this has been asked for."""
 
-    @classmethod
-    def begin(cls, questions: int, width: int, start: int) -> _Beam:
-        scores = np.full((questions, width), -np.inf, dtype=np.float32)
-        scores[:, 0] = 0.0
-        tokens = np.full((questions, width, 1), start, dtype=np.int64)
-        return cls(np.arange(questions), scores, tokens, np.arange(questions) * width)
 
-    def last_tokens(self) -> TokenIds:
-        """The last token of each hypothesis that is being written."""
-        last: TokenIds = self.tokens[:, :, -1].reshape(-1)[self.places]
-        return last
+@dataclass(slots=True)
+class _Search:
+    """The search for one question; the best of its plans is first."""
 
-    def select(self, rows: TokenIds) -> _Beam:
-        width = self.scores.shape[1]
-        questions, ranks = np.divmod(self.places, width)
-        places = np.searchsorted(rows, questions) * width + ranks
-        return _Beam(self.questions[rows], self.scores[rows], self.tokens[rows], places)
+    settings: BeamSearch
+    number: int
+    cost: Cost | None
+    plans: list[_Plan]
+    open: list[_Plan]
+    """Those that are being written."""
+    found: Found | None = None
 
-    def found(self, row: int, wanted: int, end: int, cost: Cost | None, *, last: bool = False) -> Found:
-        """The best hypotheses at their cost; if this is the ``last`` time, those that never ended come last."""
-        hypotheses = make_hypotheses(self.tokens[row, :, 1:].tolist(), self.scores[row].tolist(), end)
-        if cost is not None:
-            question = int(self.questions[row])
-            charged = (
-                replace(each, score=each.score - cost(question, each)) if each.finished else each for each in hypotheses
-            )
-            hypotheses = tuple(sorted(charged, key=lambda each: (last and not each.finished, -each.score)))
-        return Found(hypotheses[:wanted], hypotheses[wanted].score if len(hypotheses) > wanted else -np.inf)
+    def extend(self, found: NextTokens, rows: Iterator[int]) -> None:
+        """Keep the best continuations; each open plan takes the next row."""
+        options: list[tuple[float, _Plan, int, int]] = []
+        for plan in self.plans:
+            if plan.ended:
+                options.append((plan.score, plan, self.settings.end, 0))
+            elif plan.is_open:
+                row, score = next(rows), plan.score
+                for token, logarithm in zip(found.tokens[row], found.logarithms[row], strict=True):
+                    options.append((score + logarithm, plan, token, row))
+        # Stable, so that of equals the better hypothesis's comes first.
+        options.sort(key=_SCORE, reverse=True)
+        kept = [option for option in options[: self.settings.beam_size] if option[0] > -inf]
+        self.open = []
+        if kept:
+            self.plans = [self._continued(*option) for option in kept]
+            self._choose_open()
+
+    def _continued(self, score: float, plan: _Plan, token: int, row: int) -> _Plan:
+        if plan.ended:
+            return plan
+        return _Plan((*plan.tokens, token), score, token == self.settings.end, plan.progress, row)
+
+    def _choose_open(self) -> None:
+        """Go on writing what is near the best, has not ended, and can still become the answer."""
+        settings, first = self.settings, self.plans[0]
+        least, answer = first.score - settings.most_behind, -inf
+        if first.ended:
+            found = self.best()
+            if all(each.finished for each in found.hypotheses):
+                self.found = found
+                return
+            if settings.wanted == 1:
+                answer = max(plan.score - plan.cost for plan in self.plans if plan.cost is not None)
+        for plan in self.plans:
+            if not plan.ended and plan.score >= least and plan.score > answer:
+                plan.is_open = True
+                plan.progress = settings.rules.after(plan.progress, plan.tokens[-1])
+                self.open.append(plan)
+
+    def best(self, *, last: bool = False) -> Found:
+        """The best hypotheses; at their cost, those that never ended come last if this is the ``last`` time."""
+        wanted = self.settings.wanted
+        unfinished_last = last and self.cost is not None
+        hypotheses: list[Hypothesis] = []
+        for plan in self.plans:
+            # Costs take time to compute, and no cost makes a plan better.
+            if not unfinished_last and len(hypotheses) > wanted and plan.score <= hypotheses[wanted].score:
+                break
+            hypotheses.append(self._hypothesis(plan))
+            hypotheses.sort(key=lambda each: (unfinished_last and not each.finished, -each.score))
+        return Found(tuple(hypotheses[:wanted]), hypotheses[wanted].score if len(hypotheses) > wanted else -inf)
+
+    def _hypothesis(self, plan: _Plan) -> Hypothesis:
+        if not plan.ended:
+            return Hypothesis(plan.tokens[1:], plan.score, False)
+        tokens = plan.tokens[1:-1]
+        if plan.cost is None:
+            free = Hypothesis(tokens, plan.score, True)
+            plan.cost = 0.0 if self.cost is None else self.cost(self.number, free)
+        return Hypothesis(tokens, plan.score - plan.cost, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +167,7 @@ class BeamSearch:
     beam_size: int
     max_steps: int
     wanted: int = 1
-    most_behind: float = np.inf
+    most_behind: float = inf
     """How far behind the best hypothesis of its question the score of one may be that is written on."""
 
     def __call__(self, state: _State, questions: int, cost: Cost | None = None) -> list[Found]:
@@ -117,77 +177,37 @@ class BeamSearch:
         of its best hypotheses have ended. With a ``cost``, those that have ended are compared at their cost, and the
         others as if they cost nothing.
         """
-        beam = _Beam.begin(questions, self.beam_size, self.start)
-        results: dict[int, Found] = {}
-        progress = [PlanProgress()] * questions
+        first = [_Plan((self.start,), 0.0, False, PlanProgress(), 0, True)]
+        searches = [_Search(self, number, cost, first, first) for number in range(questions)]
+        active = searches
         for _ in range(self.max_steps):
-            if not len(beam.places):
+            plans = [plan for search in active for plan in search.open]
+            if not plans:
                 break
-            probabilities, state = state.advance(beam.last_tokens())
-            if self.rules:
-                for each, row in zip(progress, probabilities, strict=True):
-                    row[self.rules.forbidden_ids(each)] = 0.0
-            beam, parents = self._extended(beam, probabilities)
-            done = self._note_found(beam, cost, results)
-            self._drop(beam, done)
-            continued = parents[beam.places]
-            state = state.follow(continued, beam.places)
-            pairs = zip(continued.tolist(), beam.last_tokens().tolist(), strict=True)
-            progress = [self.rules.after(progress[parent], token) for parent, token in pairs]
-            if len(done) > 1 and _SHARE_THAT_LEAVES * int(done.sum()) >= len(done):
-                rows = np.flatnonzero(~done)
-                beam, state = beam.select(rows), state.select(rows)
-        for row, question in enumerate(beam.questions.tolist()):
-            if question not in results:
-                results[question] = beam.found(row, self.wanted, self.end, cost, last=True)
-        return [results[question] for question in range(questions)]
+            last_tokens = np.array([plan.tokens[-1] for plan in plans])
+            forbidden = [self.rules.forbidden_ids(plan.progress) for plan in plans]
+            found, state = state.next_tokens(last_tokens, forbidden, self.beam_size)
+            rows = iter(range(len(plans)))
+            for search in active:
+                if search.open:
+                    search.extend(found, rows)
+            active, state = self._followed(active, state)
+        return [search.found or search.best(last=True) for search in searches]
 
-    def _note_found(self, beam: _Beam, cost: Cost | None, results: dict[int, Found]) -> npt.NDArray[np.bool_]:
-        """Add what is found for finished questions to the results; which of the beam's questions are finished."""
-        done = np.array([question in results for question in beam.questions.tolist()])
-        for row in np.flatnonzero((beam.tokens[:, 0, -1] == self.end) & ~done).tolist():
-            found = beam.found(row, self.wanted, self.end, cost)
-            if all(each.finished for each in found.hypotheses):
-                results[int(beam.questions[row])] = found
-                done[row] = True
-        return done
-
-    def _extended(self, beam: _Beam, probabilities: Array) -> tuple[_Beam, TokenIds]:
-        """The best continuations, and for each place the index of the hypothesis that is continued there."""
-        questions, width = beam.scores.shape
-        best, gained = _best_of_each(probabilities, width)
-        count = best.shape[1]
-        # A hypothesis that has ended stays as it is: its only continuation is another end token, at no cost.
-        tokens = np.full((questions * width, count), self.end)
-        scores = np.full((questions * width, count), -np.inf, dtype=np.float32)
-        before = beam.scores.reshape(-1)
-        scores[:, 0] = np.where(beam.tokens[:, :, -1].reshape(-1) == self.end, before, -np.inf)
-        tokens[beam.places] = best
-        scores[beam.places] = gained + before[beam.places, None]
-        # Stable, so that of equals the better hypothesis's comes first, as in a search by whole rows.
-        order = np.argsort(-scores.reshape(questions, -1), axis=1, kind="stable")[:, :width]
-        chosen = (order + np.arange(questions)[:, None] * (width * count)).reshape(-1)
-        continued = chosen // count
-        history = beam.tokens.reshape(questions * width, -1)[continued]
-        extended = np.concatenate([history, tokens.reshape(-1)[chosen][:, None]], axis=1)
-        numbers = np.zeros(questions * width, dtype=np.int64)
-        numbers[beam.places] = np.arange(len(beam.places))
-        found = _Beam(
-            beam.questions,
-            scores.reshape(-1)[chosen].reshape(questions, width),
-            extended.reshape(questions, width, -1),
-            beam.places,
-        )
-        return found, numbers[continued]
-
-    def _drop(self, beam: _Beam, done: npt.NDArray[np.bool_]) -> None:
-        """Go on writing what is possible and near the best, has not ended, and belongs to a question not done."""
-        near = (beam.scores > -np.inf) & (beam.scores >= beam.scores[:, :1] - np.float32(self.most_behind))
-        beam.places = np.flatnonzero(near & (beam.tokens[:, :, -1] != self.end) & ~done[:, None])
+    def _followed(self, active: list[_Search], state: _State) -> tuple[list[_Search], _State]:
+        """The state after a step, and the questions that it is about; those that are done leave the batch."""
+        opened = [search.open for search in active]
+        places = [place * self.beam_size + rank for place, plans in enumerate(opened) for rank in range(len(plans))]
+        parents = [plan.parent for plans in opened for plan in plans]
+        state = state.follow(np.array(parents, dtype=np.int64), np.array(places, dtype=np.int64))
+        left = [place for place, plans in enumerate(opened) if plans]
+        if left and _SHARE_THAT_LEAVES * (len(active) - len(left)) >= len(active) > 1:
+            return [active[place] for place in left], state.select(np.array(left))
+        return active, state
 
 
-def _best_of_each(probabilities: Array, count: int) -> tuple[TokenIds, Array]:
-    """The most probable tokens of each row and the logarithms of their probabilities, both (rows, count).
+def best_of_each(probabilities: Array, count: int) -> NextTokens:
+    """The most probable tokens of each row of probabilities, which are changed.
 
     A few passes for the maximum are faster than sorting.
     """
@@ -200,4 +220,4 @@ def _best_of_each(probabilities: Array, count: int) -> tuple[TokenIds, Array]:
         found[:, place] = probabilities[rows, best]
         probabilities[rows, best] = -1.0
     with np.errstate(divide="ignore"):
-        return tokens, np.log(np.maximum(found, 0.0))
+        return NextTokens(tokens.tolist(), np.log(np.maximum(found, 0.0)).tolist())

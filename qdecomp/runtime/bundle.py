@@ -17,6 +17,7 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding import Decoder, make_decoder
 from qdecomp.decoding.calibration import calibration_from_json
 
+from .backends import DEFAULT_BACKEND, writer_backend
 from .bundle_config import BundleConfig, GraphConfig, WriterConfig, config_from_json
 from .graph_network import GraphNetwork
 from .graph_parser import GraphParser
@@ -25,7 +26,6 @@ from .schema import check_tensors, measured_sizes
 from .weights import Array, ByteRows, from_bytes, read_weights, write_weights
 from .word_pieces import WordPieces
 from .writer import SearchSettings, Writer
-from .writer_network import WriterNetwork
 
 __all__ = [
     "BUNDLED",
@@ -57,9 +57,12 @@ def is_bundle(folder: Path) -> bool:
     return (folder / _CONFIG).is_file() and not (folder / "model.tar.gz").is_file()
 
 
-def read_bundle(folder: Path, decoder: str | None = None, **options: Any) -> BundledParser:
+def read_bundle(
+    folder: Path, decoder: str | None = None, *, backend: str = DEFAULT_BACKEND, **options: Any
+) -> BundledParser:
     """The parser in a folder; ``decoder`` and its options replace the config's.
 
+    ``backend`` is what computes the networks of a parser that writes, see :mod:`qdecomp.runtime.backends`.
     A file that is missing, damaged or part of another parser is a :class:`DataError`.
     """
     config = read_config(folder)
@@ -71,9 +74,11 @@ def read_bundle(folder: Path, decoder: str | None = None, **options: Any) -> Bun
     if isinstance(config, WriterConfig):
         if decoder is not None:
             raise DataError(f"{folder}: this parser writes its plans and predicts no graphs, so it takes no decoder")
-        parser = _writer(config, weights, pieces, options)
+        parser = _writer(config, weights, pieces, options, backend)
     else:
         assert isinstance(config, GraphConfig)
+        if backend != DEFAULT_BACKEND:
+            raise DataError(f"{folder}: this parser predicts graphs; the backend {backend} is for those that write")
         parser = _graph_parser(config, weights, pieces, make_decoder(decoder or config.decoder, **options))
     parser.calibration = calibration_from_json(config.calibration)
     return parser
@@ -84,9 +89,11 @@ def _graph_parser(config: GraphConfig, weights: Weights, pieces: WordPieces, dec
     return GraphParser(network, pieces, config.labels, config.special_tokens.appended, decoder)
 
 
-def _writer(config: WriterConfig, weights: Weights, pieces: WordPieces, options: Mapping[str, Any]) -> Writer:
+def _writer(
+    config: WriterConfig, weights: Weights, pieces: WordPieces, options: Mapping[str, Any], backend: str
+) -> Writer:
     ids = {token: number for number, token in enumerate(config.tokens)}
-    network = WriterNetwork(
+    network = writer_backend(backend)(
         weights,
         heads=config.heads,
         epsilon=config.epsilon,

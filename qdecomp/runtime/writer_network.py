@@ -11,24 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from qdecomp.decoding.plan_rules import TokenIds
-
-from .encoder import Encoder, rows_of, same_when_padded
+from .encoder import Encoder, rows_of
 from .layers import Array, Linear, Weights
-from .products import BlockMatrix, padded
+from .products import BlockMatrix
 from .word_pieces import PieceIds
 from .writer_state import DecoderLayer, WriterMemory, WriterNets, WriterState
+from .writer_tables import CopyTables, copy_tables, generate_bias
 
-__all__ = ["WriterNetwork", "groups_of_a_length"]
-
-# Questions are padded to a multiple of this many words, and those of one length are searched together: then the shape
-# of a question's products, and with it the last digit of its scores, is its own and not that of its neighbours.
-_WORDS_OF_A_STRIDE = 8
-
-
-def groups_of_a_length(word_counts: Sequence[int]) -> list[list[int]]:
-    """The numbers of questions that :meth:`WriterNetwork.begin` takes together."""
-    return same_when_padded(word_counts, _WORDS_OF_A_STRIDE)
+__all__ = ["WriterNetwork"]
 
 
 class WriterNetwork:
@@ -44,9 +34,9 @@ class WriterNetwork:
         embedding = decoder["_embedding.weight"]
         self._word_embedding = BlockMatrix.of(decoder["_word_embedding.weight"].T)
         self._copy = Linear.of(decoder.within("_copy"))
-        bias = decoder["_generate.bias"].copy()
-        bias[list(unwritable)] = -np.inf
-        generate, bias = _with_padding(decoder["_generate.weight"], bias)
+        bias = generate_bias(decoder["_generate.bias"], unwritable)
+        generate = np.zeros((len(bias), layers[-1].joined_context.matrix.outputs), dtype=np.float32)
+        generate[: len(decoder["_generate.bias"])] = decoder["_generate.weight"]
         token_gates = layers[0].from_input.product(embedding) + layers[0].bias
         self._nets = WriterNets(layers, token_gates, unknown, BlockMatrix.of(generate.T), bias)
 
@@ -70,53 +60,33 @@ class WriterNetwork:
 
         ``source_ids`` has the id of each word; equal words have equal ids. A question has up to ``width`` hypotheses.
         """
-        states = np.zeros(
-            (len(encoded), padded(len(encoded[0]), _WORDS_OF_A_STRIDE), encoded[0].shape[1]), dtype=np.float32
-        )
-        ids = np.full(states.shape[:2], -1, dtype=np.int64)
-        for number, (words, numbers) in enumerate(zip(encoded, source_ids, strict=True)):
+        tables = copy_tables(source_ids)
+        states = np.zeros((*tables.ids.shape, encoded[0].shape[1]), dtype=np.float32)
+        for number, words in enumerate(encoded):
             states[number, : len(words)] = words
-            ids[number, : len(words)] = numbers
         means = np.stack([words.mean(axis=0) for words in encoded])
         hidden = []
         for layer in self._nets.layers:
             output, cell = np.split(np.tanh(layer.initial(means)), 2, axis=-1)
             hidden.append((np.ascontiguousarray(output), np.ascontiguousarray(cell)))
-        return WriterState.begin(self._nets, self._memory(states, ids), width, tuple(hidden))
+        return WriterState.begin(self._nets, self._memory(states, tables), width, tuple(hidden))
 
-    def _memory(self, states: Array, ids: TokenIds) -> WriterMemory:
-        is_word = ids >= 0
-        padding = np.where(is_word, np.float32(0), np.float32(-np.inf))[:, None, :]
-        same = (ids[:, :, None] == ids[:, None, :]) & is_word[:, :, None] & is_word[:, None, :]
-        places = same.argmax(axis=2)
-        is_first = is_word & (places == np.arange(ids.shape[1]))
-        shares = same.astype(np.float32)
-        shares /= np.maximum(shares.sum(axis=2, keepdims=True), 1)
+    def _memory(self, states: Array, tables: CopyTables) -> WriterMemory:
+        first_ids = tables.first_ids
+        is_first = first_ids >= 0
         layers = self._nets.layers
-        inputs = np.matmul(shares, self._word_embedding.product_of_each(states))
+        inputs = np.matmul(tables.shares, self._word_embedding.product_of_each(states))
         return WriterMemory(
-            padding,
+            tables.padding,
             tuple(_turned(layer.keys.product_of_each(states)) for layer in layers),
             tuple(layer.joined_context.of_each(states) for layer in layers),
             _turned(np.tanh(self._copy.of_each(states))),
-            np.where(is_first, ids, -1),
+            first_ids,
             layers[0].from_input.product_of_each(inputs),
-            (same & is_first[:, None, :]).astype(np.float32),
-            np.where(is_first, ids, self.first_word - 1)[:, None],
+            ((tables.shares > 0) & is_first[:, None, :]).astype(np.float32),
+            np.where(is_first, first_ids, self.first_word - 1)[:, None],
         )
 
 
 def _turned(states: Array) -> Array:
     return np.ascontiguousarray(states.transpose(0, 2, 1))
-
-
-def _with_padding(weight: Array, bias: Array, stride: int = 64) -> tuple[Array, Array]:
-    """A matrix (outputs, inputs) and its bias with at least one more output, which is never chosen.
-
-    It receives what is added for words that are counted elsewhere.
-    """
-    missing = stride - len(weight) % stride
-    return (
-        np.concatenate([weight, np.zeros((missing, weight.shape[1]), dtype=np.float32)]),
-        np.concatenate([bias, np.full(missing, -np.inf, dtype=np.float32)]),
-    )

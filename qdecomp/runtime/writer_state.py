@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from qdecomp.decoding.plan_rules import TokenIds
 
+from .beam_search import NextTokens, best_of_each
 from .layers import Array, Linear, Weights, softmax
 from .products import BlockMatrix, padded
 
@@ -168,7 +170,10 @@ class WriterState:
         return cls(nets, memory, width, questions, slots, taken)
 
     def advance(self, tokens: TokenIds) -> tuple[Array, WriterState]:
-        """See :class:`~qdecomp.runtime.beam_search.SearchState`."""
+        """Read the last token of each hypothesis; the probabilities of the next (hypotheses, tokens).
+
+        They need not sum to one: what cannot follow is left out. The caller may change them.
+        """
         memory, count = self.memory, len(self.questions)
         gates = self._gates_of_tokens(tokens)
         hidden = []
@@ -184,6 +189,15 @@ class WriterState:
                 gates = self.nets.layers[number + 1].gates_of_input(found, count)
         state = WriterState(self.nets, memory, self.width, self.questions, self.slots, tuple(hidden))
         return self._probabilities(found), state
+
+    def next_tokens(
+        self, tokens: TokenIds, forbidden: Sequence[TokenIds], count: int
+    ) -> tuple[NextTokens, WriterState]:
+        """See :class:`~qdecomp.runtime.beam_search.SearchState`."""
+        probabilities, state = self.advance(tokens)
+        for row, ids in zip(probabilities, forbidden, strict=True):
+            row[ids] = 0.0
+        return best_of_each(probabilities, count), state
 
     def follow(self, parents: TokenIds, places: TokenIds) -> WriterState:
         """See :class:`~qdecomp.runtime.beam_search.SearchState`."""

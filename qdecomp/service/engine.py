@@ -31,6 +31,7 @@ def open_parser(settings: ServiceSettings) -> Parser:
         candidates=settings.candidates,
         min_confidence=settings.min_confidence,
         trust=settings.trust,
+        backend=settings.backend,
     )
 
 

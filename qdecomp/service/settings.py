@@ -25,6 +25,7 @@ class ServiceSettings:
     candidates: int = 0
     min_confidence: float = 0.0
     trust: bool = False
+    backend: str = "numpy"
     batch_size: int = 32
     """The most questions that are parsed together."""
     max_questions: int = 64

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from shared_data import shared_data_option
 from benchmarks.measuring import Clock, children_cpu, clock, in_fresh_process, peak_memory_mb, write_results
 from benchmarks.parse_profile import profile_ms
 from qdecomp.files import read_break_csv
+from qdecomp.parser import Parser
+from qdecomp.runtime.backends import BACKENDS
 from qdecomp.terminal.tables import Table, show_tables
 
 _QUESTION = "Which state has the most rivers?"
@@ -47,9 +50,27 @@ class Phases:
         self.seconds[name] = {which: getattr(measured, which) for which in _CLOCKS}
 
 
-def cold_starts(parser_name: str, count: int = _COLD_STARTS) -> list[dict[str, float]]:
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A parser that is measured: its name or folder, and what computes its networks."""
+
+    parser: str
+    backend: str
+
+    def __str__(self) -> str:
+        return f"{Path(self.parser).name}, {self.backend}"
+
+    def load(self) -> Parser:
+        """The parser."""
+        from qdecomp import load
+
+        return load(self.parser, backend=self.backend)
+
+
+def cold_starts(subject: Subject, count: int = _COLD_STARTS) -> list[dict[str, float]]:
     """Seconds from the start of ``qdecomp parse`` to its end, each in a new process."""
-    command = [sys.executable, "-m", "qdecomp.cli", "parse", "--parser", parser_name, _QUESTION]
+    chosen = ["--parser", subject.parser, "--backend", subject.backend]
+    command = [sys.executable, "-m", "qdecomp.cli", "parse", *chosen, _QUESTION]
     found = []
     for _ in range(count):
         before = children_cpu()
@@ -59,18 +80,17 @@ def cold_starts(parser_name: str, count: int = _COLD_STARTS) -> list[dict[str, f
     return found
 
 
-def measure_together(questions: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
+def measure_together(questions: Sequence[str], subjects: Sequence[Subject]) -> dict[str, Any]:
     """Latency, throughput in one process and a profile of each parser; they take turns."""
-    from qdecomp import load
-
     phases = Phases()
     with phases.phase("loading"):
-        parsers = {name: load(name) for name in names}
+        parsers = {str(subject): subject.load() for subject in subjects}
         for parser in parsers.values():
             parser.parse(_QUESTION)
     turns = [
         questions[start : start + _QUESTIONS_OF_A_TURN] for start in range(0, len(questions), _QUESTIONS_OF_A_TURN)
     ]
+    names = list(parsers)
     latencies: dict[str, list[Clock]] = {name: [] for name in names}
     with phases.phase("one question at a time"):
         for turn in turns:
@@ -113,13 +133,11 @@ def _spread(seconds: Sequence[float]) -> dict[str, float]:
     }
 
 
-def measure_alone(questions: Sequence[str], name: str, processes: int) -> dict[str, float]:
+def measure_alone(questions: Sequence[str], subject: Subject, processes: int) -> dict[str, float]:
     """The memory of one process, and the questions per second of several, with nothing else running."""
     from joblib.externals.loky import get_reusable_executor
 
-    from qdecomp import load
-
-    parser = load(name)
+    parser = subject.load()
     list(parser.pipe(questions[:64]))
     memory = peak_memory_mb()
     list(parser.pipe(questions[: 2 * processes], batch_size=1, processes=processes))
@@ -131,7 +149,7 @@ def measure_alone(questions: Sequence[str], name: str, processes: int) -> dict[s
 
 def _tables(results: dict[str, Any], count: int, total: Clock) -> list[Table]:
     parsers = results["parsers"]
-    columns = ("what", *(Path(name).name for name in parsers))
+    columns = ("what", *parsers)
     rows = tuple(
         (what, *(show(each) for each in parsers.values())) for what, show in _figures(results["processes"]).items()
     )
@@ -186,12 +204,24 @@ def _phase_table(phases: dict[str, dict[str, float]], total: Clock) -> Table:
 @click.option("--count", type=click.IntRange(min=2), default=300, show_default=True, help="How many, evenly spread.")
 @click.option("--parser", "parser_name", default="minilm_break", show_default=True, help="A name or a folder.")
 @click.option("--against", help="Another parser to measure side by side: a name or a folder.")
+@click.option(
+    "--backend",
+    "backends",
+    type=click.Choice(list(BACKENDS)),
+    multiple=True,
+    default=["numpy"],
+    show_default=True,
+    help="What computes the networks; give it twice to measure both side by side.",
+)
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
-def command(path: Path, count: int, parser_name: str, against: str | None, json_path: Path | None) -> None:
+def command(
+    path: Path, count: int, parser_name: str, against: str | None, backends: Sequence[str], json_path: Path | None
+) -> None:
     """Measure the bundled parser: cold start, latency, throughput, memory, profile."""
     # A process uses only one core, because that is its share in a pipe with several processes.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    names = [parser_name, *([against] if against else [])]
+    others = [Subject(against, "numpy")] if against else []
+    subjects = [*(Subject(parser_name, backend) for backend in backends), *others]
     processes = os.cpu_count() or 1
     phases = Phases()
     with phases.phase("all") as total:
@@ -199,11 +229,11 @@ def command(path: Path, count: int, parser_name: str, against: str | None, json_
         step = max(len(examples) / count, 1.0)
         questions = [examples[int(number * step)].question for number in range(min(count, len(examples)))]
         with phases.phase(f"{_COLD_STARTS} cold starts"):
-            cold = {name: cold_starts(name) for name in names}
-        together = in_fresh_process(measure_together, questions, names)
+            cold = {str(subject): cold_starts(subject) for subject in subjects}
+        together = in_fresh_process(measure_together, questions, subjects)
         with phases.phase(f"memory, and pipe in {processes} processes with their start and loading"):
-            alone = {name: in_fresh_process(measure_alone, questions, name, processes) for name in names}
-    parsers = {name: {"cold": cold[name], **together["parsers"][name], **alone[name]} for name in names}
+            alone = {str(each): in_fresh_process(measure_alone, questions, each, processes) for each in subjects}
+    parsers = {name: {"cold": cold[name], **together["parsers"][name], **alone[name]} for name in cold}
     del phases.seconds["all"]
     results = {"processes": processes, "parsers": parsers, "phases": {**phases.seconds, **together["phases"]}}
     show_tables(_tables(results, len(questions), total))

@@ -17,8 +17,11 @@ _ENCODER, _NETWORK = ("encoder.py", "__call__"), ("graph_network.py", "encode")
 _DECODE, _LABELS = ("ilp.py", "decode"), ("graph_network.py", "_work_out")
 _SOLVE = ("graph_program.py", "solve_graph")
 _STEPS = ("prediction.py", "prediction_from_graph")
-_SEARCH, _ADVANCE = ("beam_search.py", "__call__"), ("writer_state.py", "advance")
-_MEMORY = ("writer_network.py", "begin")
+_SEARCH = ("beam_search.py", "__call__")
+# Each backend has its own.
+_BYTE_ENCODER = ("byte_encoder.py", "words_of")
+_STEPS_OF_NETWORK = (("writer_state.py", "next_tokens"), ("byte_writer.py", "next_tokens"))
+_MEMORY = (("writer_network.py", "begin"), ("byte_writer.py", "begin"))
 _WRITTEN = ("writer.py", "_prediction")
 
 
@@ -41,12 +44,13 @@ def profile_ms(parser: Any, questions: Sequence[str]) -> dict[str, float]:
     def at(key: tuple[str, str]) -> float:
         return inclusive.get(key, 0.0)
 
-    parts = {"tokens and pieces": at(_TOKENIZE) + at(_PIECES), "encoder": at(_ENCODER)}
+    parts = {"tokens and pieces": at(_TOKENIZE) + at(_PIECES), "encoder": at(_ENCODER) + at(_BYTE_ENCODER)}
     if at(_SEARCH):
+        networks = sum(map(at, _STEPS_OF_NETWORK))
         parts |= {
-            "keys and tables of the questions": at(_MEMORY),
-            "search: networks": at(_ADVANCE),
-            "search: hypotheses and rules": at(_SEARCH) - at(_ADVANCE),
+            "keys and tables of the questions": sum(map(at, _MEMORY)),
+            "search: networks": networks,
+            "search: hypotheses and rules": at(_SEARCH) - networks,
             "tokens to steps": at(_WRITTEN),
         }
     else:

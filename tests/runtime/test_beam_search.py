@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 
 from qdecomp.decoding.hypothesis import Hypothesis
 from qdecomp.decoding.plan_rules import PlanRules, TokenIds
-from qdecomp.runtime.beam_search import BeamSearch, Cost, Found
+from qdecomp.runtime.beam_search import BeamSearch, Cost, Found, NextTokens, best_of_each
 from qdecomp.runtime.layers import Array
 from tests.modules.test_torch_beam_search import END, START, TableState, search_many, tables
 
@@ -25,8 +26,9 @@ class Tables:
     width: int
     questions: TokenIds
 
-    def advance(self, tokens: TokenIds) -> tuple[Array, Tables]:
-        return self.probabilities[self.questions, tokens].copy(), self
+    def next_tokens(self, tokens: TokenIds, forbidden: Sequence[TokenIds], count: int) -> tuple[NextTokens, Tables]:
+        assert not any(len(ids) for ids in forbidden)
+        return best_of_each(self.probabilities[self.questions, tokens], count), self
 
     def follow(self, parents: TokenIds, places: TokenIds) -> Tables:
         np.testing.assert_array_equal(self.questions[parents], places // self.width)
@@ -91,9 +93,9 @@ def test_hypotheses_far_behind_are_not_written_on() -> None:
 
     @dataclass(frozen=True)
     class Counting(Tables):
-        def advance(self, tokens: TokenIds) -> tuple[Array, Tables]:
+        def next_tokens(self, tokens: TokenIds, forbidden: Sequence[TokenIds], count: int) -> tuple[NextTokens, Tables]:
             written.append(int(np.bincount(self.questions).max()))
-            return super().advance(tokens)
+            return super().next_tokens(tokens, forbidden, count)
 
     def found(most_behind: float) -> list[Found]:
         written.clear()

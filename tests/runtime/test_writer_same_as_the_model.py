@@ -89,6 +89,11 @@ class TestSameAsTheModel(ParserTestCase):
         for ours, theirs in zip(found, expected, strict=True):
             assert ours.score == pytest.approx(theirs.score, abs=0.1)
 
+    def test_predictions_of_whole_numbers_are_the_same(self, folder: Path) -> None:
+        """Rounded to bytes, a model that knows its rows by heart still knows them."""
+        found = load(folder, backend="onnxruntime").pipe(self.questions, batch_size=3)
+        assert [each.prediction.decomposition for each in found] == [each.decomposition for each in self.predictions()]
+
     def test_predictions_at_their_cost_are_the_same(self, folder: Path) -> None:
         """A penalty so high that the number of words left out decides."""
         self.model.decoder.coverage_penalty = 50.0
@@ -131,10 +136,12 @@ class TestSameAsTheModel(ParserTestCase):
         together = [each.prediction.decomposition for each in parser.pipe(self.questions)]
         assert alone == together
 
-    def test_the_batch_changes_no_digit(self, folder: Path) -> None:
+    @pytest.mark.parametrize("backend", ["numpy", "onnxruntime"])
+    def test_the_batch_changes_no_digit(self, folder: Path, backend: str) -> None:
         questions = [*self.questions, " and ".join(self.questions[:3])]
-        for options in ({}, {"candidates": 3}, {"coverage_penalty": 0.5}):
-            parser = load(folder, **options)
+        settings: tuple[dict[str, Any], ...] = ({}, {"candidates": 3}, {"coverage_penalty": 0.5})
+        for options in settings:
+            parser = load(folder, backend=backend, **options)
             expected = {question: parser.parse(question).to_dict() for question in questions}
             for size in (2, 4, 32):
                 for asked in (questions, questions[::-1]):
