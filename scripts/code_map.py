@@ -41,8 +41,8 @@ def modules() -> dict[str, Path]:
 def package_of(module: str, folders: frozenset[str]) -> str:
     """The package of a module: its folder.
 
-    >>> package_of("qdecomp.files.records.resumable", frozenset({"qdecomp", "qdecomp.files"}))
-    'files'
+    >>> package_of("qdecomp.files.records.resumable", frozenset({"qdecomp", "qdecomp.files.records"}))
+    'files.records'
     """
     if module in _STANDALONE_MODULES:
         return module.partition(".")[2]
