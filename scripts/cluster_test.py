@@ -31,12 +31,13 @@ def main() -> int:
     parser.add_argument("questions", type=Path)
     parser.add_argument("--folder", type=Path, required=True, help="where both outputs and the logs go")
     parser.add_argument("--batch-size", type=int, default=8, help="a partition is eight batches")
+    parser.add_argument("--backend", default="numpy", help="what computes the parser's networks")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     here, there = options.folder / "without_dask.jsonl", options.folder / "with_dask.jsonl"
     there.unlink(missing_ok=True)
     command = [sys.executable, "-m", "qdecomp.cli", "parse", "--input", str(options.questions)]
-    command += ["--batch-size", str(options.batch_size), "--output"]
+    command += ["--batch-size", str(options.batch_size), "--backend", options.backend, "--output"]
     subprocess.run([*command, str(here), "--processes", "1"], check=True)
     total = lines_of(here)
     with dask_cluster(options.folder) as cluster:
