@@ -161,8 +161,8 @@ def load(
     writes has the options ``beam_size``, ``max_steps``, ``plan_rules`` and ``coverage_penalty``. With ``candidates``,
     every prediction has this many of the best decompositions with their scores. An archive that names code to run is
     refused unless you ``trust`` it. Instead of a plan whose confidence is below ``min_confidence``, you get the reason.
-    The ``backend`` of a bundled parser that writes may be ``onnxruntime``, which is several times as fast as ``numpy``
-    and needs the extra ``fast``.
+    The ``backend`` of a bundled parser that writes may be ``onnxruntime``, which is two to three times as fast as
+    ``numpy`` and needs the extra ``fast``.
     """
     if candidates:
         options["candidates"] = candidates

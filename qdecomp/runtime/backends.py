@@ -1,8 +1,8 @@
 """What can compute the networks of a parser that writes.
 
-``numpy`` is always there. ``onnxruntime`` is several times as fast; its products are of whole numbers, so that scores
-differ from the second digit on and a few answers are others, neither better nor worse. With either of them, an answer
-does not depend on the other questions of a batch.
+``numpy`` is always there. ``onnxruntime`` is two to three times as fast; its products are of whole numbers, so that
+scores differ from the second digit on, and one answer in eleven is another, on the whole neither better nor worse.
+With either of them, an answer does not depend on the other questions of a batch.
 """
 
 from __future__ import annotations
