@@ -20,6 +20,7 @@ from qdecomp.decomposition import Decomposition
 from qdecomp.parsing.length_batches import in_length_batches, window_size
 from qdecomp.parsing.parser_source import BUNDLED_NAME, ParserSource, Predict, parser_path, predict_each
 from qdecomp.parsing.remote_parser import predict_on_worker, remote_parser
+from qdecomp.runtime.backend_names import DEFAULT_BACKEND
 from qdecomp.workers.partitions import Pool, in_order
 from qdecomp.workers.pools import pool_of
 from qdecomp.workers.processes import ROW_KILLED_WORKERS, in_processes
@@ -149,7 +150,7 @@ def load(
     candidates: int = 0,
     trust: bool = False,
     min_confidence: float = 0.0,
-    backend: str = "numpy",
+    backend: str = DEFAULT_BACKEND,
     **options: Any,
 ) -> Parser:
     """Load a parser: the bundled one, one from a folder or an AllenNLP archive (``model.tar.gz``), or a consensus.

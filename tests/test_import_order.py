@@ -60,10 +60,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "top": _PARSING | {"visualization", "planning"},
     "bulk": _FILES | {"decoding", "parsing", "top"},
     "integrations": _DATA_STRUCTURES | {"planning", "top"},
-    "service": _FILES | _METRICS | {"evaluation", "visualization", "planning", "parsing", "top"},
+    "service": _FILES | _METRICS | {"evaluation", "visualization", "planning", "runtime", "parsing", "top"},
     "commands": _FILES
     | _METRICS
-    | {"evaluation", "evaluation.report", "visualization", "planning", "top", "bulk", "decoding", "service"},
+    | {"evaluation", "evaluation.report", "visualization", "planning", "top", "bulk", "decoding", "runtime", "service"},
     "cli": {"data_structures", "terminal", "commands"},
 }
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from qdecomp.runtime.backend_names import BACKEND_NAMES, DEFAULT_BACKEND
+
 if TYPE_CHECKING:
     from qdecomp.parser import Parser
 
@@ -75,8 +77,8 @@ _OPTIONS = (
     ),
     click.option(
         "--backend",
-        type=click.Choice(["numpy", "onnxruntime"]),
-        default="numpy",
+        type=click.Choice(BACKEND_NAMES),
+        default=DEFAULT_BACKEND,
         show_default=True,
         help="What computes the networks; onnxruntime is faster and needs the extra fast.",
     ),

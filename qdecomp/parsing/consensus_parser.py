@@ -20,6 +20,7 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.prediction import Prediction
 from qdecomp.decoding.calibration import Calibration, calibration_from_json
 from qdecomp.decoding.consensus import check_weights, consensus
+from qdecomp.runtime.backend_names import DEFAULT_BACKEND
 
 from .parser_source import ParserSource, Predict, parser_path
 
@@ -56,7 +57,7 @@ def open_consensus(
     options: Mapping[str, Any] | None = None,
     *,
     trust: bool = False,
-    backend: str = "numpy",
+    backend: str = DEFAULT_BACKEND,
 ) -> ConsensusParser:
     """The parser that a file describes; any other file is a :class:`DataError`.
 

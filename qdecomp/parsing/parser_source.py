@@ -10,6 +10,7 @@ from typing import Any
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 from qdecomp.data_structures.prediction import Prediction, failed_prediction
+from qdecomp.runtime.backend_names import DEFAULT_BACKEND
 
 __all__ = ["BUNDLED_NAME", "ParserSource", "Predict", "parser_path", "predict_each"]
 
@@ -29,7 +30,7 @@ class ParserSource:
     trust: bool = False
     """Whether an archive may run the code that it names."""
     min_confidence: float = 0.0
-    backend: str = "numpy"
+    backend: str = DEFAULT_BACKEND
     """What computes the networks of a bundled parser that writes."""
 
     @property
@@ -53,7 +54,6 @@ class ParserSource:
 
     def open_as_it_is(self) -> Predict:
         """Load the parser alone."""
-        from qdecomp.runtime.backends import DEFAULT_BACKEND
         from qdecomp.runtime.bundle import is_bundle, read_bundle
 
         if self.is_consensus:

@@ -12,13 +12,12 @@ from typing import Protocol
 
 from qdecomp.data_structures.errors import DataError
 
+from .backend_names import BACKEND_NAMES
 from .beam_search import SearchState
 from .layers import Array
 from .word_pieces import PieceIds
 
-__all__ = ["BACKENDS", "DEFAULT_BACKEND", "NetworkOfWriter", "writer_backend"]
-
-DEFAULT_BACKEND = "numpy"
+__all__ = ["BACKENDS", "NetworkOfWriter", "writer_backend"]
 
 
 class NetworkOfWriter(Protocol):
@@ -54,10 +53,9 @@ def _onnxruntime() -> Callable[..., NetworkOfWriter]:
     return ByteWriterNetwork
 
 
-BACKENDS: dict[str, Callable[[], Callable[..., NetworkOfWriter]]] = {
-    DEFAULT_BACKEND: _numpy,
-    "onnxruntime": _onnxruntime,
-}
+BACKENDS: dict[str, Callable[[], Callable[..., NetworkOfWriter]]] = dict(
+    zip(BACKEND_NAMES, (_numpy, _onnxruntime), strict=True)
+)
 """How to import the networks of each backend."""
 
 

@@ -17,7 +17,8 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding import Decoder, make_decoder
 from qdecomp.decoding.calibration import calibration_from_json
 
-from .backends import DEFAULT_BACKEND, writer_backend
+from .backend_names import DEFAULT_BACKEND
+from .backends import writer_backend
 from .bundle_config import BundleConfig, GraphConfig, WriterConfig, config_from_json
 from .graph_network import GraphNetwork
 from .graph_parser import GraphParser

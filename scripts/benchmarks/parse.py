@@ -25,7 +25,7 @@ from benchmarks.measuring import Clock, children_cpu, clock, in_fresh_process, p
 from benchmarks.parse_profile import profile_ms
 from qdecomp.files import read_break_csv
 from qdecomp.parser import Parser
-from qdecomp.runtime.backends import BACKENDS
+from qdecomp.runtime.backend_names import BACKEND_NAMES, DEFAULT_BACKEND
 from qdecomp.terminal.tables import Table, show_tables
 
 _QUESTION = "Which state has the most rivers?"
@@ -207,9 +207,9 @@ def _phase_table(phases: dict[str, dict[str, float]], total: Clock) -> Table:
 @click.option(
     "--backend",
     "backends",
-    type=click.Choice(list(BACKENDS)),
+    type=click.Choice(BACKEND_NAMES),
     multiple=True,
-    default=["numpy"],
+    default=[DEFAULT_BACKEND],
     show_default=True,
     help="What computes the networks; give it twice to measure both side by side.",
 )
@@ -220,7 +220,7 @@ def command(
     """Measure the bundled parser: cold start, latency, throughput, memory, profile."""
     # A process uses only one core, because that is its share in a pipe with several processes.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    others = [Subject(against, "numpy")] if against else []
+    others = [Subject(against, DEFAULT_BACKEND)] if against else []
     subjects = [*(Subject(parser_name, backend) for backend in backends), *others]
     processes = os.cpu_count() or 1
     phases = Phases()
