@@ -7,7 +7,7 @@ RUN python -m venv /opt/qdecomp
 COPY setup.py pyproject.toml requirements.lock LICENSE ./
 COPY qdecomp ./qdecomp
 # The lock only constrains the versions, so neither torch nor AllenNLP is installed.
-RUN /opt/qdecomp/bin/pip install --no-cache-dir --constraint requirements.lock '.[parser,serve]'
+RUN /opt/qdecomp/bin/pip install --no-cache-dir --constraint requirements.lock '.[parser,fast,serve]'
 # The tests of other packages are a fifth of the whole.
 RUN find /opt/qdecomp -type d -name tests -prune -exec rm -rf {} +
 
