@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluation": _FILES | _METRICS,
     "evaluation.report": _FILES | _METRICS | {"evaluation", "visualization"},
     "modules": _VALUES | {"decoding", "files.model_files"},
-    "data": _FILES,
+    "data": _FILES | {"modules"},
     "training": _DATA_STRUCTURES,
     "models": _MODELS,
     "predictors": _FILES | {"decoding"},

@@ -11,7 +11,7 @@ from allennlp.data.tokenizers import Token
 from allennlp.data.vocabulary import Vocabulary
 
 from qdecomp.data_structures.special_tokens import special_tokens_of
-from qdecomp.files.model_files.encoder_pieces import EncoderPieces
+from qdecomp.modules.encoder_pieces import EncoderPieces
 
 __all__ = ["MAX_PIECES", "NO_WORD", "WordPieceIndexer"]
 

@@ -11,8 +11,8 @@ from allennlp.modules.scalar_mix import ScalarMix
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import special_tokens_of
-from qdecomp.files.model_files.encoder_pieces import added_piece_count
 from qdecomp.files.model_files.pretrained import encoder_path
+from qdecomp.modules.encoder_pieces import added_piece_count
 from qdecomp.modules.half_precision import trains_in_bfloat16
 
 __all__ = ["PIECES", "POS_TAGS", "EncodedWords", "SpecialTokenStates", "WordEncoder", "average_pieces"]

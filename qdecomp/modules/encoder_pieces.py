@@ -12,8 +12,7 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import SpecialTokens
-
-from .pretrained import encoder_path
+from qdecomp.files.model_files.pretrained import encoder_path
 
 __all__ = ["EncoderPieces", "added_piece_count"]
 

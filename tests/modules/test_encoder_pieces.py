@@ -10,7 +10,7 @@ from allennlp.data import Token, Vocabulary
 from qdecomp.data.word_piece_indexer import NO_WORD, WordPieceIndexer
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
-from qdecomp.files.model_files.encoder_pieces import EncoderPieces, added_piece_count
+from qdecomp.modules.encoder_pieces import EncoderPieces, added_piece_count
 from tests.encoders import ENCODERS, NO_ENCODERS
 
 SPECIAL = PRESETS["paper"]
