@@ -28,10 +28,10 @@ __all__ = ["command"]
 @click.option(
     "--predictions",
     multiple=True,
-    required=True,
     metavar="FILE [FILE]...",
     type=click.Path(path_type=Path),
-    help="Prediction records of two or more systems (JSON lines, or a CSV with question_id and decomposition).",
+    help="Prediction records of two or more systems (JSON lines, or a CSV with question_id and decomposition). You can "
+    "also leave out --predictions and only name the files.",
 )
 @click.argument("more_predictions", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
 @click.option(

@@ -36,6 +36,13 @@ def files(tmp_path: Path) -> list[str]:
     return [str(path) for path in (first, second, third)]
 
 
+def test_the_files_can_be_named_without_the_option(files: list[str], tmp_path: Path) -> None:
+    plain, named = tmp_path / "plain.jsonl", tmp_path / "named.jsonl"
+    assert run(*files, "--output", str(plain)) == 0
+    assert run("--predictions", *files, "--output", str(named)) == 0
+    assert plain.read_text() == named.read_text()
+
+
 def test_it_writes_a_record_for_every_question(files: list[str], tmp_path: Path) -> None:
     output = tmp_path / "out.jsonl"
     assert run("--predictions", *files, "--output", str(output)) == 0
@@ -86,6 +93,7 @@ def test_weights_are_learned_on_gold(files: list[str], tmp_path: Path, capsys: p
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (lambda files: ["--output", "x"], "two or more systems"),
         (lambda files: ["--predictions", files[0], "--output", "x"], "two or more systems"),
         (lambda files: ["--predictions", *files], "give --output"),
         (lambda files: ["--predictions", *files, "--output", files[0]], "--output would overwrite"),
