@@ -77,14 +77,22 @@ def _one_line(error: Exception) -> str:
 
 @contextmanager
 def registered_only(*, trust: bool = False) -> Iterator[None]:
-    """Let AllenNLP build only what is registered: a name with a dot is refused instead of imported."""
+    """Let AllenNLP build only what is registered: a name with a dot is refused instead of imported.
+
+    With ``trust``, it builds what a config says, even after a command that allowed only what is registered.
+    """
     before = Registrable.__dict__["resolve_class_name"]
-    if not trust:
-        Registrable.resolve_class_name = classmethod(_registered_class)  # type: ignore[assignment, method-assign]
+    _allow(trust)
     try:
         yield
     finally:
         Registrable.resolve_class_name = before  # type: ignore[method-assign]
+
+
+def _allow(trust: bool) -> None:
+    """What AllenNLP may build from now on: everything, or only what is registered."""
+    resolve = _resolve_class_name if trust else _registered_class
+    Registrable.resolve_class_name = classmethod(resolve)  # type: ignore[assignment, method-assign]
 
 
 def _registered_class(cls: type[Registrable], name: str) -> Any:
@@ -118,6 +126,5 @@ def _load_for_command(archive_file: str | os.PathLike[str], *arguments: Any, **o
     if archive.model.default_predictor == PREDICTOR and "evaluation" not in archive.config:
         # allennlp evaluate --predictions-output-file should write what allennlp predict writes.
         archive.config["evaluation"] = {"batch_serializer": {"type": RECORD_SERIALIZER}}
-    if not trust:
-        Registrable.resolve_class_name = classmethod(_registered_class)  # type: ignore[assignment, method-assign]
+    _allow(trust)
     return archive

@@ -123,6 +123,19 @@ def test_the_allennlp_command_is_trusted_by_an_environment_variable(
         predict_module.load_archive(str(path))
 
 
+def test_trust_is_asked_for_again_by_each_command(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predict_module.load_archive(str(archive), cuda_device=-1)
+    config = {"dataset_reader": {"type": "no.such.reader"}, "model": {"type": "x"}}
+    path = archive_of(tmp_path / "x.tar.gz", json.dumps(config))
+    with pytest.raises(DataError, match="not a registered component"):
+        predict_module.load_archive(str(path))
+    monkeypatch.setenv(TRUST_SWITCH, "1")
+    with pytest.raises(DataError, match="unable to import module"):
+        predict_module.load_archive(str(path))
+
+
 def test_our_own_archives_and_their_folders_are_loaded(archive: Path, temporary: Path) -> None:
     for source in (archive, archive.parent):
         decomposition = load(source).parse("how many cubes are red ?")
