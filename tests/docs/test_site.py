@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import inspect
 import os
 import re
 import subprocess
@@ -59,7 +61,9 @@ def test_the_reference_has_the_public_names_with_their_docstrings(site: Path) ->
     reference = (site / "api.html").read_text(encoding="utf-8")
     values = {"VERSION", "__version__"}
     assert [name for name in set(qdecomp.__all__) - values if f'id="qdecomp.{name}"' not in reference] == []
-    assert "How probably all of it is right" in reference
+    described = inspect.getdoc(qdecomp.Decomposition.confidence)
+    assert described
+    assert html.escape(described.partition(".")[0], quote=False) in reference
     assert ":class:" not in reference
 
 
