@@ -19,6 +19,7 @@ from qdecomp.data_structures.errors import DataError, QDecompError
 from .cells import EXPERIMENTS
 from .config_check import check_configs
 from .settings import ROOT, read_size, store
+from .verdicts import read_verdicts
 
 __all__ = ["main"]
 
@@ -39,6 +40,13 @@ __all__ = ["main"]
     "unless another one is named, such as train_10 or without_DROP.",
 )
 @click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="PARSER.KEY=VALUE",
+    help="Change a setting or a key of a parser's config, such as copynet.settings.lr=5e-4. Give --out, too.",
+)
+@click.option(
     "--only",
     multiple=True,
     metavar="PATTERN",
@@ -46,6 +54,12 @@ __all__ = ["main"]
 )
 @click.option(
     "--no-training", is_flag=True, help="Train nothing; make the tables of what there is and of what is given."
+)
+@click.option(
+    "--verdicts",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Do not train the cells whose verdicts are in this file, such as kept_verdicts/cpu.jsonl, unless an experiment "
+    "needs their predictions.",
 )
 @click.option("--cores", type=click.IntRange(min=1), default=1, show_default=True, help="How many jobs at a time.")
 @click.option("--dry-run", is_flag=True, help="Only say which jobs would run.")
@@ -57,8 +71,10 @@ def main(
     train: Path | None,
     dev: Path | None,
     given: tuple[str, ...],
+    changes: tuple[str, ...],
     only: tuple[str, ...],
     no_training: bool,
+    verdicts: Path | None,
     cores: int,
     dry_run: bool,
     further: tuple[str, ...],
@@ -69,7 +85,9 @@ def main(
         raise DataError(f"there is no experiment {unknown[0]!r}; there are {', '.join(EXPERIMENTS)}")
     if find_spec("snakemake") is None:
         raise DataError("Snakemake is not installed; make install installs it")
-    settings = read_size(size, train=train, dev=dev, given=given, only=only, training=not no_training)
+    files = {"train": train, "dev": dev, "verdicts": verdicts}
+    settings = read_size(size, given=given, changes=changes, only=only, training=not no_training, **files)
+    read_verdicts(settings)
     base = (out or ROOT / "out" / "experiments" / settings.size).absolute()
     if settings.training:
         check_configs(settings, base)

@@ -14,6 +14,7 @@ from .systems import SYSTEMS, System
 
 __all__ = [
     "ALL_ROWS",
+    "BY_VERDICTS",
     "EXPERIMENTS",
     "Cell",
     "archive_file",
@@ -37,6 +38,8 @@ EXPERIMENTS = (
     "inference_time",
     "differences",
 )
+BY_VERDICTS = ("sample_complexity", "domain_generalisation", "length")
+"""The experiments that need only the verdicts of the predictions."""
 ALL_ROWS = "train_100"
 """The split with all training rows."""
 _WITHOUT = "without_"

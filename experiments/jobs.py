@@ -19,6 +19,7 @@ from .systems import PARSERS, SYSTEMS, System
 from .tables.inference_time import TIMES
 from .tiny_encoder import make_tiny_encoder
 from .training import ENCODER_FOLDER, overrides_of, run_logged, train
+from .verdicts import add_verdicts
 
 __all__ = ["main"]
 
@@ -117,6 +118,15 @@ def table_job(run: tuple[Path, Settings], experiment: str) -> None:
     builder = import_module(f"experiments.tables.{experiment}")
     _say(f"{base / 'tables' / experiment}.md")
     write_result(builder.build(settings, base), base / "tables")
+
+
+@main.command("verdicts")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.pass_obj
+def verdicts_job(run: tuple[Path, Settings], file: Path) -> None:
+    """Add the verdicts of all cells of this run to a file for ``--verdicts``."""
+    base, settings = run
+    _say(f"{file}: verdicts of {add_verdicts(file, settings, base)} cells")
 
 
 @main.command("figure")

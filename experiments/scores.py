@@ -1,56 +1,38 @@
-"""LF-EM of the cells that have been run: each run separately, and systems as the mean over their runs."""
+"""LF-EM of predictions: each run separately, and systems as the mean over their runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean, stdev
 
 from qdecomp.evaluation.breakdown import mean_interval
 from qdecomp.evaluation.metrics.metric_table import MetricResult, get_metric
-from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
+from qdecomp.evaluation.predictions import Gold, read_predictions
 from qdecomp.evaluation.score_columns import ScoreColumns
 from qdecomp.evaluation.scoring import Evaluation, QuestionScores, SystemScores, evaluate
 from qdecomp.evaluation.significance import Comparison, compare_systems
 
-from .cells import Cell, cells_of
 from .results import Entry
-from .settings import Settings
 
-__all__ = ["LF_EM", "Scores", "averaged", "compare", "entry", "figure", "value_of", "with_questions"]
+__all__ = [
+    "LF_EM",
+    "averaged",
+    "compare",
+    "entry",
+    "figure",
+    "score_predictions",
+    "value_of",
+    "with_questions",
+]
 
 LF_EM = "lf_em"
 Chooser = Callable[[QuestionScores], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """The runs that an experiment has: of each system and split, the scores of each run."""
-
-    gold: Gold
-    runs: Mapping[tuple[str, str], tuple[SystemScores, ...]]
-    cells: tuple[Cell, ...]
-
-    @staticmethod
-    def of(experiment: str, settings: Settings, base: Path) -> Scores:
-        """Score all existing predictions."""
-        gold = read_gold(settings.dev)
-        runs: dict[tuple[str, str], list[SystemScores]] = {}
-        found = []
-        for cell in cells_of(experiment, settings):
-            path = base / cell.predictions
-            if path.is_file():
-                runs.setdefault((cell.system.name, cell.split), []).append(_score(gold, cell.system.title, path))
-                found.append(cell)
-        return Scores(gold, {key: tuple(each) for key, each in runs.items()}, tuple(found))
-
-    def of_system(self, system: str, split: str) -> tuple[SystemScores, ...]:
-        """The runs of a system on a split; none if none has been made."""
-        return self.runs.get((system, split), ())
-
-
-def _score(gold: Gold, title: str, path: Path) -> SystemScores:
+def score_predictions(gold: Gold, title: str, path: Path) -> SystemScores:
+    """The scores of a file of predictions."""
     predictions = read_predictions(path, gold, title)
     return evaluate(gold, [predictions], [get_metric(LF_EM)]).systems[0]
 

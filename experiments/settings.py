@@ -6,7 +6,7 @@ import difflib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,8 @@ class Settings:
     only: tuple[str, ...] = ()
     """Patterns of the cells that may be trained; all if there is none."""
     training: bool = True
+    verdicts: Path | None = None
+    """A file with verdicts of cells that need not be trained."""
 
 
 def read_size(
@@ -79,8 +81,10 @@ def read_size(
     train: Path | None = None,
     dev: Path | None = None,
     given: Iterable[str] = (),
+    changes: Iterable[str] = (),
     only: Iterable[str] = (),
     training: bool = True,
+    verdicts: Path | None = None,
 ) -> Settings:
     """The settings of a size: a name in ``sizes/`` or the path of a file; what the other options say comes first."""
     path = SIZES / f"{name}.yaml" if "/" not in name and not name.endswith(".yaml") else Path(name)
@@ -103,7 +107,9 @@ def read_size(
         given=tuple(_given(text) for text in given),
         only=tuple(only),
         training=training,
+        verdicts=verdicts.absolute() if verdicts else None,
     )
+    settings = replace(settings, parsers=_changed(settings.parsers, changes))
     _check_content(settings, path)
     return settings
 
@@ -167,6 +173,28 @@ def _parser(name: str, values: Any, path: Path) -> ParserSettings:
     return ParserSettings(config, updates, batch_size, dict(values.get("overrides") or {}))
 
 
+def _changed(parsers: Mapping[str, ParserSettings], changes: Iterable[str]) -> dict[str, ParserSettings]:
+    """The parsers with further overrides, each as PARSER.KEY=VALUE."""
+    changed = dict(parsers)
+    for text in changes:
+        where, equals, value = text.partition("=")
+        name, dot, key = where.partition(".")
+        if not equals or not dot or not key:
+            raise DataError(f"--set {text}: say PARSER.KEY=VALUE, such as copynet.settings.lr=5e-4")
+        if name not in changed:
+            raise DataError(f"--set {text}: there is no parser {name!r}; there are {', '.join(parsers)}")
+        changed[name] = replace(changed[name], overrides={**changed[name].overrides, key: _value(value)})
+    return changed
+
+
+def _value(text: str) -> Any:
+    """What the text is as JSON; a text that is not JSON stands for itself."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
 def _given(text: str) -> Given:
     where, equals, file = text.partition("=")
     name, _, split = where.partition("@")
@@ -214,6 +242,6 @@ def restore(path: Path) -> Settings:
         name: ParserSettings(**each | {"config": Path(each["config"])}) for name, each in values["parsers"].items()
     }
     given = tuple(Given(each["name"], each["split"], Path(each["path"])) for each in values["given"])
-    paths = {"train": Path(values["train"]), "dev": Path(values["dev"])}
+    paths = {key: Path(values[key]) for key in ("train", "dev", "verdicts") if values[key] is not None}
     lists = {key: tuple(values[key]) for key in ("seeds", "percentages", "sources", "only")}
     return Settings(**values | paths | lists | {"parsers": parsers, "given": given})

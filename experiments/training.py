@@ -18,7 +18,16 @@ from qdecomp.files import write_text_atomically
 
 from .settings import PARTS, ROOT, TINY, ParserSettings, Settings
 
-__all__ = ["ENCODER_FOLDER", "environment", "evaluated", "overrides_of", "run_logged", "train"]
+__all__ = [
+    "ENCODER_FOLDER",
+    "digest",
+    "environment",
+    "evaluated",
+    "fingerprint",
+    "overrides_of",
+    "run_logged",
+    "train",
+]
 
 ENCODER_FOLDER = "encoder"
 _ENCODER = "settings.encoder"
@@ -50,12 +59,12 @@ def train(parser: ParserSettings, overrides: Mapping[str, Any], base: Path, fold
     """
     folder.mkdir(parents=True, exist_ok=True)
     run, state = folder / "run", folder / "state.json"
-    fingerprint = _fingerprint(parser.config, overrides)
+    inputs = fingerprint(evaluated(parser.config), overrides)
     with _alone(folder) as lock:
         known = json.loads(state.read_text(encoding="utf-8")) if state.is_file() else {}
-        if known.get("fingerprint") != fingerprint:
+        if known.get("fingerprint") != inputs:
             shutil.rmtree(run, ignore_errors=True)
-            known = {"fingerprint": fingerprint, "overrides": dict(overrides), "finished": False}
+            known = {"fingerprint": inputs, "overrides": dict(overrides), "finished": False}
             _write_json(state, known)
         if not known["finished"]:
             command = ["-m", "allennlp", "train", str(parser.config), "-s", str(run), "--file-friendly-logging"]
@@ -63,18 +72,19 @@ def train(parser: ParserSettings, overrides: Mapping[str, Any], base: Path, fold
             run_logged(command, base, folder / "log.txt", keep_open=[lock])
             # Only now, because an archive may be incomplete.
             _write_json(state, known | {"finished": True})
-        _write_json(folder / "trained.json", {"fingerprint": fingerprint})
+        _write_json(folder / "trained.json", {"fingerprint": inputs})
 
 
-def _fingerprint(config: Path, overrides: Mapping[str, Any]) -> str:
-    """A hash of the config with its imports, the rows and all settings; the names of folders do not count."""
+def fingerprint(config: str, overrides: Mapping[str, Any]) -> str:
+    """A hash of the evaluated config, the rows and all settings; the names of folders do not count."""
     rows = Path(overrides["train_data_path"]).read_bytes()
     others = {key: value for key, value in overrides.items() if not key.endswith("_data_path")}
     others[_ENCODER] = Path(others.get(_ENCODER) or "").name
-    return _digest(evaluated(config).encode(), rows, json.dumps(others, sort_keys=True).encode())
+    return digest(config.encode(), rows, json.dumps(others, sort_keys=True).encode())
 
 
-def _digest(*parts: bytes) -> str:
+def digest(*parts: bytes) -> str:
+    """A hash of some contents in their order."""
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
 

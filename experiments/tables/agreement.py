@@ -8,10 +8,11 @@ from pathlib import Path
 
 from qdecomp.evaluation.scoring import QuestionScores, SystemScores
 
+from ..cell_scores import Scores
 from ..cells import ALL_ROWS, systems_of
 from ..paper import figures_of
 from ..results import Block, Entry, Result
-from ..scores import LF_EM, Scores, figure, value_of
+from ..scores import LF_EM, figure, value_of
 from ..settings import Settings
 from ..table_results import result_of
 

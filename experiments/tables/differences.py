@@ -8,10 +8,11 @@ from pathlib import Path
 from qdecomp.evaluation.differences import Analysis, DifferenceKind, analyse
 from qdecomp.evaluation.scoring import SystemScores
 
+from ..cell_scores import Scores
 from ..cells import ALL_ROWS, systems_of
 from ..paper import figures_of
 from ..results import Block, Entry, Result
-from ..scores import Scores, figure
+from ..scores import figure
 from ..settings import Settings
 from ..table_results import result_of
 

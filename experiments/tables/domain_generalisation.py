@@ -8,11 +8,12 @@ from statistics import stdev
 
 from qdecomp.evaluation.scoring import QuestionScores, SystemScores
 
+from ..cell_scores import Scores
 from ..cells import ALL_ROWS, systems_of, without
 from ..claims import better_than, oriented
 from ..paper import figures_of
 from ..results import Block, Claim, Entry, Result, Test
-from ..scores import Scores, compare, entry, with_questions
+from ..scores import compare, entry, with_questions
 from ..settings import Settings
 from ..systems import SYSTEMS, System
 from ..table_results import result_of

@@ -9,11 +9,12 @@ from pathlib import Path
 from qdecomp.evaluation.report.length_bins import first_of_the_long
 from qdecomp.evaluation.scoring import QuestionScores, number_of_steps
 
+from ..cell_scores import Scores
 from ..cells import ALL_ROWS, systems_of
 from ..claims import better_than, oriented
 from ..paper import figures_of
 from ..results import Block, Result, Test
-from ..scores import Scores, compare, entry
+from ..scores import compare, entry
 from ..settings import Settings
 from ..systems import SYSTEMS
 from ..table_results import result_of

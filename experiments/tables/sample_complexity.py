@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..cell_scores import Scores
 from ..cells import systems_of
 from ..claims import better_than, oriented
 from ..paper import figures_of
 from ..results import Block, Result, Test
-from ..scores import Scores, compare, entry
+from ..scores import compare, entry
 from ..settings import Settings
 from ..systems import SYSTEMS
 from ..table_results import result_of

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from experiments.settings import read_size
+from experiments.verdicts import add_verdicts
+
 pytest.importorskip("snakemake", reason="Snakemake is not installed; make install installs it")
 
 EXPERIMENT = "sample_complexity"
@@ -81,6 +84,19 @@ def test_cells_that_are_not_asked_for_are_not_run(project_root: Path, size: Path
     assert "| BiaffineGP | not run |" in (out / "tables" / f"{EXPERIMENT}.md").read_text(encoding="utf-8")
     assert not (out / "runs").exists()
     assert (out / "figures" / f"{EXPERIMENT}.png").is_file()
+
+
+def test_cells_with_verdicts_are_not_trained(
+    project_root: Path, size: Path, predict: Callable[..., Path], tmp_path: Path
+) -> None:
+    for system in ("biaffine", "biaffine_ilp"):
+        predict(f"run/predictions/{system}/train_100/seed_7.jsonl", lambda number, _: True)
+    file = tmp_path / "verdicts.jsonl"
+    add_verdicts(file, read_size(str(size)), tmp_path / "run")
+    out = tmp_path / "out"
+    finish(start(project_root, size, out, "--verdicts", str(file)))
+    assert "| BiaffineGP | 1.000 " in (out / "tables" / f"{EXPERIMENT}.md").read_text(encoding="utf-8")
+    assert not (out / "runs").exists()
 
 
 def test_two_runs_in_one_folder_are_refused(project_root: Path, size: Path, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_the_cpu_size_shows_every_parser_as_many_questions(project_root: Path) -
 def test_settings_survive_their_file(size_file: Callable[..., Path], tmp_path: Path) -> None:
     archive = tmp_path / "model.tar.gz"
     archive.touch()
-    settings = read_size(str(size_file()), given=[f"copynet@train_20={archive}"], only=["biaffine/*"])
+    settings = read_size(str(size_file()), given=[f"copynet@train_20={archive}"], only=["biaffine/*"], verdicts=archive)
     store(settings, tmp_path / "settings.json")
     assert restore(tmp_path / "settings.json") == settings
 
@@ -82,6 +82,27 @@ def test_a_wrong_setting_is_named(size_file: Callable[..., Path], changes: dict[
 def test_what_is_given_is_checked(size_file: Callable[..., Path], given: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         read_size(str(size_file()), given=[given])
+
+
+def test_settings_are_changed_on_the_command_line(size_file: Callable[..., Path]) -> None:
+    changes = ["copynet.settings.lr=5e-4", "copynet.settings.encoder=some/folder", "copynet.settings.source_weights={}"]
+    parsers = read_size(str(size_file()), changes=changes).parsers
+    changed = {"settings.lr": 5e-4, "settings.encoder": "some/folder", "settings.source_weights": {}}
+    assert changed.items() <= parsers["copynet"].overrides.items()
+    assert parsers["biaffine"] == read_size(str(size_file())).parsers["biaffine"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("copynet.settings.lr", "say PARSER.KEY=VALUE"),
+        ("settings=5", "say PARSER.KEY=VALUE"),
+        ("bart.settings.lr=5", "there is no parser 'bart'; there are copynet, biaffine, latent_rat"),
+    ],
+)
+def test_a_change_that_says_too_little(size_file: Callable[..., Path], change: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_size(str(size_file()), changes=[change])
 
 
 def test_a_setting_that_the_config_does_not_have(size_file: Callable[..., Path], tmp_path: Path) -> None:

@@ -1,0 +1,99 @@
+"""Verdicts of cells: a file of them stands for the predictions, and only for those of the same training."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from experiments.results import NOT_RUN, Result, to_markdown
+from experiments.settings import Settings
+from experiments.tables import agreement, domain_generalisation, length, sample_complexity
+from experiments.verdicts import add_verdicts, read_verdicts
+from qdecomp.data_structures.errors import DataError
+from qdecomp.files import BreakExample
+
+Predict = Callable[..., Path]
+
+
+def every_third(number: int, _: BreakExample) -> bool:
+    return number % 3 == 0
+
+
+@pytest.fixture
+def kept(settings: Settings, predict: Predict, tmp_path: Path) -> Settings:
+    """Settings with the verdicts of five cells, whose predictions are in ``run``."""
+    predict("run/predictions/copynet/train_5/seed_7.jsonl", every_third)
+    predict("run/predictions/copynet/train_5/seed_8.jsonl", lambda number, _: number % 2 == 0)
+    predict("run/predictions/latent_rat/train_5/seed_7.jsonl", lambda number, example: example.source == "GEO")
+    predict("run/predictions/copynet/train_100/seed_7.jsonl", lambda number, _: True)
+    predict("run/predictions/copynet/without_GEO/seed_7.jsonl", every_third)
+    path = tmp_path / "verdicts.jsonl"
+    assert add_verdicts(path, settings, tmp_path / "run") == 5
+    return replace(settings, verdicts=path)
+
+
+def page(result: Result) -> str:
+    return to_markdown(result)
+
+
+@pytest.mark.parametrize("table", [sample_complexity, domain_generalisation, length])
+def test_tables_of_verdicts_are_those_of_the_predictions(
+    table: object, kept: Settings, settings: Settings, tmp_path: Path
+) -> None:
+    of_predictions = table.build(settings, tmp_path / "run")  # type: ignore[attr-defined]
+    of_verdicts = table.build(kept, tmp_path / "empty")  # type: ignore[attr-defined]
+    assert of_verdicts == of_predictions
+    assert page(of_verdicts) != page(table.build(settings, tmp_path / "empty"))  # type: ignore[attr-defined]
+
+
+def test_a_parser_without_a_source_has_verdicts_for_that_source_only(kept: Settings) -> None:
+    cells = read_verdicts(kept)
+    assert len(cells["copynet", "without_GEO", 7].right) == 8
+    assert len(cells["copynet", "train_5", 7].right) == 83
+    assert cells["copynet", "train_5", 7].right.startswith("100100")
+
+
+def test_predictions_of_the_run_come_first(kept: Settings, predict: Predict, tmp_path: Path) -> None:
+    predict("other/predictions/copynet/train_5/seed_7.jsonl", lambda number, _: False)
+    entries = sample_complexity.build(replace(kept, seeds=(7,)), tmp_path / "other").blocks[0].entries
+    assert entries[0].value == 0.0
+
+
+def test_what_needs_predictions_is_not_made_of_verdicts(kept: Settings, tmp_path: Path) -> None:
+    assert f"CopyNet-BERT, BiaffineGP, Latent-RAT: {NOT_RUN}" in page(agreement.build(kept, tmp_path / "empty"))
+
+
+def test_a_second_run_adds_its_cells(kept: Settings, predict: Predict, tmp_path: Path) -> None:
+    predict("second/predictions/biaffine/train_5/seed_7.jsonl", every_third)
+    predict("second/predictions/copynet/train_5/seed_7.jsonl", lambda number, _: False)
+    assert kept.verdicts is not None
+    assert add_verdicts(kept.verdicts, kept, tmp_path / "second") == 2
+    cells = read_verdicts(kept)
+    assert len(cells) == 6
+    assert cells["copynet", "train_5", 7].right == "0" * 83
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"encoder": "all-MiniLM-L6-v2"}, "was trained with another config, other settings or other rows"),
+        ({"dev": "train.csv"}, "was asked other questions than those of"),
+    ],
+)
+def test_verdicts_of_something_else_are_refused(
+    change: dict[str, str], message: str, kept: Settings, project_root: Path
+) -> None:
+    values = {key: project_root / "data" / each if key == "dev" else each for key, each in change.items()}
+    with pytest.raises(DataError, match=message):
+        read_verdicts(replace(kept, **values))  # type: ignore[arg-type]
+
+
+def test_a_file_of_something_else_is_refused(settings: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "other.jsonl"
+    path.write_text(json.dumps({"question_id": "GEO_1"}) + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match="these are not verdicts of experiments"):
+        read_verdicts(replace(settings, verdicts=path))
