@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import click
@@ -21,6 +22,7 @@ from benchmarks.process_sampling import run_measured
 from benchmarks.scale_model import ScaleRun, cost_table, fit_costs, forecast_table, run_table
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_json_lines, write_text_atomically
+from qdecomp.runtime.backend_names import BACKEND_NAMES
 from qdecomp.terminal.tables import Table, show_tables
 
 _READ = (
@@ -39,6 +41,15 @@ class ScaleFiles:
 
 
 _QDECOMP = (sys.executable, "-m", "qdecomp.cli")
+
+
+def _parse_command(backend: str, files: ScaleFiles, workers: int) -> Sequence[str]:
+    return (
+        *(*_QDECOMP, "parse", "--input", str(files.gold), "--output", str(files.folder / "parsed.jsonl")),
+        *("--processes", str(workers), "--backend", backend),
+    )
+
+
 # What a stage runs, for its files and a number of workers.
 _STAGES: Mapping[str, Callable[[ScaleFiles, int], Sequence[str]]] = {
     "read": lambda files, workers: (sys.executable, "-c", _READ, str(files.gold), str(files.predictions)),
@@ -50,10 +61,7 @@ _STAGES: Mapping[str, Callable[[ScaleFiles, int], Sequence[str]]] = {
         *(*_QDECOMP, "evaluate", "--gold", str(files.gold), str(files.predictions)),
         *("--details", str(files.folder / "details.jsonl"), "--processes", str(workers)),
     ),
-    "parse": lambda files, workers: (
-        *(*_QDECOMP, "parse", "--input", str(files.gold), "--output", str(files.folder / "parsed.jsonl")),
-        *("--processes", str(workers)),
-    ),
+    **{f"parse-{backend}": partial(_parse_command, backend) for backend in BACKEND_NAMES},
 }
 # Reading is not distributed to workers.
 _ONE_WORKER = frozenset(("read",))
@@ -92,8 +100,8 @@ def _numbers(text: str, option: str) -> list[int]:
 
 
 def _plan(sizes: Sequence[int], parsed: Sequence[int], workers: Sequence[int]) -> list[tuple[str, int, int]]:
-    plan = [(stage, size, count) for stage in _STAGES if stage != "parse" for size in sizes for count in workers]
-    plan += [("parse", size, count) for size in parsed for count in workers]
+    chosen = {stage: parsed if stage.startswith("parse-") else sizes for stage in _STAGES}
+    plan = [(stage, size, count) for stage, numbers in chosen.items() for size in numbers for count in workers]
     return [each for each in plan if each[0] not in _ONE_WORKER or each[2] == 1]
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_scale"]
 
 # Colours that the colour-blind can distinguish, each with its own marker.
-_STYLES = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#cc79a7", "D"))
+_STYLES = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#cc79a7", "D"), ("#e69f00", "v"))
 _WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 
 

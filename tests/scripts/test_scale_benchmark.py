@@ -72,11 +72,12 @@ def test_the_figure_is_the_same_every_time_and_names_what_it_shows() -> None:
 
 def test_measures_tables_and_figure_and_measures_nothing_twice(tmp_path: Path) -> None:
     results, table, figure = tmp_path / "runs.jsonl", tmp_path / "scale.md", tmp_path / "scale.svg"
-    given = ("--sizes", "20", "--stages", "read,score", "--parsed", "", "--results", results)
+    given = ("--sizes", "20", "--stages", "read,score,parse-onnxruntime", "--parsed", "2", "--results", results)
     first = run(*given, "--workers", "1", "--table", table, "--figure", figure)
     assert first.returncode == 0, first.stderr
     runs = [json.loads(line) for line in results.read_text().splitlines()]
-    assert [(each["stage"], each["questions"], each["workers"]) for each in runs] == [("read", 20, 1), ("score", 20, 1)]
+    measured_runs = [(each["stage"], each["questions"], each["workers"]) for each in runs]
+    assert measured_runs == [("read", 20, 1), ("score", 20, 1), ("parse-onnxruntime", 2, 1)]
     assert all(each["cpu_seconds"] > 0 and each["peak_mb"] > 1 and each["memory"] for each in runs)
     assert "| score | 20 | 1 |" in table.read_text()
     assert "100,000,000 questions" in table.read_text()
