@@ -1,4 +1,4 @@
-"""A shape is a question and its decomposition with gaps; filling the gaps makes the rows of the sample set."""
+"""A shape is a question and its decomposition with gaps; filling the gaps makes rows."""
 
 from __future__ import annotations
 
@@ -52,12 +52,11 @@ class Row:
     operators: tuple[str, ...]
 
 
-def read_source(name: str) -> Source:
-    """The source of this name, from the YAML file of its shapes and word lists."""
-    path = Path(__file__).parent / f"{name.lower()}.yaml"
+def read_source(path: Path) -> Source:
+    """The source that a YAML file with shapes and word lists describes; the file's name in capitals is its name."""
     values = yaml.safe_load(path.read_text(encoding="utf-8"))
     shapes = tuple(Shape(**{**shape, "wordings": tuple(shape["wordings"])}) for shape in values["shapes"])
-    return Source(name, shapes, values["words"])
+    return Source(path.stem.upper(), shapes, values["words"])
 
 
 def rows_of(shape: Shape, words: Mapping[str, Sequence[str]], count: int, rng: random.Random) -> Iterator[Row]:
