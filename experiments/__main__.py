@@ -58,8 +58,8 @@ __all__ = ["main"]
 @click.option(
     "--verdicts",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Do not train the cells whose verdicts are in this file, such as kept_verdicts/cpu.jsonl, unless an experiment "
-    "needs their predictions.",
+    help="Do not train the cells whose verdicts are in this file, such as kept_verdicts/cpu.jsonl, unless an "
+    "experiment needs their predictions.",
 )
 @click.option("--cores", type=click.IntRange(min=1), default=1, show_default=True, help="How many jobs at a time.")
 @click.option("--dry-run", is_flag=True, help="Only say which jobs would run.")
