@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.results import NOT_RUN, Result, to_markdown
-from experiments.settings import Settings
+from experiments.results import NOT_RUN, Result, number, to_markdown
+from experiments.settings import Settings, read_size
 from experiments.tables import agreement, domain_generalisation, length, sample_complexity
 from experiments.verdicts import add_verdicts, read_verdicts
 from qdecomp.data_structures.errors import DataError
@@ -97,3 +97,16 @@ def test_a_file_of_something_else_is_refused(settings: Settings, tmp_path: Path)
     path.write_text(json.dumps({"question_id": "GEO_1"}) + "\n", encoding="utf-8")
     with pytest.raises(DataError, match="these are not verdicts of experiments"):
         read_verdicts(replace(settings, verdicts=path))
+
+
+def test_the_kept_verdicts_give_the_figures_of_the_results(
+    project_root: Path, shared_path: Path, tmp_path: Path
+) -> None:
+    rows = {name: shared_path / "break" / f"{name}.csv" for name in ("train", "dev")}
+    verdicts = project_root / "experiments" / "kept_verdicts" / "cpu.jsonl"
+    settings = read_size("cpu", training=False, train=rows["train"], dev=rows["dev"], verdicts=verdicts)
+    results = (project_root / "RESULTS.md").read_text(encoding="utf-8")
+    run = [entry for entry in sample_complexity.build(settings, tmp_path).blocks[0].entries if entry.value is not None]
+    assert len(run) >= 8
+    for entry in run:
+        assert f" {number(entry.value)} [{number(entry.low)}, {number(entry.high)}] |" in results, entry
