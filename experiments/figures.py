@@ -35,6 +35,10 @@ _STYLE: dict[Any, Any] = {
 }
 
 
+# A longer legend stands beside the axes, where it covers nothing.
+_MOST_INSIDE = 4
+
+
 def draw_figure(table: Path, folder: Path) -> None:
     """Draw the figure of a table's JSON into NAME.svg and NAME.png."""
     import matplotlib
@@ -63,7 +67,9 @@ def draw_figure(table: Path, folder: Path) -> None:
 
 def _legend(axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
-    if handles:
+    if len(handles) > _MOST_INSIDE:
+        axes.legend(handles, labels, fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    elif handles:
         axes.legend(handles, labels, fontsize=8, loc="best")
 
 
