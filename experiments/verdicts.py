@@ -44,16 +44,16 @@ class CellVerdicts:
 
 
 def read_verdicts(settings: Settings) -> dict[Key, CellVerdicts]:
-    """The verdicts of the settings' file; an error if one is for another training or for other questions."""
+    """The verdicts of the settings' cells in their file; an error if one is for another training or other questions."""
     if settings.verdicts is None:
         return {}
     found = _read(settings.verdicts)
     gold = read_gold(settings.dev)
     trainings = _Trainings(settings)
-    for cell in _cells(settings):
-        if _key(cell) in found:
-            _check(found[_key(cell)], cell, trainings, gold)
-    return found
+    cells = [cell for cell in _cells(settings) if _key(cell) in found]
+    for cell in cells:
+        _check(found[_key(cell)], cell, trainings, gold)
+    return {_key(cell): found[_key(cell)] for cell in cells}
 
 
 def _read(path: Path) -> dict[Key, CellVerdicts]:
@@ -65,9 +65,9 @@ def _read(path: Path) -> dict[Key, CellVerdicts]:
 
 
 def _cells(settings: Settings) -> list[Cell]:
-    """The cells of all experiments that verdicts are enough for, without those that are trained elsewhere."""
+    """The cells of all experiments that verdicts are enough for, without those that these settings do not train."""
     cells = {cell.predictions: cell for experiment in BY_VERDICTS for cell in cells_of(experiment, settings)}
-    return [cell for cell in cells.values() if cell.seed is not None]
+    return [cell for cell in cells.values() if cell.seed is not None and cell.system.parser in settings.parsers]
 
 
 def _check(kept: CellVerdicts, cell: Cell, trainings: _Trainings, gold: Gold) -> None:

@@ -110,3 +110,8 @@ def test_the_kept_verdicts_give_the_figures_of_the_results(
     assert len(run) >= 8
     for entry in run:
         assert f" {number(entry.value)} [{number(entry.low)}, {number(entry.high)}] |" in results, entry
+
+
+def test_verdicts_of_a_parser_that_the_settings_do_not_train_are_left_out(kept: Settings) -> None:
+    parsers = {name: parser for name, parser in kept.parsers.items() if name != "latent_rat"}
+    assert {system for system, _, _ in read_verdicts(replace(kept, parsers=parsers))} == {"copynet"}
