@@ -58,7 +58,7 @@ class Subject:
     backend: str
 
     def __str__(self) -> str:
-        return f"{Path(self.parser).name}, {self.backend}"
+        return f"{self.parser}, {self.backend}"
 
     def load(self) -> Parser:
         """The parser."""

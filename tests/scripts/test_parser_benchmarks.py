@@ -10,6 +10,7 @@ import pytest
 from allennlp.commands.train import train_model_from_file
 
 import qdecomp.allennlp_bridge.plugin  # noqa: F401
+from scripts.benchmarks.parse import Subject
 
 
 def run(project_root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -73,3 +74,7 @@ def test_without_allennlp_models_the_benchmark_says_how_to_install_it(project_ro
     assert result.returncode == 2
     assert "pip install --no-deps" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_two_folders_with_the_same_name_are_two_parsers() -> None:
+    assert str(Subject("old/minilm_break", "numpy")) != str(Subject("new/minilm_break", "numpy"))
