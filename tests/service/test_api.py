@@ -301,5 +301,7 @@ def test_the_log_has_paths_but_no_questions(
     client = client_of(log_requests=True)
     with caplog.at_level(logging.INFO, logger="qdecomp.service"):
         client.post("/parse?token=1234", json={"question": "the password is 1234"})
-    assert "POST /parse 200" in caplog.text
-    assert "1234" not in caplog.text
+    # The client of the test has a log of its own.
+    lines = [record.getMessage() for record in caplog.records if record.name == "qdecomp.service"]
+    assert any("POST /parse 200" in line for line in lines)
+    assert not any("1234" in line for line in lines)
