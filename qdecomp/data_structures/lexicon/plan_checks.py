@@ -45,7 +45,7 @@ class _Plan:
 def _words() -> Mapping[str, Any]:
     text = files(__package__).joinpath("plan_checks.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
-    sets = ("asking", "comparing", "ends_of_sides", "limits", "sorting", "vague_sides")
+    sets = ("asking", "comparing", "downward", "either_way", "ends_of_sides", "limits", "sorting", "vague_sides")
     return found | {name: frozenset(found[name]) for name in sets}
 
 
@@ -77,14 +77,20 @@ def _opposite_comparison(plan: _Plan) -> Iterator[tuple[int, str]]:
     if not _NEGATIONS.isdisjoint(plan.question):
         return
     asked = _directions(plan.question)
-    # In a step these words may be places; in a question they justify either comparison.
+    # In a step these words may be places.
     for word, direction in _words()["places"].items():
         if word in plan.question:
             asked.setdefault(direction, {})[word] = None
+    excused = set(asked)
+    if not _words()["downward"].isdisjoint(plan.question):
+        excused.add("down")
+    # The oldest has the highest age or the lowest year, and "max 5" means 5 or less.
+    if not _words()["either_way"].isdisjoint(plan.question):
+        excused |= {"up", "down"}
     for number, step in enumerate(plan.steps, start=1):
         said = _directions(step)
         for direction, other in (("up", "down"), ("down", "up")):
-            if direction in said and other in asked and direction not in asked:
+            if direction in said and other in asked and direction not in excused:
                 word = next(iter(said[direction]))
                 yield number, f"{word!r} is the opposite of the question's {next(iter(asked[other]))!r}"
 
@@ -182,7 +188,10 @@ def _lost_side(plan: _Plan) -> Iterator[tuple[int, str]]:
     for place, word in enumerate(plan.question):
         if word == "than":
             side = list(_second_side(plan.question[place + 1 :]))
-            if side and said.isdisjoint(each[:_SAME_BEGINNING] for each in side):
+            # "the tallest" may be a height in the steps.
+            if not side or not {*_words()["up"], *_words()["down"]}.isdisjoint(side):
+                continue
+            if said.isdisjoint(each[:_SAME_BEGINNING] for each in side):
                 yield 0, f"what the question compares with is in no step: {' '.join(side)!r}"
 
 

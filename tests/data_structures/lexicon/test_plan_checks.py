@@ -65,6 +65,19 @@ def test_what_is_odd_is_said(question: str, plan: str, warning: str) -> None:
         ("and what is the last flight?", "return flights ;return #1 that is last"),
         ("Which is better, tea or milk?", "return tea ;return milk ;return if #1 is better than #2"),
         (
+            "cheapest flat with at least 3 rooms",
+            "return flats ;return #1 with at least 3 rooms ;return price of #2 ;return #2 where #3 is lowest",
+        ),
+        (
+            "the oldest hotel with more than 50 rooms",
+            "return hotels ;return #1 with more than 50 rooms ;return date of #2 ;return #2 where #3 is lowest",
+        ),
+        (
+            "Is the tallest tower in Asia taller than the tallest one?",
+            "return towers ;return height of #1 ;return #1 in Asia ;return height of #3 ;return highest of #2 ;"
+            "return highest of #4 ;return if #6 is higher than #5",
+        ),
+        (
             "How many cubes are there for each colour?",
             "return cubes ;return colours of #1 ;return number of #1 for each #2",
         ),
