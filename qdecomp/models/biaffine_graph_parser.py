@@ -21,6 +21,7 @@ from qdecomp.decoding import DecoderSettings, make_decoder, prediction_from_deco
 from qdecomp.decoding.scores import Places
 from qdecomp.modules.biaffine import Biaffine
 from qdecomp.modules.graph_targets import edge_matrix, label_matrix, pair_mask
+from qdecomp.modules.mode_seeking import mode_seeking_weights
 from qdecomp.modules.word_encoder import WordEncoder
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
 
@@ -51,7 +52,8 @@ class BiaffineGraphParser(QuestionParser):
     The four networks ``edge_from``, ``edge_to``, ``label_from`` and ``label_to`` have ``layers`` layers; those for
     edges have the size ``edge_dim``, those for labels ``label_dim``. ``feed_forward_dropout`` is for the
     networks. ``label_weight`` is the weight of the labels' loss. Both losses are sums
-    over a question divided by the number of gold edges in the batch.
+    over a question divided by the number of gold edges in the batch. ``mode_seeking`` above 0 weights questions by the
+    probability of their gold graphs to this power, see :mod:`qdecomp.modules.mode_seeking`.
 
     ``decoder`` makes a graph from the probabilities. ``"greedy"`` takes each edge that is more probable than not, with
     its most probable label. If that graph is not valid, ``"ilp"`` finds the best one that is; it can have options, such
@@ -69,6 +71,7 @@ class BiaffineGraphParser(QuestionParser):
         dropout: float = 0.6,
         feed_forward_dropout: float = 0.3,
         label_weight: float = 1.0,
+        mode_seeking: float = 0.0,
         decoder: str | dict[str, Any] = "greedy",
         **kwargs: Any,
     ) -> None:
@@ -85,6 +88,7 @@ class BiaffineGraphParser(QuestionParser):
         self.label_scorer = Biaffine(label_dim, max(len(self.labels), 1))
         self.decode_graphs_with(decoder)
         self._label_weight = label_weight
+        self._mode_seeking = mode_seeking
         self._losses = {"edge_loss": Average(), "label_loss": Average()}
         self._edges = EdgeScores()
         self._decompositions = DecompositionScores()
@@ -133,12 +137,15 @@ class BiaffineGraphParser(QuestionParser):
         batch, row = (edges[..., 2] != NO_EDGE).nonzero(as_tuple=True)
         head, dependent, label = edges[batch, row].unbind(-1)
         label_scores = self._label_scores(scored, batch, head, dependent)
+        label_losses = torch.nn.functional.cross_entropy(label_scores, label, reduction="none")
+        # Shape of both: (questions)
+        edge_loss = (edge_losses * counted).sum(dim=(1, 2))
+        label_loss = torch.zeros_like(edge_loss).index_add(0, batch, label_losses)
         count = max(len(batch), 1)
-        edge_loss = (edge_losses * counted).sum() / count
-        label_loss = torch.nn.functional.cross_entropy(label_scores, label, reduction="sum") / count
-        self._losses["edge_loss"](edge_loss.item())
-        self._losses["label_loss"](label_loss.item())
-        return edge_loss + self._label_weight * label_loss
+        self._losses["edge_loss"](edge_loss.sum().item() / count)
+        self._losses["label_loss"](label_loss.sum().item() / count)
+        losses = edge_loss + self._label_weight * label_loss
+        return (losses * mode_seeking_weights(losses, self._mode_seeking)).sum() / count
 
     def _label_scores(
         self, scored: _Scored, batch: torch.Tensor, head: torch.Tensor, dependent: torch.Tensor

@@ -71,6 +71,13 @@ class TestBiaffineGraphParser(ParserTestCase):
                         expected -= float(labels[question, head, to, gold[head, to]])
         assert float(output["loss"]) == pytest.approx(expected / count, rel=1e-4)
 
+    def test_seeking_the_mode_gives_questions_less_loss_that_are_far_from_gold(self) -> None:
+        batch, output, _ = self.scored_batch(steps=5)
+        self.model._mode_seeking = 0.1
+        with torch.no_grad():
+            weighted = self.model(**batch)["loss"]
+        assert 0.0 < float(weighted) < float(output["loss"])
+
     def test_the_score_is_the_probability_of_the_graph(self) -> None:
         batch, output, scored = self.scored_batch(steps=40)
         self.model.decoder = make_decoder("greedy")

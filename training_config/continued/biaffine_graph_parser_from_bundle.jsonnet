@@ -4,7 +4,7 @@ local first = import '../biaffine_graph_parser_minilm.jsonnet';
 local folder = std.extVar('BUNDLE');
 
 first {
-  settings+: { epochs: 6, lr: 7e-4, encoder_lr: 1.6e-4 },
+  settings+: { epochs: 5, lr: 7e-4, encoder_lr: 1.6e-4, mode_seeking: 0.1 },
   model+: { initializer: { regexes: [['.*', { type: 'bundle', folder: folder }]] } },
   vocabulary+: { type: 'bundle', folder: folder },
 }

@@ -11,5 +11,7 @@ function(run={}) parser('biaffine_graph_parser', run) + graph {
     feed_forward_dropout: $.complete.feed_forward_dropout,
     label_weight: $.complete.label_weight,
     decoder: $.complete.graph_decoder,
+    // Left out where it has no effect, so that the config of a plain training is what it always was.
+    [if $.complete.mode_seeking != 0 then 'mode_seeking']: $.complete.mode_seeking,
   },
 }

@@ -51,6 +51,7 @@ local texts = {
     dropout: 0.6,
     feed_forward_dropout: 0.3,
     label_weight: 1,
+    mode_seeking: 0,
   },
 
   copynet_bert: shared + texts,
