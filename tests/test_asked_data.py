@@ -1,0 +1,85 @@
+"""The questions in data/asked_*.csv: every decomposition means something, and no question is like one to test on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil
+from pathlib import Path
+
+from qdecomp import Decomposition, to_logical_form
+from qdecomp.files import BreakExample, read_break_csv
+
+_DATA = Path(__file__).resolve().parents[1] / "data"
+_TRAIN, _DEV, _EVERYDAY = (
+    read_break_csv(_DATA / name) for name in ("asked_train.csv", "asked_dev.csv", "everyday.csv")
+)
+_BOTH = (*_TRAIN, *_DEV)
+
+
+def words(example: BreakExample) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", example.question.lower()))
+
+
+def alike(first: Sequence[BreakExample], second: Sequence[BreakExample], share: float) -> list[tuple[str, str]]:
+    """The pairs of questions that have at least a share of their words in common."""
+    frequency = Counter(word for example in (*first, *second) for word in words(example))
+
+    def rarest(found: frozenset[str]) -> list[str]:
+        """The rarest words: questions that are alike have one of these in common."""
+        ordered = sorted(found, key=lambda word: (frequency[word], word))
+        return ordered[: len(found) - ceil(share * len(found)) + 1]
+
+    others: dict[str, list[tuple[str, frozenset[str]]]] = defaultdict(list)
+    for example in second:
+        for word in rarest(words(example)):
+            others[word].append((example.question, words(example)))
+    return [
+        (example.question, other)
+        for example in first
+        for of_one in [words(example)]
+        for word in rarest(of_one)
+        for other, of_other in others[word]
+        if len(of_one & of_other) >= share * len(of_one | of_other)
+    ]
+
+
+def test_questions_are_alike_if_they_share_most_of_their_words() -> None:
+    def examples(*questions: str) -> list[BreakExample]:
+        return [replace(_DEV[0], question=question) for question in questions]
+
+    found = alike(examples("a b c d e", "a b x y z"), examples("E d c b q", "a b c d e f"), 0.6)
+    assert set(found) == {("a b c d e", "E d c b q"), ("a b c d e", "a b c d e f")}
+
+
+def test_no_question_comes_twice_and_every_source_has_rows_to_measure_on() -> None:
+    assert len({example.question.lower() for example in _BOTH}) == len(_BOTH)
+    assert len({example.question_id for example in _BOTH}) == len(_BOTH)
+    assert {example.source for example in _TRAIN} == {example.source for example in _DEV}
+    assert {example.split for example in _TRAIN} == {"train"}
+    assert {example.split for example in _DEV} == {"dev"}
+
+
+def test_no_question_is_like_an_everyday_one() -> None:
+    assert alike(_BOTH, _EVERYDAY, 0.6) == []
+
+
+def test_no_question_to_measure_on_is_like_one_to_train_on() -> None:
+    assert alike(_DEV, _TRAIN, 0.8) == []
+
+
+def test_the_operators_are_those_that_the_steps_are_read_as() -> None:
+    for example in _BOTH:
+        steps = to_logical_form(example.decomposition or "").steps
+        assert [step.operator.value for step in steps] == list(example.operators), example.question_id
+
+
+def test_no_decomposition_makes_nonsense() -> None:
+    warned = [
+        example.question_id
+        for example in _BOTH
+        if Decomposition.of_text(example.question, example.decomposition or "").warnings
+    ]
+    assert warned == []
