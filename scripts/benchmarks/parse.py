@@ -25,6 +25,7 @@ from benchmarks.measuring import Clock, children_cpu, clock, in_fresh_process, p
 from benchmarks.parse_profile import profile_ms
 from qdecomp.files import read_break_csv
 from qdecomp.parser import Parser
+from qdecomp.parsing.parser_source import parser_path
 from qdecomp.runtime.backend_names import BACKEND_NAMES, DEFAULT_BACKEND
 from qdecomp.terminal.tables import Table, show_tables
 
@@ -222,6 +223,9 @@ def command(
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     others = [Subject(against, DEFAULT_BACKEND)] if against else []
     subjects = [*(Subject(parser_name, backend) for backend in backends), *others]
+    for subject in subjects:
+        # Before it is measured in a process of its own, whose error would be a traceback here.
+        parser_path(subject.parser)
     processes = os.cpu_count() or 1
     phases = Phases()
     with phases.phase("all") as total:

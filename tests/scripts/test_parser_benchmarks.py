@@ -78,3 +78,11 @@ def test_without_allennlp_models_the_benchmark_says_how_to_install_it(project_ro
 
 def test_two_folders_with_the_same_name_are_two_parsers() -> None:
     assert str(Subject("old/minilm_break", "numpy")) != str(Subject("new/minilm_break", "numpy"))
+
+
+def test_a_parser_that_is_not_there_is_one_line_and_exit_code_2(project_root: Path) -> None:
+    questions = str(project_root / "data" / "everyday.csv")
+    result = run(project_root, "parse", "--questions", questions, "--against", "nowhere")
+    assert result.returncode == 2
+    assert "there is no parser 'nowhere'" in result.stderr
+    assert result.stderr.count("\n") == 1
