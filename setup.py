@@ -39,7 +39,7 @@ setup(
         "qdecomp.data_structures": ["lexicon/*"],
         "qdecomp.evaluation.metrics.lf_eq": ["*.json"],
         "qdecomp.evaluation.report": ["templates/*"],
-        "qdecomp.runtime": ["minilm_break/*"],
+        "qdecomp.parsers": ["minilm_break/*"],
         "qdecomp.service": ["page/*"],
         "qdecomp.visualization": ["scripts/*.js", "styles/*.css"],
     },

@@ -21,7 +21,7 @@ def check_configs(settings: Settings, base: Path) -> None:
         from allennlp.common import Params
         from allennlp.common.checks import ConfigurationError
 
-        import qdecomp.allennlp_bridge.plugin  # noqa: F401
+        import qdecomp.training.plugin  # noqa: F401
 
     for name, parser in settings.parsers.items():
         overrides = overrides_of(parser, settings, base, settings.train, settings.seeds[0])

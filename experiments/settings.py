@@ -12,7 +12,7 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_break_csv, write_text_atomically
-from qdecomp.files.model_files.pretrained import encoder_path
+from qdecomp.training.pretrained import encoder_path
 
 from .systems import PARSERS, SYSTEMS
 

@@ -12,9 +12,9 @@ from qdecomp.data_structures.lf_em import LfEmResult, lf_em
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
 from qdecomp.data_structures.reading import Reading, read_decomposition
-from qdecomp.decomposition import Decomposition
 from qdecomp.notebooks import show_in_notebooks
-from qdecomp.parser import Parser, load
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.parser import Parser, load
 from qdecomp.planning import Plan, PlanRun, PlanStep, SubQuestion
 from qdecomp.version import VERSION
 

@@ -19,7 +19,7 @@ import click
 from script_errors import run_script
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files.model_files.archives import unpacked
+from qdecomp.training.archives import unpacked
 
 if TYPE_CHECKING:
     from torch import Tensor

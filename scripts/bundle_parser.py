@@ -21,16 +21,16 @@ import click
 from model_card import card_of, training_of
 from script_errors import run_script
 
-from qdecomp.allennlp_bridge.bundling import bundle_parts, load_bundleable
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
 from qdecomp.evaluation.score_outputs import summarize
 from qdecomp.evaluation.scoring import choose_metrics, evaluate
-from qdecomp.parser import Parser, load
-from qdecomp.runtime.bundle import write_bundle
-from qdecomp.runtime.bundle_config import WriterConfig
+from qdecomp.parsers.bundle import write_bundle
+from qdecomp.parsers.bundle_config import WriterConfig
+from qdecomp.parsers.parser import Parser, load
 from qdecomp.terminal.progress import progress
+from qdecomp.training.bundling import bundle_parts, load_bundleable
 
 _TIMED = 200
 

@@ -21,8 +21,9 @@ from script_errors import run_script
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import lf_em
-from qdecomp.data_structures.prediction import Prediction
-from qdecomp.decoding.calibration import (
+from qdecomp.evaluation.predictions import read_gold
+from qdecomp.parsers.bundle import is_bundle, read_config, write_config
+from qdecomp.parsers.calibration import (
     Calibration,
     KeptShare,
     ReliabilityBin,
@@ -32,9 +33,8 @@ from qdecomp.decoding.calibration import (
     kept_shares,
     reliability_bins,
 )
-from qdecomp.evaluation.predictions import read_gold
-from qdecomp.parsing.parser_source import ParserSource, parser_path
-from qdecomp.runtime.bundle import is_bundle, read_config, write_config
+from qdecomp.parsers.parser_source import ParserSource, parser_path
+from qdecomp.parsers.prediction import Prediction
 from qdecomp.terminal.progress import progress
 
 _BATCH = 32

@@ -10,7 +10,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from scipy.stats import binomtest
 
-from qdecomp.decoding.calibration import ReliabilityBin
+from qdecomp.parsers.calibration import ReliabilityBin
 
 __all__ = ["write_calibration_plot"]
 

@@ -19,9 +19,9 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.evaluation.metrics.sari import sari
 from qdecomp.evaluation.predictions import read_gold
-from qdecomp.parser import load
-from qdecomp.parsing.parser_source import parser_path
-from qdecomp.runtime.bundle import is_bundle
+from qdecomp.parsers.bundle import is_bundle
+from qdecomp.parsers.parser import load
+from qdecomp.parsers.parser_source import parser_path
 
 _HEADING = "### Questions that it gets wrong"
 

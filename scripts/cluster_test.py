@@ -36,7 +36,7 @@ def main() -> int:
     options.folder.mkdir(parents=True, exist_ok=True)
     here, there = options.folder / "without_dask.jsonl", options.folder / "with_dask.jsonl"
     there.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "qdecomp.cli", "parse", "--input", str(options.questions)]
+    command = [sys.executable, "-m", "qdecomp", "parse", "--input", str(options.questions)]
     command += ["--batch-size", str(options.batch_size), "--backend", options.backend, "--output"]
     subprocess.run([*command, str(here), "--processes", "1"], check=True)
     total = lines_of(here)

@@ -25,16 +25,16 @@ import click
 from break_rows import COLUMNS, read_rows, write_rows
 from script_errors import run_script
 
-from qdecomp.commands.parse import command as parse_command
+from qdecomp.cli.parse import command as parse_command
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.lf_em import normalized_text
-from qdecomp.data_structures.prediction import Prediction
-from qdecomp.decomposition import Decomposition
 from qdecomp.files import source_of, write_text_atomically
 from qdecomp.files.readers.joined_predictions import join_predictions
 from qdecomp.files.readers.question_files import read_questions
 from qdecomp.files.readers.question_lines import QuestionRow
-from qdecomp.parser import BUNDLED_NAME
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.parser import BUNDLED_NAME
+from qdecomp.parsers.prediction import Prediction
 
 _WORDS = re.compile(r"[^\W_]+")
 

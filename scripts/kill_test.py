@@ -141,7 +141,7 @@ def prepare(names: Sequence[str]) -> None:
     """Import what the commands import."""
     for name in names:
         if JOBS[name].program == "qdecomp":
-            import_module(f"qdecomp.commands.{name}")
+            import_module(f"qdecomp.cli.{name}")
     for module in (
         "qdecomp.evaluation.score_outputs",
         "qdecomp.evaluation.report.report_contents",
@@ -152,7 +152,7 @@ def prepare(names: Sequence[str]) -> None:
     for module in (
         "qdecomp.data_structures.alignment.alignment_program",
         "qdecomp.decoding.graph_program",
-        "qdecomp.runtime.bundle",
+        "qdecomp.parsers.bundle",
     ):
         import_module(module)
     if "train" in names:

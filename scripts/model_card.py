@@ -11,8 +11,8 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files.readers.break_csv import iterate_break_csv
-from qdecomp.runtime.bundle import BUNDLED, CARD, read_config, write_config
-from qdecomp.runtime.bundle_config import BundleConfig, GraphConfig, WriterConfig
+from qdecomp.parsers.bundle import BUNDLED, CARD, read_config, write_config
+from qdecomp.parsers.bundle_config import BundleConfig, GraphConfig, WriterConfig
 
 __all__ = ["card_of", "renew_section", "training_of", "with_section"]
 

@@ -18,7 +18,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.util import prepare_environment
 
-import qdecomp.allennlp_bridge.plugin  # noqa: F401
+import qdecomp.training.plugin  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "training_config"

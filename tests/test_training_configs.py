@@ -17,9 +17,9 @@ from allennlp.data.fields import TextField
 from allennlp.data.samplers import BatchSampler
 from allennlp.models import Model
 
-import qdecomp.allennlp_bridge.plugin  # noqa: F401
-from qdecomp.allennlp_bridge.bundling import bundle_parts
-from qdecomp.runtime.bundle import read_numbers, write_bundle
+import qdecomp.training.plugin  # noqa: F401
+from qdecomp.parsers.bundle import read_numbers, write_bundle
+from qdecomp.training.bundling import bundle_parts
 from qdecomp.training.durable_checkpointer import DurableCheckpointer
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from qdecomp.predictors.question_decomposition import QuestionDecompositionPredictor
+    from qdecomp.training.question_decomposition import QuestionDecompositionPredictor
 
 
 @pytest.fixture(scope="session")
@@ -93,7 +93,7 @@ def archive(tiny_encoder: Path, project_root: Path, tmp_path_factory: pytest.Tem
     from allennlp.commands.train import train_model
     from allennlp.common import Params
 
-    import qdecomp.allennlp_bridge.plugin  # noqa: F401
+    import qdecomp.training.plugin  # noqa: F401
 
     folder = tmp_path_factory.mktemp("trained")
     overrides: dict[str, Any] = {
@@ -117,7 +117,7 @@ def predictor(archive: Path) -> QuestionDecompositionPredictor:
     """The predictor of that parser."""
     from allennlp.predictors import Predictor
 
-    from qdecomp.predictors.question_decomposition import QuestionDecompositionPredictor
+    from qdecomp.training.question_decomposition import QuestionDecompositionPredictor
 
     result = Predictor.from_path(archive)
     assert isinstance(result, QuestionDecompositionPredictor)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.mistakes import as_row_errors
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_to_record
-from qdecomp.decoding.consensus import consensus
 from qdecomp.files.readers.joined_predictions import JoinedQuestion
 from qdecomp.files.records.record_lines import RecordLine, format_record
+from qdecomp.parsers.consensus import consensus
+from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_to_record
 from qdecomp.workers.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 
 __all__ = ["CombiningOutcome", "consensus_key", "consensus_lines"]

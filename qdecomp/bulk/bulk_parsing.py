@@ -11,13 +11,13 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from qdecomp.data_structures.mistakes import is_mistake
-from qdecomp.data_structures.prediction import failed_prediction, prediction_to_record
-from qdecomp.decomposition import Decomposition
 from qdecomp.files.readers.question_lines import QuestionRow
 from qdecomp.files.records.record_lines import RecordLine, format_record
-from qdecomp.parser import Parser
-from qdecomp.parsing.length_batches import in_length_batches
-from qdecomp.parsing.remote_parser import RemoteParser, predict_on_worker, remote_parser, taking_turns
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.length_batches import in_length_batches
+from qdecomp.parsers.parser import Parser
+from qdecomp.parsers.prediction import failed_prediction, prediction_to_record
+from qdecomp.parsers.remote_parser import RemoteParser, predict_on_worker, remote_parser, taking_turns
 from qdecomp.workers.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 
 __all__ = [

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .edge_tags import join_tags
-from .errors import GraphError
-from .limits import MOST_EDGES, MOST_TOKENS, above
-from .special_tokens import check_tokens, question_length, words_end
+from qdecomp.data_structures.edge_tags import join_tags
+from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.limits import MOST_EDGES, MOST_TOKENS, above
+from qdecomp.data_structures.special_tokens import check_tokens, question_length, words_end
 
 __all__ = ["DependencyGraph", "Edge", "dependency_graph_from_json", "dependency_graph_to_json"]
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .errors import GraphError
-from .operators import OPERATORS, Operator
+from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.operators import OPERATORS, Operator
 
 __all__ = [
     "DUPLICATE",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .errors import ConversionError, QDecompError, QdmrSyntaxError
-from .mistakes import OurMistakeError
+from qdecomp.data_structures.errors import ConversionError, QDecompError, QdmrSyntaxError
+from qdecomp.data_structures.mistakes import OurMistakeError
 
 __all__ = ["kind_of_error", "kinds_in_message", "reasons_of"]
 

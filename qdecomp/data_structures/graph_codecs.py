@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .dependency_graph import DependencyGraph, Edge
-from .edge_tags import format_tag, parse_tag
-from .errors import GraphError, require_text
-from .span_graph import SpanEdge, SpanGraph
+from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
+from qdecomp.data_structures.edge_tags import format_tag, parse_tag
+from qdecomp.data_structures.errors import GraphError, require_text
+from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 
 if TYPE_CHECKING:
     import networkx

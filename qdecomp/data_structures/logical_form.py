@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import LogicalFormSyntaxError, QdmrSyntaxError, require_text
-from .limits import LONGEST_STEP, MOST_STEP_WORDS, above
-from .operators import ARGUMENT_NAMES, OPERATORS, Operator
-from .qdmr import check_steps, is_reference, references_of
+from qdecomp.data_structures.errors import LogicalFormSyntaxError, QdmrSyntaxError, require_text
+from qdecomp.data_structures.limits import LONGEST_STEP, MOST_STEP_WORDS, above
+from qdecomp.data_structures.operators import ARGUMENT_NAMES, OPERATORS, Operator
+from qdecomp.data_structures.qdmr import check_steps, is_reference, references_of
 
 __all__ = [
     "Argument",

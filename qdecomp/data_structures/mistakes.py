@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .errors import QDecompError
+from qdecomp.data_structures.errors import QDecompError
 
 __all__ = ["OurMistakeError", "as_row_errors", "is_mistake"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from .text_enum import TextEnum
+from qdecomp.data_structures.text_enum import TextEnum
 
 __all__ = ["ARGUMENT_NAMES", "OPERATORS", "Operator", "OperatorSignature", "Template", "row_of"]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
-from .errors import QdmrSyntaxError, require_text
-from .limits import LONGEST_DECOMPOSITION, LONGEST_STEP, MOST_STEP_WORDS, MOST_STEPS, above
+from qdecomp.data_structures.errors import QdmrSyntaxError, require_text
+from qdecomp.data_structures.limits import LONGEST_DECOMPOSITION, LONGEST_STEP, MOST_STEP_WORDS, MOST_STEPS, above
 
 __all__ = [
     "Qdmr",

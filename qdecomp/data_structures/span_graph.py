@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from .edge_tags import EdgeTag, format_tag, parse_tag
-from .errors import GraphError
-from .limits import MOST_EDGES, MOST_STEPS, MOST_TOKENS, above
-from .operators import Operator
-from .special_tokens import SEPARATOR, check_tokens, question_length, words_end
+from qdecomp.data_structures.edge_tags import EdgeTag, format_tag, parse_tag
+from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.limits import MOST_EDGES, MOST_STEPS, MOST_TOKENS, above
+from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.special_tokens import SEPARATOR, check_tokens, question_length, words_end
 
 __all__ = ["SpanEdge", "SpanGraph", "span_graph_from_json", "span_graph_to_json"]
 

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from .errors import DataError, GraphError
+from qdecomp.data_structures.errors import DataError, GraphError
 
 __all__ = [
     "DUMMY",

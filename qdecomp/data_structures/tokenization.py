@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .errors import DataError, require_text
-from .limits import LONGEST_QUESTION, MOST_WORDS, above
+from qdecomp.data_structures.errors import DataError, require_text
+from qdecomp.data_structures.limits import LONGEST_QUESTION, MOST_WORDS, above
 
 __all__ = ["check_length", "check_words", "has_half_character", "question_words", "tokenize"]
 

@@ -14,8 +14,7 @@ from typing import Any, Protocol
 from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED, EdgeTag
 from qdecomp.data_structures.lexicon.anchors import anchor_words
 from qdecomp.data_structures.operators import OPERATORS, Operator
-
-from .choices import EdgeChoice, TokenKind, is_possible, read_label, token_kinds
+from qdecomp.decoding.choices import EdgeChoice, TokenKind, is_possible, read_label, token_kinds
 
 __all__ = ["CONSTRAINTS", "Arc", "Arcs", "ArgumentArc", "Constraint", "Literal", "Logic"]
 

@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.prediction import Candidate, Prediction, prediction_from_graph
-
-from .scores import LabelProbabilities, Scores
+from qdecomp.decoding.scores import LabelProbabilities, Scores
+from qdecomp.parsers.prediction import Candidate, Prediction, prediction_from_graph
 
 __all__ = [
     "DECODERS",

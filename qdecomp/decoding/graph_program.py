@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
-from .choices import EdgeChoice
-from .constraints import CONSTRAINTS, Arc, Arcs, Literal
-from .coverage import Coverage
-from .scores import EdgeCandidates
+from qdecomp.decoding.choices import EdgeChoice
+from qdecomp.decoding.constraints import CONSTRAINTS, Arc, Arcs, Literal
+from qdecomp.decoding.scores import EdgeCandidates
+from qdecomp.parsers.coverage import Coverage
 
 __all__ = ["Solution", "solve_graph"]
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qdecomp.data_structures.errors import GraphError
-
-from .choices import EdgeChoice
-from .decoder import Decoded, Decoder
-from .scores import Scores
-from .validity import broken_constraints, drop_broken_choices
+from qdecomp.decoding.choices import EdgeChoice
+from qdecomp.decoding.decoder import Decoded, Decoder
+from qdecomp.decoding.scores import Scores
+from qdecomp.decoding.validity import broken_constraints, drop_broken_choices
 
 __all__ = ["GreedyDecoder", "GreedyValidDecoder", "compatible_choices"]
 

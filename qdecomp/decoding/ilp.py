@@ -13,13 +13,12 @@ from dataclasses import dataclass
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, GraphError
-
-from .choices import EdgeChoice
-from .coverage import Coverage, check_penalty, coverage_of
-from .decoder import Decoded, Decoder
-from .greedy import compatible_choices
-from .scores import Scores
-from .validity import broken_constraints
+from qdecomp.decoding.choices import EdgeChoice
+from qdecomp.decoding.decoder import Decoded, Decoder
+from qdecomp.decoding.greedy import compatible_choices
+from qdecomp.decoding.scores import Scores
+from qdecomp.decoding.validity import broken_constraints
+from qdecomp.parsers.coverage import Coverage, check_penalty, coverage_of
 
 __all__ = ["DEFAULT_TIME_LIMIT", "IlpDecoder"]
 
@@ -45,7 +44,7 @@ class IlpDecoder(Decoder):
 
     With ``candidates`` above 1, this many graphs are searched for, each the best of those that remain, and each within
     the time limit. Each word of the question that a graph leaves out takes ``coverage_penalty`` off its score, see
-    :mod:`~qdecomp.decoding.coverage`.
+    :mod:`~qdecomp.parsers.coverage`.
     """
 
     time_limit: float = DEFAULT_TIME_LIMIT
@@ -125,7 +124,9 @@ class _Problem:
         found: tuple[EdgeChoice, ...] = ()
         cost, optimal, seconds = math.inf, False, self.time_limit
         while seconds > 0 and not optimal:
-            from .graph_program import solve_graph  # the solver is loaded by the first graph that needs it
+            from qdecomp.decoding.graph_program import (
+                solve_graph,
+            )  # the solver is loaded by the first graph that needs it
 
             candidates = self.scores.candidates(bound, _LARGEST_PROGRAM, also=hint)
             solution = solve_graph(self.scores.tokens, candidates, found or hint, seconds, excluded, self.coverage)

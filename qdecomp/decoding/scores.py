@@ -18,8 +18,7 @@ import numpy.typing as npt
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import join_tags, split_tags
 from qdecomp.data_structures.errors import DataError
-
-from .choices import EdgeChoice, TokenKind, is_possible, token_kinds
+from qdecomp.decoding.choices import EdgeChoice, TokenKind, is_possible, token_kinds
 
 __all__ = ["EdgeCandidates", "LabelProbabilities", "Places", "Scores"]
 

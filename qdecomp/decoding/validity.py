@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
-
-from .choices import EdgeChoice
-from .constraints import CONSTRAINTS, Arc, Arcs
+from qdecomp.decoding.choices import EdgeChoice
+from qdecomp.decoding.constraints import CONSTRAINTS, Arc, Arcs
 
 __all__ = ["broken_constraints", "drop_broken_choices", "is_valid"]
 

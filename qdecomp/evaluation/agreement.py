@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 
-from .scoring import Evaluation
+from qdecomp.evaluation.scoring import Evaluation
 
 __all__ = ["Agreement", "agreement"]
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .metrics.metric_table import Metric
-from .score_columns import ScoreColumns
+from qdecomp.evaluation.metrics.metric_table import Metric
+from qdecomp.evaluation.score_columns import ScoreColumns
 
 if TYPE_CHECKING:
     import numpy as np

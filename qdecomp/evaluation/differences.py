@@ -18,9 +18,8 @@ from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.text_enum import TextEnum
-
-from .scoring import QuestionScores
-from .step_alignment import StepDifference, StepPairing, all_words, pair_steps, step_differences
+from qdecomp.evaluation.scoring import QuestionScores
+from qdecomp.evaluation.step_alignment import StepDifference, StepPairing, all_words, pair_steps, step_differences
 
 __all__ = [
     "Analysis",

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.evaluation.row_problems import ProblemKind, RowProblem
 from qdecomp.files.readers.csv_rows import CsvRow, read_table
 from qdecomp.files.readers.file_kinds import FileKind, kind_of_file
 from qdecomp.files.readers.file_rows import FileRow, json_rows
-
-from .row_problems import ProblemKind, RowProblem
 
 __all__ = ["HOW_RECORDS_LOOK", "WrittenRow", "holds_json", "written_rows"]
 

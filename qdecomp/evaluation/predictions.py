@@ -15,13 +15,12 @@ from pathlib import Path
 from qdecomp.data_structures.errors import DataError, QdmrSyntaxError
 from qdecomp.data_structures.reading import Reading, read_decomposition
 from qdecomp.data_structures.tokenization import has_half_character
+from qdecomp.evaluation.prediction_files import HOW_RECORDS_LOOK, WrittenRow, holds_json, written_rows
+from qdecomp.evaluation.row_problems import ProblemKind, RowProblem
 from qdecomp.files import BreakExample
 from qdecomp.files.readers.break_csv import iterate_break_csv
 from qdecomp.files.row_store.row_index import RowIndex
 from qdecomp.files.row_store.spilled_rows import SpilledRows
-
-from .prediction_files import HOW_RECORDS_LOOK, WrittenRow, holds_json, written_rows
-from .row_problems import ProblemKind, RowProblem
 
 __all__ = [
     "Gold",

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from qdecomp.data_structures.error_kinds import kinds_in_message
 from qdecomp.data_structures.mistakes import is_mistake
-
-from .metrics.metric_table import MetricResult
+from qdecomp.evaluation.metrics.metric_table import MetricResult
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TextIO, TypeAlias
 
+from qdecomp.evaluation.breakdown import CONFIDENCE, RESAMPLES, Breakdown, Group, break_down
+from qdecomp.evaluation.metrics.metric_table import Metric, MetricResult
+from qdecomp.evaluation.predictions import RowProblem
+from qdecomp.evaluation.scoring import Evaluation, QuestionScores, SystemScores, field_name
+from qdecomp.evaluation.significance import Comparison, compare_systems
 from qdecomp.version import VERSION
-
-from .breakdown import CONFIDENCE, RESAMPLES, Breakdown, Group, break_down
-from .metrics.metric_table import Metric, MetricResult
-from .predictions import RowProblem
-from .scoring import Evaluation, QuestionScores, SystemScores, field_name
-from .significance import Comparison, compare_systems
 
 __all__ = ["Summary", "detail_lines", "detail_text", "problem_counts", "summarize", "summary_to_json", "write_summary"]
 

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
+from qdecomp.evaluation.breakdown import CONFIDENCE, Group, Score
+from qdecomp.evaluation.metrics.metric_table import Metric
+from qdecomp.evaluation.predictions import RowProblem
+from qdecomp.evaluation.score_outputs import Summary, problem_counts
 from qdecomp.terminal.tables import Table
-
-from .breakdown import CONFIDENCE, Group, Score
-from .metrics.metric_table import Metric
-from .predictions import RowProblem
-from .score_outputs import Summary, problem_counts
 
 __all__ = ["format_p_value", "format_score", "problem_lines", "score_tables"]
 

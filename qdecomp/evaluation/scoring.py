@@ -10,11 +10,7 @@ from itertools import chain, repeat
 from typing import Protocol, TypeAlias
 
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors, is_mistake
-from qdecomp.files import BreakExample
-from qdecomp.terminal.progress import progress
-from qdecomp.workers.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
-
-from .metrics.metric_table import (
+from qdecomp.evaluation.metrics.metric_table import (
     DEFAULT_METRICS,
     Metric,
     MetricFunction,
@@ -23,8 +19,11 @@ from .metrics.metric_table import (
     get_metric,
     prepare,
 )
-from .predictions import Gold, PredictionRow, SystemPredictions
-from .score_columns import ScoreColumns
+from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions
+from qdecomp.evaluation.score_columns import ScoreColumns
+from qdecomp.files import BreakExample
+from qdecomp.terminal.progress import progress
+from qdecomp.workers.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 
 __all__ = [
     "Evaluation",

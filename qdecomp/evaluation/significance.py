@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from .metrics.metric_table import Metric
-from .scoring import Evaluation, SystemScores
+from qdecomp.evaluation.metrics.metric_table import Metric
+from qdecomp.evaluation.scoring import Evaluation, SystemScores
 
 if TYPE_CHECKING:
     import numpy as np

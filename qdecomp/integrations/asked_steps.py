@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from qdecomp.data_structures.operators import Operator
-from qdecomp.decomposition import Decomposition
-from qdecomp.parser import load
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.parser import load
 from qdecomp.planning.combining import is_combined
 from qdecomp.planning.plan import Plan, PlanStep
 

@@ -9,8 +9,8 @@ import asyncio
 from typing import Any
 
 from qdecomp.data_structures.errors import missing_extra
-from qdecomp.decomposition import Decomposition
 from qdecomp.integrations.asked_steps import DecomposesQuestions, names_itself, parser_or_bundled
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.planning.running import PlanRun
 from qdecomp.planning.sub_questions import SubQuestion
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError, missing_extra
-from qdecomp.decomposition import Decomposition
 from qdecomp.integrations.asked_steps import DecomposesQuestions, names_itself, parser_or_bundled, standalone_questions
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.planning.answer_values import as_text
 from qdecomp.planning.running import PlanRun
 from qdecomp.planning.sub_questions import SubQuestion as PlanQuestion

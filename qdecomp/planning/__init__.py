@@ -1,7 +1,7 @@
 """Plans of sub-questions: their levels, their wording, and running them with any function that answers questions."""
 
-from .plan import Plan, PlanStep
-from .running import PlanRun, StepRun
-from .sub_questions import SubQuestion
+from qdecomp.planning.plan import Plan, PlanStep
+from qdecomp.planning.running import PlanRun, StepRun
+from qdecomp.planning.sub_questions import SubQuestion
 
 __all__ = ["Plan", "PlanRun", "PlanStep", "StepRun", "SubQuestion"]

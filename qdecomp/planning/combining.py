@@ -19,13 +19,12 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.logical_form import Argument, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator, row_of
 from qdecomp.data_structures.qdmr import reference_number
-
-from .answer_values import as_key, as_list, as_number, as_text, single, tidy, unique
-from .comparing import compare, comparison_in
-from .winners import winners
+from qdecomp.planning.answer_values import as_key, as_list, as_number, as_text, single, tidy, unique
+from qdecomp.planning.comparing import compare, comparison_in
+from qdecomp.planning.winners import winners
 
 if TYPE_CHECKING:
-    from .plan import PlanStep
+    from qdecomp.planning.plan import PlanStep
 
 __all__ = ["ASK", "COMBINERS", "Known", "combine", "is_combined"]
 

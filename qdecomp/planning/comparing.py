@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .answer_values import as_key, as_list, as_number
+from qdecomp.planning.answer_values import as_key, as_list, as_number
 
 __all__ = ["RELATIONS", "compare", "comparison_in"]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from qdecomp.planning.answer_values import as_text
 from qdecomp.visualization.style_sheets import style
 from qdecomp.visualization.texts import escape
 
-from .answer_values import as_text
-
 if TYPE_CHECKING:
-    from .plan import Plan
-    from .running import PlanRun
+    from qdecomp.planning.plan import Plan
+    from qdecomp.planning.running import PlanRun
 
 __all__ = ["plan_html", "plan_run_html"]
 

@@ -10,11 +10,10 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import Step, order_by_references, reference_number
-
-from .answer_values import as_text
-from .combining import is_combined
-from .running import PlanRun, arun_plan, run_plan
-from .sub_questions import SubQuestion, in_words
+from qdecomp.planning.answer_values import as_text
+from qdecomp.planning.combining import is_combined
+from qdecomp.planning.running import PlanRun, arun_plan, run_plan
+from qdecomp.planning.sub_questions import SubQuestion, in_words
 
 __all__ = ["Calls", "Plan", "PlanStep", "plan_of_steps"]
 
@@ -129,7 +128,7 @@ class Plan:
         return await arun_plan(self, answer, concurrency, combine)
 
     def _repr_html_(self) -> str:
-        from .display import plan_html
+        from qdecomp.planning.display import plan_html
 
         return plan_html(self)
 

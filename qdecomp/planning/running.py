@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.text_enum import TextEnum
-
-from .answer_values import as_text
-from .combining import ASK, Known, combine
-from .sub_questions import SubQuestion
+from qdecomp.planning.answer_values import as_text
+from qdecomp.planning.combining import ASK, Known, combine
+from qdecomp.planning.sub_questions import SubQuestion
 
 if TYPE_CHECKING:
-    from .plan import Plan, PlanStep
+    from qdecomp.planning.plan import Plan, PlanStep
 
 __all__ = ["Outcome", "PlanRun", "StepRun", "arun_plan", "run_plan"]
 
@@ -94,7 +93,7 @@ class PlanRun:
         return sum(step.was_asked for step in self.steps)
 
     def _repr_html_(self) -> str:
-        from .display import plan_run_html
+        from qdecomp.planning.display import plan_run_html
 
         return plan_run_html(self)
 

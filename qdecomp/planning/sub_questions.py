@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.operators import Operator
-
-from .answer_values import as_list, as_text
+from qdecomp.planning.answer_values import as_list, as_text
 
 if TYPE_CHECKING:
-    from .plan import PlanStep
+    from qdecomp.planning.plan import PlanStep
 
 __all__ = ["WORDINGS", "SubQuestion", "Wording", "in_words"]
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.operators import OPERATORS, Operator
-
-from .answer_values import as_list, as_number, single
+from qdecomp.planning.answer_values import as_list, as_number, single
 
 if TYPE_CHECKING:
-    from .combining import Known
-    from .plan import PlanStep
+    from qdecomp.planning.combining import Known
+    from qdecomp.planning.plan import PlanStep
 
 __all__ = ["winners"]
 

@@ -8,10 +8,10 @@ from typing import Any
 from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.mistakes import as_row_errors
-from qdecomp.data_structures.prediction import failed_prediction, prediction_from_text
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.data_structures.tokenization import check_length
-from qdecomp.decomposition import Decomposition
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.prediction import failed_prediction, prediction_from_text
 from qdecomp.planning import Plan
 from qdecomp.visualization import graph_svg, steps_svg
 from qdecomp.visualization.steps_svg import step_texts

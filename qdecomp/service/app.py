@@ -19,11 +19,8 @@ from starlette.types import ASGIApp
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em.metric import METRIC_VERSION
-from qdecomp.parser import Parser
-from qdecomp.terminal.escapes import printable
-from qdecomp.version import VERSION
-
-from .answer_models import (
+from qdecomp.parsers.parser import Parser
+from qdecomp.service.answer_models import (
     ConvertAnswer,
     ErrorAnswer,
     HealthAnswer,
@@ -33,15 +30,17 @@ from .answer_models import (
     ScoreAnswers,
     VersionAnswer,
 )
-from .api_page import api_page
-from .description import add_limits
-from .engine import Engine, open_parser
-from .log import start_log
-from .middleware import BoundedBodies, Observer
-from .page_files import page_files
-from .refused_requests import RefusedError, invalid_request, mistake
-from .requests import ConvertRequest, ParseRequest, ScoreRequest
-from .settings import ServiceSettings, settings_from_environment
+from qdecomp.service.api_page import api_page
+from qdecomp.service.description import add_limits
+from qdecomp.service.engine import Engine, open_parser
+from qdecomp.service.log import start_log
+from qdecomp.service.middleware import BoundedBodies, Observer
+from qdecomp.service.page_files import page_files
+from qdecomp.service.refused_requests import RefusedError, invalid_request, mistake
+from qdecomp.service.requests import ConvertRequest, ParseRequest, ScoreRequest
+from qdecomp.service.settings import ServiceSettings, settings_from_environment
+from qdecomp.terminal.escapes import printable
+from qdecomp.version import VERSION
 
 __all__ = ["app_from_environment", "create_app"]
 

@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from qdecomp.decomposition import Decomposition
-
-from .refused_requests import busy
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.service.refused_requests import busy
 
 __all__ = ["MicroBatcher"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qdecomp.evaluation.metrics.metric_table import METRICS
-
-from .settings import ServiceSettings
+from qdecomp.service.settings import ServiceSettings
 
 __all__ = ["add_limits"]
 

@@ -7,16 +7,15 @@ from collections.abc import Awaitable, Sequence
 from typing import Any, TypeVar
 
 from qdecomp.data_structures.limits import above
-from qdecomp.parser import Parser, load
-
-from .answers import answer_from_decomposition, converted
-from .batching import MicroBatcher
-from .monitoring import Monitor
-from .pair_scores import Scorer, chosen_metrics, mean_scores
-from .refused_requests import RefusedError, took_too_long
-from .requests import ConvertRequest, ParseRequest, ScoredPair, ScoreRequest
-from .settings import ServiceSettings
-from .work_thread import WorkThread
+from qdecomp.parsers.parser import Parser, load
+from qdecomp.service.answers import answer_from_decomposition, converted
+from qdecomp.service.batching import MicroBatcher
+from qdecomp.service.monitoring import Monitor
+from qdecomp.service.pair_scores import Scorer, chosen_metrics, mean_scores
+from qdecomp.service.refused_requests import RefusedError, took_too_long
+from qdecomp.service.requests import ConvertRequest, ParseRequest, ScoredPair, ScoreRequest
+from qdecomp.service.settings import ServiceSettings
+from qdecomp.service.work_thread import WorkThread
 
 __all__ = ["Engine", "open_parser"]
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .log import LOG
-from .monitoring import Monitor
-from .refused_requests import RefusedError, mistake, too_large, too_many_connections, too_slow
+from qdecomp.service.log import LOG
+from qdecomp.service.monitoring import Monitor
+from qdecomp.service.refused_requests import RefusedError, mistake, too_large, too_many_connections, too_slow
 
 __all__ = ["BoundedBodies", "Observer", "refuse_connection"]
 

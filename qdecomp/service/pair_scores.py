@@ -13,9 +13,8 @@ from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.data_structures.tokenization import check_length
 from qdecomp.evaluation.metrics.metric_table import DEFAULT_METRICS, Metric, MetricFunction, MetricOptions, MetricResult
 from qdecomp.evaluation.scoring import choose_metrics, field_name
-
-from .refused_requests import RefusedError, took_too_long
-from .requests import ScoredPair, WrittenSteps
+from qdecomp.service.refused_requests import RefusedError, took_too_long
+from qdecomp.service.requests import ScoredPair, WrittenSteps
 
 __all__ = ["Scorer", "chosen_metrics"]
 

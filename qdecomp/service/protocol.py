@@ -7,7 +7,7 @@ import asyncio
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from .middleware import refuse_connection
+from qdecomp.service.middleware import refuse_connection
 
 __all__ = ["PatientProtocol"]
 

@@ -15,14 +15,13 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.parsing.parser_source import parser_path
-
-from .app import create_app
-from .engine import open_parser
-from .log import start_log
-from .monitoring import MULTIPROCESS_FOLDER
-from .protocol import PatientProtocol
-from .settings import ServiceSettings
+from qdecomp.parsers.parser_source import parser_path
+from qdecomp.service.app import create_app
+from qdecomp.service.engine import open_parser
+from qdecomp.service.log import start_log
+from qdecomp.service.monitoring import MULTIPROCESS_FOLDER
+from qdecomp.service.protocol import PatientProtocol
+from qdecomp.service.settings import ServiceSettings
 
 __all__ = ["listening", "serve"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.limits import LONGEST_QUESTION
-from qdecomp.parser import BUNDLED_NAME
-from qdecomp.runtime.backend_names import DEFAULT_BACKEND
+from qdecomp.parsers.backend_names import DEFAULT_BACKEND
+from qdecomp.parsers.parser import BUNDLED_NAME
 
 __all__ = ["ServiceSettings", "settings_from_environment"]
 

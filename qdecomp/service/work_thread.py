@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-from .refused_requests import busy
+from qdecomp.service.refused_requests import busy
 
 __all__ = ["WorkThread"]
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from .escapes import printable
+from qdecomp.terminal.escapes import printable
 
 __all__ = ["progress"]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TextIO
 
-from .escapes import printable
+from qdecomp.terminal.escapes import printable
 
 __all__ = ["Table", "format_csv", "format_plain", "format_stacked", "show_tables"]
 

@@ -1,1 +1,6 @@
-"""Training with AllenNLP: checkpoints that survive a kill, and what ``allennlp`` needs to find this project."""
+"""All that needs AllenNLP: dataset readers, modules, models, predictors, and the plugin that registers them."""
+
+import warnings
+
+# AllenNLP imports torchvision, which warns that it cannot read images; it need not.
+warnings.filterwarnings("ignore", "Failed to load image Python extension")

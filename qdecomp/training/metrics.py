@@ -14,7 +14,7 @@ from allennlp.training.metrics import Metric
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import normalized_text
-from qdecomp.data_structures.prediction import Prediction
+from qdecomp.parsers.prediction import Prediction
 
 __all__ = ["DecompositionScores", "EdgeScores"]
 

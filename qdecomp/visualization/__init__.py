@@ -1,11 +1,11 @@
 """Decompositions and their graphs as pictures (SVG), HTML and terminal text."""
 
-from .fragment import decomposition_html, picture_html
-from .graph_svg import graph_svg
-from .graph_text import graph_rich, graph_text
-from .page import PageItem, VerdictEvidence, page_html, page_parts
-from .steps_svg import steps_svg
-from .svg import stacked_svg
+from qdecomp.visualization.fragment import decomposition_html, picture_html
+from qdecomp.visualization.graph_svg import graph_svg
+from qdecomp.visualization.graph_text import graph_rich, graph_text
+from qdecomp.visualization.page import PageItem, VerdictEvidence, page_html, page_parts
+from qdecomp.visualization.steps_svg import steps_svg
+from qdecomp.visualization.svg import stacked_svg
 
 __all__ = [
     "PageItem",

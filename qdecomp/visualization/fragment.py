@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 
 from qdecomp.data_structures.errors import GraphError
-from qdecomp.data_structures.prediction import Prediction
-
-from .graph_svg import graph_svg
-from .page_tools import remarks_html
-from .steps_svg import step_texts, steps_svg
-from .style_sheets import style
-from .texts import escape
+from qdecomp.parsers.prediction import Prediction
+from qdecomp.visualization.graph_svg import graph_svg
+from qdecomp.visualization.page_tools import remarks_html
+from qdecomp.visualization.steps_svg import step_texts, steps_svg
+from qdecomp.visualization.style_sheets import style
+from qdecomp.visualization.texts import escape
 
 __all__ = ["Side", "decomposition_html", "picture_html", "pictures_html", "steps_html"]
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from math import ceil
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
-
-from .arc_layout import ArcLayout, Metrics, PlacedArc, PlacedToken, lay_out_arcs
-from .colours import kind_of_tag
-from .svg import arrow_head, centred_text, frame, number
-from .texts import escape, shorten, width_in_ems
+from qdecomp.visualization.arc_layout import ArcLayout, Metrics, PlacedArc, PlacedToken, lay_out_arcs
+from qdecomp.visualization.colours import kind_of_tag
+from qdecomp.visualization.svg import arrow_head, centred_text, frame, number
+from qdecomp.visualization.texts import escape, shorten, width_in_ems
 
 __all__ = ["graph_svg"]
 

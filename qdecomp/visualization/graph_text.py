@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.special_tokens import question_length
-
-from .arc_layout import ArcLayout, Metrics, PlacedArc, lay_out_arcs
-from .colours import COLOURS, kind_of_tag
-from .texts import replace_unprintable
+from qdecomp.visualization.arc_layout import ArcLayout, Metrics, PlacedArc, lay_out_arcs
+from qdecomp.visualization.colours import COLOURS, kind_of_tag
+from qdecomp.visualization.texts import replace_unprintable
 
 if TYPE_CHECKING:
     from rich.text import Text

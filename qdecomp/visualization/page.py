@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 
 from qdecomp.data_structures.lf_em import LfEmResult, lf_em
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
-from qdecomp.data_structures.prediction import Prediction
+from qdecomp.parsers.prediction import Prediction
 from qdecomp.version import VERSION
-
-from .fragment import Side, pictures_html, steps_html
-from .page_scripts import content_policy, page_script
-from .page_tools import Filter, legend_html, tools_html
-from .style_sheets import style
-from .texts import escape
+from qdecomp.visualization.fragment import Side, pictures_html, steps_html
+from qdecomp.visualization.page_scripts import content_policy, page_script
+from qdecomp.visualization.page_tools import Filter, legend_html, tools_html
+from qdecomp.visualization.style_sheets import style
+from qdecomp.visualization.texts import escape
 
 __all__ = ["PageItem", "Remarks", "VerdictEvidence", "page_html", "page_parts"]
 

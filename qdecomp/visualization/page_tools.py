@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED
 from qdecomp.data_structures.operators import OPERATORS
 from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR
-
-from .texts import escape
+from qdecomp.visualization.texts import escape
 
 __all__ = ["REMARKS", "Filter", "legend_html", "remarks_html", "tools_html"]
 

@@ -12,10 +12,9 @@ from qdecomp.data_structures.conversion.qdmr_to_lf import to_qdmr
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep, format_step
 from qdecomp.data_structures.qdmr import parse_qdmr
-
-from .step_layout import BoxSize, PlacedBox, PlacedReference, lay_out_steps
-from .svg import arrow_head, centred_text, frame, number
-from .texts import escape, width_in_ems, wrap
+from qdecomp.visualization.step_layout import BoxSize, PlacedBox, PlacedReference, lay_out_steps
+from qdecomp.visualization.svg import arrow_head, centred_text, frame, number
+from qdecomp.visualization.texts import escape, width_in_ems, wrap
 
 __all__ = ["step_texts", "steps_svg"]
 

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from importlib import resources
 
-from .colours import colour_css
+from qdecomp.visualization.colours import colour_css
 
 __all__ = ["style"]
 

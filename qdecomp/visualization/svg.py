@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from math import hypot
 
-from .style_sheets import style
-from .texts import escape
+from qdecomp.visualization.style_sheets import style
+from qdecomp.visualization.texts import escape
 
 __all__ = ["arrow_head", "centred_text", "frame", "number", "stacked_svg"]
 

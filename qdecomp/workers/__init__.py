@@ -1,7 +1,7 @@
 """Work that others do: the processes of this machine, a Dask cluster or any executor, with results in order."""
 
-from .partitions import PartitionKilledError, Pool, PoolLostError, in_order
-from .pools import ExecutorPool, on_cluster, pool_of
+from qdecomp.workers.partitions import PartitionKilledError, Pool, PoolLostError, in_order
+from qdecomp.workers.pools import ExecutorPool, on_cluster, pool_of
 
 __all__ = [
     "ExecutorPool",

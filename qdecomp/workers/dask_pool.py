@@ -15,8 +15,7 @@ from distributed.client import ClosedClientError
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.version import VERSION
-
-from .partitions import PartitionKilledError, PoolLostError, Work
+from qdecomp.workers.partitions import PartitionKilledError, PoolLostError, Work
 
 __all__ = ["SECONDS_FOR_A_SCHEDULER", "DaskPool", "connect"]
 

@@ -11,9 +11,8 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError, missing_extra
 from qdecomp.terminal.escapes import printable
+from qdecomp.workers.partitions import Pool, Work, in_order
 from qdecomp.workers.processes import Spread
-
-from .partitions import Pool, Work, in_order
 
 __all__ = ["SECONDS_TO_CONNECT", "ExecutorPool", "on_cluster", "pool_of"]
 
@@ -62,7 +61,7 @@ def pool_of(executor: Any) -> Pool:
     if "distributed" in sys.modules:
         from distributed import Client
 
-        from .dask_pool import DaskPool
+        from qdecomp.workers.dask_pool import DaskPool
 
         if isinstance(executor, Client):
             return DaskPool(executor)
@@ -77,7 +76,7 @@ def on_cluster(address: str | None) -> Iterator[Spread | None]:
         yield None
         return
     try:
-        from .dask_pool import DaskPool, connect
+        from qdecomp.workers.dask_pool import DaskPool, connect
     except ImportError:
         raise missing_extra("--cluster", "cluster") from None
     pool = DaskPool(connect(address, SECONDS_TO_CONNECT), reopen=partial(connect, address), tell=_to_stderr)

@@ -68,12 +68,12 @@ def _ours(path: Path, encoder: str, embedding_dim: int, batch_size: int) -> Cont
     from allennlp.common import Lazy, Params
     from allennlp.data import Vocabulary
 
-    from qdecomp.data.length_grid_sampler import LengthGridSampler
-    from qdecomp.data.seq2seq_reader import BreakSeq2SeqReader
-    from qdecomp.data.word_piece_indexer import WordPieceIndexer
-    from qdecomp.models.copynet_bert import CopyNetBert
-    from qdecomp.modules.copy_decoder import CopyDecoder
-    from qdecomp.modules.word_encoder import WordEncoder
+    from qdecomp.training.copy_decoder import CopyDecoder
+    from qdecomp.training.copynet_bert import CopyNetBert
+    from qdecomp.training.length_grid_sampler import LengthGridSampler
+    from qdecomp.training.seq2seq_reader import BreakSeq2SeqReader
+    from qdecomp.training.word_encoder import WordEncoder
+    from qdecomp.training.word_piece_indexer import WordPieceIndexer
 
     indexers = {"pieces": WordPieceIndexer(encoder)}
     reader = BreakSeq2SeqReader(token_indexers=indexers, special_tokens=None, copy_inflections=True)
@@ -97,7 +97,7 @@ def _theirs(ours: Contestant, encoder: str, embedding_dim: int, batch_size: int)
     from allennlp.modules.token_embedders import PretrainedTransformerMismatchedEmbedder
     from allennlp_models.generation import CopyNetDatasetReader, CopyNetSeq2Seq
 
-    from qdecomp.files.model_files.pretrained import encoder_path
+    from qdecomp.training.pretrained import encoder_path
 
     folder = encoder_path(encoder)
     reader = CopyNetDatasetReader(
@@ -206,7 +206,7 @@ def command(
     from allennlp.common import Params
     from allennlp.common.util import prepare_environment
 
-    import qdecomp.allennlp_bridge.plugin  # noqa: F401
+    import qdecomp.training.plugin  # noqa: F401
 
     prepare_environment(Params({}))
     torch.set_num_threads(threads)

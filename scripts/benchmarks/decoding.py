@@ -24,8 +24,8 @@ from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.decoding import Decoded, make_decoder
 from qdecomp.decoding.scores import LabelProbabilities
 from qdecomp.files import read_break_csv
-from qdecomp.runtime.bundle import BUNDLED, read_bundle
-from qdecomp.runtime.graph_parser import GraphParser
+from qdecomp.parsers.bundle import BUNDLED, read_bundle
+from qdecomp.parsers.graph_parser import GraphParser
 from qdecomp.terminal.progress import progress
 from qdecomp.terminal.tables import Table, show_tables
 

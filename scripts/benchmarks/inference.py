@@ -57,7 +57,7 @@ def load_parser(archive: str, overrides: str) -> Any:
     from allennlp.models.archival import load_archive
     from allennlp.predictors import Predictor
 
-    import qdecomp.allennlp_bridge.plugin  # noqa: F401
+    import qdecomp.training.plugin  # noqa: F401
 
     try:
         json.loads(overrides)
@@ -154,7 +154,7 @@ def command(
     """Measure how many questions per second trained parsers answer, side by side."""
     import torch
 
-    from qdecomp.data.break_reader import read_examples
+    from qdecomp.training.break_reader import read_examples
 
     torch.set_num_threads(threads)
     examples = read_examples(questions)

@@ -24,9 +24,9 @@ from shared_data import shared_data_option
 from benchmarks.measuring import Clock, children_cpu, clock, in_fresh_process, peak_memory_mb, write_results
 from benchmarks.parse_profile import profile_ms
 from qdecomp.files import read_break_csv
-from qdecomp.parser import Parser
-from qdecomp.parsing.parser_source import parser_path
-from qdecomp.runtime.backend_names import BACKEND_NAMES, DEFAULT_BACKEND
+from qdecomp.parsers.backend_names import BACKEND_NAMES, DEFAULT_BACKEND
+from qdecomp.parsers.parser import Parser
+from qdecomp.parsers.parser_source import parser_path
 from qdecomp.terminal.tables import Table, show_tables
 
 _QUESTION = "Which state has the most rivers?"
@@ -71,7 +71,7 @@ class Subject:
 def cold_starts(subject: Subject, count: int = _COLD_STARTS) -> list[dict[str, float]]:
     """Seconds from the start of ``qdecomp parse`` to its end, each in a new process."""
     chosen = ["--parser", subject.parser, "--backend", subject.backend]
-    command = [sys.executable, "-m", "qdecomp.cli", "parse", *chosen, _QUESTION]
+    command = [sys.executable, "-m", "qdecomp", "parse", *chosen, _QUESTION]
     found = []
     for _ in range(count):
         before = children_cpu()

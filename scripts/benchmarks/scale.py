@@ -22,7 +22,7 @@ from benchmarks.process_sampling import run_measured
 from benchmarks.scale_model import ScaleRun, cost_table, fit_costs, forecast_table, run_table
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_json_lines, write_text_atomically
-from qdecomp.runtime.backend_names import BACKEND_NAMES
+from qdecomp.parsers.backend_names import BACKEND_NAMES
 from qdecomp.terminal.tables import Table, show_tables
 
 _READ = (
@@ -40,7 +40,7 @@ class ScaleFiles:
     folder: Path
 
 
-_QDECOMP = (sys.executable, "-m", "qdecomp.cli")
+_QDECOMP = (sys.executable, "-m", "qdecomp")
 
 
 def _parse_command(backend: str, files: ScaleFiles, workers: int) -> Sequence[str]:

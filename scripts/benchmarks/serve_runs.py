@@ -50,7 +50,7 @@ class Service:
 @contextmanager
 def running(workers: int) -> Iterator[Service]:
     """A service that has loaded its parser."""
-    command = [sys.executable, "-m", "qdecomp.cli", "serve", "--port", "0", "--workers", str(workers)]
+    command = [sys.executable, "-m", "qdecomp", "serve", "--port", "0", "--workers", str(workers)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None

@@ -26,17 +26,16 @@ PROJECT_PAGES = {
     "RESULTS.md": "results.md",
     "data/README.md": "sample_data.md",
     "training_config/README.md": "settings.md",
-    "qdecomp/runtime/minilm_break/MODEL_CARD.md": "model_card.md",
+    "qdecomp/parsers/minilm_break/MODEL_CARD.md": "model_card.md",
 }
 """Files outside docs/ that are also pages of the site."""
 
-PROJECT_IMAGES = {"qdecomp/runtime/minilm_break/calibration.svg": "images/calibration.svg"}
+PROJECT_IMAGES = {"qdecomp/parsers/minilm_break/calibration.svg": "images/calibration.svg"}
 """Images outside docs/ that pages show; a link in docs/ stands for each."""
 
 _LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s]+)\)")
 _INCLUDE = re.compile(r"\[[^\]]*\]\(\.\./README\.md#([\w-]+)\)")
 _HEADING = re.compile(r"(#+) (.+)")
-_ARROW = re.compile(r"\s+(\w+) --> (\w+)")
 
 
 class SiteError(ValueError):
@@ -80,8 +79,6 @@ class Site:
         text = self._read(source)
         if source.endswith(".ipynb"):
             text = notebook_markdown(json.loads(text), posixpath.basename(source))
-        elif name == "code_map.md":
-            text = _arrows_as_table(text)
         lines: list[str] = []
         for line, is_code in _lines(text):
             include = None if is_code else _INCLUDE.fullmatch(line)
@@ -179,15 +176,3 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
             yield line, bool(fence)
             if mark and mark[1] == fence:
                 fence = ""
-
-
-def _arrows_as_table(text: str) -> str:
-    """The code map with its arrows as a table: to draw the diagram, a page would load a script from another host."""
-    start, end = text.index("```mermaid"), text.index("```\n", text.index("```mermaid"))
-    imports: dict[str, list[str]] = {}
-    for package, other in _ARROW.findall(text[start:end]):
-        imports.setdefault(package, []).append(other)
-    rows = "\n".join(
-        f"| `{package}` | {', '.join(f'`{other}`' for other in others)} |" for package, others in imports.items()
-    )
-    return f"{text[:start]}| package | imports |\n|---|---|\n{rows}\n{text[end + 4 :]}"

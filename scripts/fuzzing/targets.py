@@ -32,14 +32,14 @@ from qdecomp.data_structures.logical_form import (
     parse_logical_form,
 )
 from qdecomp.data_structures.mistakes import is_mistake
-from qdecomp.data_structures.prediction import prediction_from_record, prediction_to_record
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.reading import read_decomposition
-from qdecomp.decomposition import Decomposition
 from qdecomp.evaluation.predictions import read_gold, read_predictions
 from qdecomp.files import read_break_csv, try_json_lines
 from qdecomp.files.readers.question_files import read_questions
-from qdecomp.parser import Parser, load
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.parser import Parser, load
+from qdecomp.parsers.prediction import prediction_from_record, prediction_to_record
 from qdecomp.visualization import PageItem, decomposition_html, graph_svg, graph_text, page_html, steps_svg
 
 from .inputs import Pieces

@@ -16,10 +16,10 @@ from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.graph_codecs import parse_conllu, parse_dot, parse_span_dot
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.logical_form import logical_form_from_json, parse_logical_form, parse_step
-from qdecomp.data_structures.prediction import Prediction, prediction_from_record
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.span_graph import span_graph_from_json
-from qdecomp.decomposition import Decomposition
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.prediction import Prediction, prediction_from_record
 
 READERS: tuple[Callable[[Any], Any], ...] = (
     parse_qdmr,

@@ -12,11 +12,11 @@ from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.decoding import graph_program, prediction_from_decoded, with_candidates
 from qdecomp.decoding.choices import EdgeChoice, is_possible, token_kinds
 from qdecomp.decoding.constraints import CONSTRAINTS
-from qdecomp.decoding.coverage import coverage_of
 from qdecomp.decoding.greedy import GreedyDecoder
 from qdecomp.decoding.ilp import IlpDecoder
 from qdecomp.decoding.scores import Scores
 from qdecomp.decoding.validity import broken_constraints, is_valid
+from qdecomp.parsers.coverage import coverage_of
 from tests.decoding.decoding_examples import (
     DUM_1,
     DUP_1,

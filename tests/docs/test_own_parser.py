@@ -18,7 +18,7 @@ COMMANDS = [
     for block in re.findall(r"```console\n(.*?)```", PAGE, flags=re.DOTALL)
     for command in block.split("$ ")[1:]
 ]
-PROGRAMS = {"allennlp": ["-m", "allennlp"], "qdecomp": ["-m", "qdecomp.cli"], "python": []}
+PROGRAMS = {"allennlp": ["-m", "allennlp"], "qdecomp": ["-m", "qdecomp"], "python": []}
 # How many rows each file gets: the test should be fast, and the parser need not be good.
 ROWS = {"train": 12, "dev": 4, "test": 4}
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files.model_files.pretrained import load_spacy
+from qdecomp.training.pretrained import load_spacy
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pytest
 
 from qdecomp import Decomposition
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.prediction import failed_prediction
+from qdecomp.parsers.prediction import failed_prediction
 
 CHAIN = "Which river flows through the capital of Norland?"
 COMPARISON = "Which has more inhabitants, Arvo or Brenn?"

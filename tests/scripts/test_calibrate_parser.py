@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from qdecomp import load
 from qdecomp.data_structures.errors import DataError
-from qdecomp.decoding.calibration import Calibration
-from qdecomp.runtime.bundle import BUNDLED, CARD, read_config, write_config
+from qdecomp.parsers.bundle import BUNDLED, CARD, read_config, write_config
+from qdecomp.parsers.calibration import Calibration
 from scripts.calibrate_parser import main, store, stored_calibration
 
 QUESTION = "How many red cubes are left of the ball?"

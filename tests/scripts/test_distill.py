@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_text
 from qdecomp.files import read_break_csv
+from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_from_text
 from scripts.distill import main, problem_of, says_the_same
 
 QUESTION = "How many red cubes are there?"

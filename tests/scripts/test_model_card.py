@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.runtime.bundle import BUNDLED, CARD, read_config
+from qdecomp.parsers.bundle import BUNDLED, CARD, read_config
 from scripts.card_examples import Answer, main, section_of
 from scripts.model_card import card_of, renew_section, training_of, with_section
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from allennlp.commands.train import train_model_from_file
 
-import qdecomp.allennlp_bridge.plugin  # noqa: F401
+import qdecomp.training.plugin  # noqa: F401
 from scripts.benchmarks.parse import Subject
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_text
-from qdecomp.parser import Parser
-from qdecomp.parsing.careful_parser import CarefulParser
+from qdecomp.parsers.careful_parser import CarefulParser
+from qdecomp.parsers.parser import Parser
+from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_from_text
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient

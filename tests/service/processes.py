@@ -32,7 +32,7 @@ class ServiceProcess:
 @contextmanager
 def running_service(*options: str) -> Iterator[ServiceProcess]:
     """Start ``qdecomp serve`` at a free port, and end it if the test did not."""
-    command = [sys.executable, "-m", "qdecomp.cli", "serve", "--port", "0", *options]
+    command = [sys.executable, "-m", "qdecomp", "serve", "--port", "0", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
     try:
         assert process.stderr is not None

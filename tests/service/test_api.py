@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from qdecomp.data_structures.prediction import Prediction
-from qdecomp.parser import Parser
+from qdecomp.parsers.parser import Parser
+from qdecomp.parsers.prediction import Prediction
 from qdecomp.version import VERSION
 
 if TYPE_CHECKING:

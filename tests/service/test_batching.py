@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from qdecomp.decomposition import Decomposition
-from qdecomp.parser import Parser
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.parser import Parser
 from tests.service.conftest import NEEDS, toy_parser, toy_predict
 
 if TYPE_CHECKING:

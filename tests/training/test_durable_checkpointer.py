@@ -22,7 +22,7 @@ from allennlp.training.checkpointer import Checkpointer
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 
-import qdecomp.allennlp_bridge.plugin  # noqa: F401
+import qdecomp.training.plugin  # noqa: F401
 from qdecomp.data_structures.errors import DataError
 from qdecomp.training.durable_checkpointer import DurableCheckpointer
 

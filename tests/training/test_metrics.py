@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from qdecomp.data_structures.prediction import failed_prediction, prediction_from_text
+from qdecomp.parsers.prediction import failed_prediction, prediction_from_text
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
 
 QUESTION = "How many red cubes are there?"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from qdecomp.data_structures.conversion.chain import convert
-from qdecomp.data_structures.prediction import failed_prediction, prediction_from_graph, prediction_from_text
+from qdecomp.parsers.prediction import failed_prediction, prediction_from_graph, prediction_from_text
 from qdecomp.visualization import decomposition_html
 from tests.pages import Page
 from tests.visualization.examples import HOSTILE

@@ -12,8 +12,8 @@ import pytest
 from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.operators import Operator
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_text
 from qdecomp.files import read_break_csv
+from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_from_text
 from qdecomp.visualization import PageItem, VerdictEvidence, page_html, page_parts
 from qdecomp.visualization.colours import SURFACES
 from qdecomp.visualization.page_scripts import content_policy, page_script

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from qdecomp.commands.render import command as render
-from qdecomp.data_structures.prediction import prediction_from_text
+from qdecomp.cli.render import command as render
+from qdecomp.parsers.prediction import prediction_from_text
 from qdecomp.visualization import PageItem, page_html
 from tests.browser import Browser, open_browser
 from tests.visualization.examples import HOSTILE

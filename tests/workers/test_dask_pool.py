@@ -156,7 +156,7 @@ def test_another_version_on_the_worker_is_named(cluster: DaskCluster, monkeypatc
 def test_another_parser_on_the_worker_is_named(cluster: DaskCluster, questions: Path, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from qdecomp.parsing.remote_parser import predict_on_worker, remote_parser
+    from qdecomp.parsers.remote_parser import predict_on_worker, remote_parser
 
     remote = remote_parser(load().required_source())
     nowhere = replace(remote, source=replace(remote.source, path=tmp_path / "nowhere"), is_bundled=False)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..errors import AlignmentError
-from ..limits import MOST_ALIGNMENT_CHOICES, above
-from ..logical_form import LogicalForm
-from ..operators import Operator
-from .candidate_tokens import AlignmentProblem, make_problem
-from .costs import WEIGHTS, ChoiceGroup, Chosen, Costs, CostWeights, TokenChoice
+from qdecomp.data_structures.alignment.candidate_tokens import AlignmentProblem, make_problem
+from qdecomp.data_structures.alignment.costs import WEIGHTS, ChoiceGroup, Chosen, Costs, CostWeights, TokenChoice
+from qdecomp.data_structures.errors import AlignmentError
+from qdecomp.data_structures.limits import MOST_ALIGNMENT_CHOICES, above
+from qdecomp.data_structures.logical_form import LogicalForm
+from qdecomp.data_structures.operators import Operator
 
 __all__ = ["Alignment", "align", "solve_alignment"]
 
@@ -63,7 +63,7 @@ def solve_alignment(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -
         if len(component) == 1:
             chosen.add([_cheapest(component[0], costs, chosen)])
             continue
-        from .alignment_program import solve_component
+        from qdecomp.data_structures.alignment.alignment_program import solve_component
 
         choices = sum(len(group.options) for group in component)
         if reason := above(MOST_ALIGNMENT_CHOICES, choices, "ways to align words"):

@@ -7,8 +7,8 @@ from itertools import combinations
 
 from ortools.sat.python import cp_model
 
-from ..errors import AlignmentError
-from .costs import ChoiceGroup, Chosen, Costs, TokenChoice
+from qdecomp.data_structures.alignment.costs import ChoiceGroup, Chosen, Costs, TokenChoice
+from qdecomp.data_structures.errors import AlignmentError
 
 __all__ = ["solve_component"]
 

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..lexicon import removed_words, stop_words
-from ..lexicon.anchors import anchor_words, property_anchors
-from ..lexicon.equivalence import representatives
-from ..lexicon.inflections import variants
-from ..logical_form import LogicalForm, LogicalStep
-from ..operators import OPERATORS
-from ..qdmr import is_reference
-from ..special_tokens import question_length
+from qdecomp.data_structures.lexicon import removed_words, stop_words
+from qdecomp.data_structures.lexicon.anchors import anchor_words, property_anchors
+from qdecomp.data_structures.lexicon.equivalence import representatives
+from qdecomp.data_structures.lexicon.inflections import variants
+from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep
+from qdecomp.data_structures.operators import OPERATORS
+from qdecomp.data_structures.qdmr import is_reference
+from qdecomp.data_structures.special_tokens import question_length
 
 __all__ = ["AlignmentProblem", "StepCandidates", "content_words", "make_problem"]
 

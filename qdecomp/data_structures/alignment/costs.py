@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
-from .candidate_tokens import AlignmentProblem
+from qdecomp.data_structures.alignment.candidate_tokens import AlignmentProblem
 
 __all__ = ["WEIGHTS", "ChoiceGroup", "Chosen", "CostWeights", "Costs", "TokenChoice"]
 

@@ -16,17 +16,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..alignment import Alignment, align
-from ..dependency_graph import DependencyGraph
-from ..logical_form import LogicalForm
-from ..qdmr import Qdmr, parse_qdmr
-from ..span_graph import SpanGraph
-from ..special_tokens import PRESETS, SpecialTokens
-from ..tokenization import check_length, tokenize
-from .graph_repair import repair
-from .lf_to_sdg import logical_form_from_span_graph, span_graph_from_logical_form
-from .qdmr_to_lf import to_logical_form, to_qdmr
-from .sdg_to_dg import to_dependency_graph, to_span_graph
+from qdecomp.data_structures.alignment import Alignment, align
+from qdecomp.data_structures.conversion.graph_repair import repair
+from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_from_span_graph, span_graph_from_logical_form
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
+from qdecomp.data_structures.conversion.sdg_to_dg import to_dependency_graph, to_span_graph
+from qdecomp.data_structures.dependency_graph import DependencyGraph
+from qdecomp.data_structures.logical_form import LogicalForm
+from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
+from qdecomp.data_structures.span_graph import SpanGraph
+from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
+from qdecomp.data_structures.tokenization import check_length, tokenize
 
 __all__ = [
     "CONVERSION_VERSION",

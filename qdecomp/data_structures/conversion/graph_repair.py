@@ -12,12 +12,12 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TypeVar
 
-from ..dependency_graph import DependencyGraph, Edge
-from ..edge_tags import DUPLICATE, SPAN, STRUCTURAL_TAGS, UNUSED, EdgeTag, format_tag, parse_tag
-from ..errors import GraphError
-from ..operators import OPERATORS
-from ..special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR
-from .sdg_to_dg import chains
+from qdecomp.data_structures.conversion.sdg_to_dg import chains
+from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
+from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, STRUCTURAL_TAGS, UNUSED, EdgeTag, format_tag, parse_tag
+from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.operators import OPERATORS
+from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR
 
 __all__ = ["Repaired", "repair"]
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..alignment import Alignment
-from ..edge_tags import EdgeTag
-from ..errors import GraphError, LogicalFormSyntaxError
-from ..lexicon.anchors import anchor_words
-from ..logical_form import Argument, LogicalForm, LogicalStep
-from ..operators import OPERATORS, Operator
-from ..qdmr import reference_to
-from ..span_graph import SpanEdge, SpanGraph
-from .phrasing import phrase_of
+from qdecomp.data_structures.alignment import Alignment
+from qdecomp.data_structures.conversion.phrasing import phrase_of
+from qdecomp.data_structures.edge_tags import EdgeTag
+from qdecomp.data_structures.errors import GraphError, LogicalFormSyntaxError
+from qdecomp.data_structures.lexicon.anchors import anchor_words
+from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
+from qdecomp.data_structures.operators import OPERATORS, Operator
+from qdecomp.data_structures.qdmr import reference_to
+from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 
 __all__ = ["logical_form_from_span_graph", "span_graph_from_logical_form"]
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence, Set
 from functools import cache
 from itertools import pairwise
 
-from ..lexicon import property_phrases
-from ..operators import Operator
-from ..special_tokens import question_length
+from qdecomp.data_structures.lexicon import property_phrases
+from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.special_tokens import question_length
 
 __all__ = ["phrase_of"]
 

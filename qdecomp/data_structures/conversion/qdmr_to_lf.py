@@ -9,11 +9,11 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from ..lexicon import property_phrases, stop_words
-from ..logical_form import Argument, LogicalForm, LogicalStep
-from ..operators import OPERATORS, Operator, Template
-from ..qdmr import Qdmr, Step, is_reference, parse_qdmr
-from .step_rules import LIST_SEPARATOR, STEP_RULES, StepRule
+from qdecomp.data_structures.conversion.step_rules import LIST_SEPARATOR, STEP_RULES, StepRule
+from qdecomp.data_structures.lexicon import property_phrases, stop_words
+from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
+from qdecomp.data_structures.operators import OPERATORS, Operator, Template
+from qdecomp.data_structures.qdmr import Qdmr, Step, is_reference, parse_qdmr
 
 __all__ = ["StepReading", "read_step", "to_logical_form", "to_logical_step", "to_qdmr", "to_step"]
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from ..dependency_graph import DependencyGraph, Edge
-from ..edge_tags import DUPLICATE, SPAN, UNUSED, format_tag, parse_tag
-from ..errors import GraphError
-from ..span_graph import SpanEdge, SpanGraph
-from ..special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR, SpecialTokens
+from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
+from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED, format_tag, parse_tag
+from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
+from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR, SpecialTokens
 
 __all__ = ["chains", "placeholders_needed", "to_dependency_graph", "to_span_graph"]
 

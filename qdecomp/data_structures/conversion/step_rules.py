@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ..lexicon import property_phrases
-from ..operators import Operator
+from qdecomp.data_structures.lexicon import property_phrases
+from qdecomp.data_structures.operators import Operator
 
 __all__ = ["LIST_SEPARATOR", "STEP_RULES", "StepRule"]
 

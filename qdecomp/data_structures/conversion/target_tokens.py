@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 
-from ..lexicon import property_phrases, stop_words
-from ..lexicon.inflections import variants
-from ..operators import OPERATORS
-from ..qdmr import Qdmr, Step, is_reference, order_by_references, reference_number, reference_to
-from ..tokenization import tokenize
+from qdecomp.data_structures.lexicon import property_phrases, stop_words
+from qdecomp.data_structures.lexicon.inflections import variants
+from qdecomp.data_structures.operators import OPERATORS
+from qdecomp.data_structures.qdmr import Qdmr, Step, is_reference, order_by_references, reference_number, reference_to
+from qdecomp.data_structures.tokenization import tokenize
 
 __all__ = ["STEP_SEPARATOR", "by_level", "copied_ids", "text_from_target_tokens", "to_target_tokens"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from ..operators import OPERATORS, Operator
+from qdecomp.data_structures.operators import OPERATORS, Operator
 
 __all__ = [
     "NUMBER_WORDS",

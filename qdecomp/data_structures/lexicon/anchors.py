@@ -10,8 +10,8 @@ import json
 from functools import cache
 from importlib.resources import files
 
-from ..lexicon import property_words, stop_words
-from ..operators import OPERATORS, Operator
+from qdecomp.data_structures.lexicon import property_words, stop_words
+from qdecomp.data_structures.operators import OPERATORS, Operator
 
 __all__ = ["anchor_words", "property_anchors"]
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TypeAlias
 
-from ..lexicon import stop_words, synonym_classes
-from .inflections import variants
+from qdecomp.data_structures.lexicon import stop_words, synonym_classes
+from qdecomp.data_structures.lexicon.inflections import variants
 
 __all__ = ["WordClass", "merged_classes", "representatives", "word_class"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from string import ascii_lowercase
 
-from .inflection_tables import inflections, lemmas
+from qdecomp.data_structures.lexicon.inflection_tables import inflections, lemmas
 
 __all__ = ["variants"]
 

@@ -15,10 +15,10 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from ..limits import LONGEST_QUESTION
-from ..qdmr import Qdmr, is_reference, reference_number
-from ..tokenization import tokenize
-from . import stop_words
+from qdecomp.data_structures.lexicon import stop_words
+from qdecomp.data_structures.limits import LONGEST_QUESTION
+from qdecomp.data_structures.qdmr import Qdmr, is_reference, reference_number
+from qdecomp.data_structures.tokenization import tokenize
 
 __all__ = ["PLAN_CHECKS", "failed_checks", "not_a_question", "plan_warnings"]
 

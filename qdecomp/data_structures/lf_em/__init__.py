@@ -1,5 +1,5 @@
 """LF-EM, exact match of logical forms: normalise, merge, reorder, compare."""
 
-from .metric import METRIC_VERSION, LfEmResult, lf_em, normalized_text
+from qdecomp.data_structures.lf_em.metric import METRIC_VERSION, LfEmResult, lf_em, normalized_text
 
 __all__ = ["METRIC_VERSION", "LfEmResult", "lf_em", "normalized_text"]

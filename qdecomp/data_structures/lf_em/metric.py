@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..errors import DataError, QDecompError, StepError
-from ..logical_form import LogicalForm
-from ..qdmr import Qdmr
-from ..reading import read_decomposition
-from ..tokenization import check_length
-from .normalization import normalized_contents_text
-from .step_content import contents_of_decomposition
+from qdecomp.data_structures.errors import DataError, QDecompError, StepError
+from qdecomp.data_structures.lf_em.normalization import normalized_contents_text
+from qdecomp.data_structures.lf_em.step_content import contents_of_decomposition
+from qdecomp.data_structures.logical_form import LogicalForm
+from qdecomp.data_structures.qdmr import Qdmr
+from qdecomp.data_structures.reading import read_decomposition
+from qdecomp.data_structures.tokenization import check_length
 
 __all__ = ["METRIC_VERSION", "AnyDecomposition", "LfEmResult", "WrittenDecomposition", "lf_em", "normalized_text"]
 

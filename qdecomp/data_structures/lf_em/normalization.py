@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from ..lexicon.equivalence import representatives
-from ..logical_form import LogicalForm
-from ..operators import OPERATORS, Operator
-from ..qdmr import order_by_references
-from .step_content import StepContent, content_of_step
+from qdecomp.data_structures.lexicon.equivalence import representatives
+from qdecomp.data_structures.lf_em.step_content import StepContent, content_of_step
+from qdecomp.data_structures.logical_form import LogicalForm
+from qdecomp.data_structures.operators import OPERATORS, Operator
+from qdecomp.data_structures.qdmr import order_by_references
 
 __all__ = ["NormalizedStep", "normalize_steps", "normalized_contents_text"]
 

@@ -8,8 +8,8 @@ True
 
 from __future__ import annotations
 
-from ..conversion.chain import Conversion, logical_form_from_graph
-from .metric import LfEmResult, lf_em
+from qdecomp.data_structures.conversion.chain import Conversion, logical_form_from_graph
+from qdecomp.data_structures.lf_em.metric import LfEmResult, lf_em
 
 __all__ = ["check_round_trip"]
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import TypeAlias
 
-from ..conversion.qdmr_to_lf import read_step, to_logical_form
-from ..errors import QdmrSyntaxError
-from ..lexicon import removed_words
-from ..limits import MOST_STEPS
-from ..logical_form import LogicalForm, LogicalStep
-from ..operators import OPERATORS, Operator
-from ..qdmr import Qdmr, check_references, parse_step_text, reference_number, split_into_steps
+from qdecomp.data_structures.conversion.qdmr_to_lf import read_step, to_logical_form
+from qdecomp.data_structures.errors import QdmrSyntaxError
+from qdecomp.data_structures.lexicon import removed_words
+from qdecomp.data_structures.limits import MOST_STEPS
+from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep
+from qdecomp.data_structures.operators import OPERATORS, Operator
+from qdecomp.data_structures.qdmr import Qdmr, check_references, parse_step_text, reference_number, split_into_steps
 
 __all__ = ["StepContent", "content_of_step", "contents_of_decomposition"]
 

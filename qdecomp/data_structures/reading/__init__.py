@@ -6,9 +6,9 @@ forms, metrics, pages) works on one form. The tables are ``forms.FORMS`` (how st
 ``phrases.QUESTIONS`` (how a sub-question says what a step says). To read another form, add a row.
 """
 
-from .forms import BREAK
-from .reader import read_decomposition
-from .values import Reading
+from qdecomp.data_structures.reading.forms import BREAK
+from qdecomp.data_structures.reading.reader import read_decomposition
+from qdecomp.data_structures.reading.values import Reading
 
 __all__ = ["BREAK_FORM", "Reading", "read_decomposition"]
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .lists import BULLET, NUMBERINGS, Numbering, in_lines, in_one_line, member_texts
-from .markup import is_note, is_prose
-from .structured import steps_in_text
-from .values import WrittenStep
+from qdecomp.data_structures.reading.lists import BULLET, NUMBERINGS, Numbering, in_lines, in_one_line, member_texts
+from qdecomp.data_structures.reading.markup import is_note, is_prose
+from qdecomp.data_structures.reading.structured import steps_in_text
+from qdecomp.data_structures.reading.values import WrittenStep
 
 __all__ = ["BREAK", "FORMS", "Form"]
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .markup import is_note, is_prose
-from .values import WrittenStep, consecutive
+from qdecomp.data_structures.reading.markup import is_note, is_prose
+from qdecomp.data_structures.reading.values import WrittenStep, consecutive
 
 __all__ = ["BULLET", "NUMBERINGS", "Numbering", "in_lines", "in_one_line", "without_labels"]
 

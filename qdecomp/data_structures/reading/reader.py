@@ -6,15 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..errors import QdmrSyntaxError
-from ..limits import LONGEST_DECOMPOSITION, above
-from ..qdmr import Qdmr, format_qdmr
-from .forms import BREAK, FORMS, Form
-from .markup import plain, unwrap, without_thoughts
-from .phrases import without_sentences, without_stops_after_references
-from .references import NATIVE, UNMISTAKABLE, with_references
-from .structured import steps_of_value
-from .values import Reading, WrittenStep
+from qdecomp.data_structures.errors import QdmrSyntaxError
+from qdecomp.data_structures.limits import LONGEST_DECOMPOSITION, above
+from qdecomp.data_structures.qdmr import Qdmr, format_qdmr
+from qdecomp.data_structures.reading.forms import BREAK, FORMS, Form
+from qdecomp.data_structures.reading.markup import plain, unwrap, without_thoughts
+from qdecomp.data_structures.reading.phrases import without_sentences, without_stops_after_references
+from qdecomp.data_structures.reading.references import NATIVE, UNMISTAKABLE, with_references
+from qdecomp.data_structures.reading.structured import steps_of_value
+from qdecomp.data_structures.reading.values import Reading, WrittenStep
 
 __all__ = ["read_decomposition"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from .values import WrittenStep, consecutive
+from qdecomp.data_structures.reading.values import WrittenStep, consecutive
 
 __all__ = ["NATIVE", "STYLES", "UNMISTAKABLE", "ReferenceStyle", "with_references"]
 

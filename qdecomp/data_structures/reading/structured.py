@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .lists import without_labels
-from .values import WrittenStep
+from qdecomp.data_structures.reading.lists import without_labels
+from qdecomp.data_structures.reading.values import WrittenStep
 
 __all__ = ["steps_in_text", "steps_of_value"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..qdmr import Qdmr, parse_qdmr
+from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
 
 __all__ = ["Reading", "WrittenStep", "consecutive"]
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.evaluation.metrics.break_text import REFERENCE, mention
 from qdecomp.files import read_json_lines, write_text_atomically
-
-from .break_text import REFERENCE, mention
 
 __all__ = [
     "AnnotationFile",

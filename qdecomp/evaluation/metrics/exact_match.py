@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .break_text import parse_break_text
-from .metric_table import MetricFunction, MetricOptions, MetricResult
+from qdecomp.evaluation.metrics.break_text import parse_break_text
+from qdecomp.evaluation.metrics.metric_table import MetricFunction, MetricOptions, MetricResult
 
 __all__ = ["exact_match", "load_exact_match"]
 

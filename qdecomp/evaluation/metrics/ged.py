@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-from .annotation import MissingAnnotationError
-from .break_text import parse_break_text
-from .edit_distance import EditProblem, TimeIsUpError, edit_distance
-from .metric_table import MetricOptions, MetricResult
-from .spacy_annotation import SpacyLemmas
-from .step_graph import StepGraph, graph_of
+from qdecomp.evaluation.metrics.annotation import MissingAnnotationError
+from qdecomp.evaluation.metrics.break_text import parse_break_text
+from qdecomp.evaluation.metrics.edit_distance import EditProblem, TimeIsUpError, edit_distance
+from qdecomp.evaluation.metrics.metric_table import MetricOptions, MetricResult
+from qdecomp.evaluation.metrics.spacy_annotation import SpacyLemmas
+from qdecomp.evaluation.metrics.step_graph import StepGraph, graph_of
 
 __all__ = ["Ged", "load_ged", "match_ratio"]
 

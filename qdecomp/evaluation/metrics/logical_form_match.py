@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from qdecomp.data_structures.lf_em import lf_em
-
-from .metric_table import MetricFunction, MetricOptions, MetricResult
+from qdecomp.evaluation.metrics.metric_table import MetricFunction, MetricOptions, MetricResult
 
 __all__ = ["load_lf_em", "load_strict_lf_em", "score_lf_em"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from .break_text import parse_break_text
-from .metric_table import MetricFunction, MetricOptions, MetricResult
+from qdecomp.evaluation.metrics.break_text import parse_break_text
+from qdecomp.evaluation.metrics.metric_table import MetricFunction, MetricOptions, MetricResult
 
 __all__ = ["load_sari", "sari", "sari_score"]
 

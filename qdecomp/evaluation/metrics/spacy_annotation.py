@@ -7,11 +7,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from qdecomp.files.model_files.pretrained import load_spacy
-
-from .annotation import MissingAnnotationError, StepAnnotation, Token, read_annotations, write_annotations
-from .break_text import REFERENCE
-from .penn_words import INFLECTED_CLASSES, LemmaTables, WordTable, lemma_of, part_of_speech
+from qdecomp.evaluation.metrics.annotation import (
+    MissingAnnotationError,
+    StepAnnotation,
+    Token,
+    read_annotations,
+    write_annotations,
+)
+from qdecomp.evaluation.metrics.break_text import REFERENCE
+from qdecomp.evaluation.metrics.penn_words import INFLECTED_CLASSES, LemmaTables, WordTable, lemma_of, part_of_speech
+from qdecomp.training.pretrained import load_spacy
 
 if TYPE_CHECKING:
     from spacy.language import Language

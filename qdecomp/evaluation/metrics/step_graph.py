@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
 
-from .break_text import BreakText, flat_text
+from qdecomp.evaluation.metrics.break_text import BreakText, flat_text
 
 __all__ = ["StepGraph", "graph_of", "levels_of", "text_of"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..breakdown import Group
-from ..metrics.metric_table import Metric
-from ..score_tables import format_score
+from qdecomp.evaluation.breakdown import Group
+from qdecomp.evaluation.metrics.metric_table import Metric
+from qdecomp.evaluation.score_tables import format_score
 
 __all__ = ["Cell", "SystemRow", "system_rows"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from qdecomp.evaluation.differences import Analysis
+from qdecomp.evaluation.metrics.metric_table import MetricResult
 from qdecomp.files import BreakExample
-
-from ..differences import Analysis
-from ..metrics.metric_table import MetricResult
 
 __all__ = ["MOST_SHOWN", "Disagreement", "disagreements"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..breakdown import Group, score_group
-from ..scoring import Evaluation
+from qdecomp.evaluation.breakdown import Group, score_group
+from qdecomp.evaluation.scoring import Evaluation
 
 __all__ = ["by_length", "first_of_the_long"]
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..agreement import Agreement
-from ..breakdown import Group, Score
-from ..differences import DifferenceKind
+from qdecomp.evaluation.agreement import Agreement
+from qdecomp.evaluation.breakdown import Group, Score
+from qdecomp.evaluation.differences import DifferenceKind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from qdecomp.data_structures.error_kinds import kinds_in_message, reasons_of
-
-from ..scoring import Evaluation
+from qdecomp.evaluation.scoring import Evaluation
 
 __all__ = ["Reason", "error_reasons"]
 

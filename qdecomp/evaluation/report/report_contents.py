@@ -10,16 +10,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from qdecomp.evaluation.agreement import Agreement, agreement
+from qdecomp.evaluation.breakdown import Group
+from qdecomp.evaluation.differences import Analysis, DifferenceKind, analyse, operator_confusion
+from qdecomp.evaluation.report.length_bins import by_length
+from qdecomp.evaluation.score_outputs import Summary, detail_lines, summarize, summary_to_json
+from qdecomp.evaluation.scoring import Evaluation, SystemScores, field_name, has_mistake
 from qdecomp.files import require_replaceable_folder, write_folder_atomically
 from qdecomp.terminal.progress import progress
 from qdecomp.terminal.tables import format_csv
-
-from ..agreement import Agreement, agreement
-from ..breakdown import Group
-from ..differences import Analysis, DifferenceKind, analyse, operator_confusion
-from ..score_outputs import Summary, detail_lines, summarize, summary_to_json
-from ..scoring import Evaluation, SystemScores, field_name, has_mistake
-from .length_bins import by_length
 
 __all__ = [
     "REPORT_FILES",
@@ -113,7 +112,7 @@ def check_report_folder(folder: str | Path) -> None:
 
 def write_report(report: Report, folder: str | Path) -> None:
     """Write the page and its data to a folder, all or nothing."""
-    from .report_page import render_page
+    from qdecomp.evaluation.report.report_page import render_page
 
     contents = (
         render_page(report),

@@ -11,24 +11,23 @@ from typing import TYPE_CHECKING
 from qdecomp.data_structures.errors import missing_extra
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.data_structures.operators import Operator
+from qdecomp.evaluation.differences import NO_STEP, Analysis, DifferenceKind
+from qdecomp.evaluation.metrics.metric_table import METRICS
+from qdecomp.evaluation.report.best_values import SystemRow, system_rows
+from qdecomp.evaluation.report.disagreements import MOST_SHOWN, Disagreement, disagreements
+from qdecomp.evaluation.report.reasons import error_reasons
+from qdecomp.evaluation.report.report_contents import REPORT_FILES
+from qdecomp.evaluation.score_tables import problem_lines, score_tables
 from qdecomp.terminal.tables import Table
 from qdecomp.version import VERSION
 from qdecomp.visualization.page_scripts import content_policy, page_script
 from qdecomp.visualization.page_tools import Filter, tools_html
 from qdecomp.visualization.style_sheets import style
 
-from ..differences import NO_STEP, Analysis, DifferenceKind
-from ..metrics.metric_table import METRICS
-from ..score_tables import problem_lines, score_tables
-from .best_values import SystemRow, system_rows
-from .disagreements import MOST_SHOWN, Disagreement, disagreements
-from .reasons import error_reasons
-from .report_contents import REPORT_FILES
-
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from .report_contents import Report, SystemAnalysis
+    from qdecomp.evaluation.report.report_contents import Report, SystemAnalysis
 
 __all__ = ["render_page"]
 
@@ -163,7 +162,7 @@ def _evidence(analysis: Analysis) -> list[tuple[str, tuple[str, ...]]]:
 def _figures(report: Report) -> dict[str, _Figure]:
     from markupsafe import Markup
 
-    from . import plots
+    from qdecomp.evaluation.report import plots
 
     names = [system.name for system in report.systems]
     breakdowns = report.summary.breakdowns

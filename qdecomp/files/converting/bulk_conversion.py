@@ -17,15 +17,14 @@ from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
+from qdecomp.files.converting.conversion_cache import ConversionCache
+from qdecomp.files.converting.conversion_records import conversion_key, failed_conversion, make_conversion_records
 from qdecomp.files.readers.break_csv import BreakExample, iterate_break_csv, source_of
 from qdecomp.files.records.record_lines import RecordLine, format_record
 from qdecomp.files.records.record_output import resume_records
 from qdecomp.files.row_store.spilled_rows import SpilledRows
 from qdecomp.terminal.progress import progress
 from qdecomp.workers.processes import ROW_KILLED_WORKERS, Spread, in_chunks, rows_in_processes
-
-from .conversion_cache import ConversionCache
-from .conversion_records import conversion_key, failed_conversion, make_conversion_records
 
 __all__ = ["ConversionSummary", "SourceCounts", "conversion_summary_to_json", "convert_file"]
 

@@ -20,10 +20,9 @@ from typing import Any
 from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION
 from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.special_tokens import SpecialTokens
+from qdecomp.files.converting.conversion_records import AnnotatedPair, conversion_key, make_conversion_records
 from qdecomp.terminal.progress import progress
 from qdecomp.workers.processes import rows_in_processes
-
-from .conversion_records import AnnotatedPair, conversion_key, make_conversion_records
 
 __all__ = ["ConversionCache", "default_cache_folder"]
 

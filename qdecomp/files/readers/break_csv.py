@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qdecomp.data_structures.errors import DataError
-
-from .file_rows import FileRow, table_rows
+from qdecomp.files.readers.file_rows import FileRow, table_rows
 
 __all__ = ["BreakExample", "iterate_break_csv", "read_break_csv", "source_of"]
 

@@ -8,8 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from .file_kinds import FileKind, kind_by_first_line
-from .text_files import json_object, open_text
+from qdecomp.files.readers.file_kinds import FileKind, kind_by_first_line
+from qdecomp.files.readers.text_files import json_object, open_text
 
 __all__ = ["NOT_CLOSED", "CsvRow", "CsvRows", "header_of", "read_table"]
 

@@ -6,7 +6,7 @@ import re
 from enum import Enum, auto
 from pathlib import Path
 
-from .text_files import open_text, text_suffix
+from qdecomp.files.readers.text_files import open_text, text_suffix
 
 __all__ = ["FileKind", "kind_by_first_line", "kind_by_name", "kind_of_file"]
 

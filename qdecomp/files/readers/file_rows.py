@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qdecomp.data_structures.errors import DataError
-
-from .csv_rows import read_table
-from .text_files import try_json_lines
+from qdecomp.files.readers.csv_rows import read_table
+from qdecomp.files.readers.text_files import try_json_lines
 
 __all__ = ["FileRow", "json_rows", "table_rows"]
 

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.prediction import Prediction, failed_prediction, prediction_from_record
+from qdecomp.files.readers.file_kinds import FileKind, kind_of_file
+from qdecomp.files.readers.file_rows import table_rows
+from qdecomp.files.readers.text_files import read_json_lines
 from qdecomp.files.row_store.rows_by_id import RowsById
-
-from .file_kinds import FileKind, kind_of_file
-from .file_rows import table_rows
-from .text_files import read_json_lines
+from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_from_record
 
 __all__ = ["JoinedPredictions", "JoinedQuestion", "join_predictions"]
 

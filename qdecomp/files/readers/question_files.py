@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TextIO
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.files.readers.file_kinds import FileKind, kind_by_name
+from qdecomp.files.readers.question_lines import QuestionLines, QuestionRow
+from qdecomp.files.readers.text_files import open_text
 from qdecomp.files.row_store.spilled_rows import SpilledRows
-
-from .file_kinds import FileKind, kind_by_name
-from .question_lines import QuestionLines, QuestionRow
-from .text_files import open_text
 
 __all__ = ["STANDARD_INPUT", "read_questions", "something_is_piped_in"]
 

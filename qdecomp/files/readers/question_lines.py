@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from qdecomp.data_structures.errors import DataError
-
-from .csv_rows import CsvRow, CsvRows, header_of
-from .file_kinds import FileKind, kind_by_first_line
-from .text_files import json_object
+from qdecomp.files.readers.csv_rows import CsvRow, CsvRows, header_of
+from qdecomp.files.readers.file_kinds import FileKind, kind_by_first_line
+from qdecomp.files.readers.text_files import json_object
 
 __all__ = ["QuestionLines", "QuestionRow", "question_from_json"]
 

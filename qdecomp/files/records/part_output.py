@@ -14,6 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.files.records.record_packing import (
+    pack_records,
+    part_suffix,
+    publish_records,
+    require_writable,
+    unfinished_place,
+)
+from qdecomp.files.records.resumable import JsonLinesWriter, count_finished, locked_folder, resume_json_lines
 from qdecomp.files.storage.addresses import address_of
 from qdecomp.files.storage.part_folders import (
     MANIFEST,
@@ -29,9 +37,6 @@ from qdecomp.files.storage.part_folders import (
     write_manifest,
 )
 from qdecomp.files.writing.output_stream import writing
-
-from .record_packing import pack_records, part_suffix, publish_records, require_writable, unfinished_place
-from .resumable import JsonLinesWriter, count_finished, locked_folder, resume_json_lines
 
 __all__ = ["PART_ROWS", "PartsWriter", "resume_parts"]
 

@@ -12,12 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from qdecomp.files.records.part_output import resume_parts
+from qdecomp.files.records.record_packing import (
+    is_packed,
+    pack_records,
+    publish_records,
+    require_writable,
+    unfinished_place,
+)
+from qdecomp.files.records.resumable import JsonLinesWriter, count_finished, resume_json_lines
 from qdecomp.files.storage.addresses import address_of
 from qdecomp.files.storage.part_folders import is_folder_output, place_is_there
-
-from .part_output import resume_parts
-from .record_packing import is_packed, pack_records, publish_records, require_writable, unfinished_place
-from .resumable import JsonLinesWriter, count_finished, resume_json_lines
 
 __all__ = ["RecordWriter", "resume_records"]
 

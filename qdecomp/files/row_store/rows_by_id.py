@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
-from .row_index import RowIndex
-from .spilled_rows import ROWS_IN_MEMORY, SpilledRows
+from qdecomp.files.row_store.row_index import RowIndex
+from qdecomp.files.row_store.spilled_rows import ROWS_IN_MEMORY, SpilledRows
 
 __all__ = ["RowsById"]
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from qdecomp.data_structures.errors import DataError
-
-from .part_folders import MANIFEST
+from qdecomp.files.storage.part_folders import MANIFEST
 
 __all__ = ["require_other_files"]
 

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from qdecomp.data_structures.errors import DataError, missing_extra
+from qdecomp.files.storage.chunk_stream import ChunkStream
 from qdecomp.files.writing.output_stream import UNENCODABLE
-
-from .chunk_stream import ChunkStream
 
 __all__ = ["PARQUET_MAGIC", "parquet_lines", "require_parquet", "write_parquet"]
 

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.files.storage.addresses import address_of, exists_at, is_folder_at, read_address, remove_at, write_address
 from qdecomp.files.writing.atomic import write_text_atomically
 from qdecomp.files.writing.output_stream import writing
-
-from .addresses import address_of, exists_at, is_folder_at, read_address, remove_at, write_address
 
 __all__ = [
     "MANIFEST",

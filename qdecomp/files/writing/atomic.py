@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TextIO
 
 from qdecomp.data_structures.errors import DataError
-
-from .exchange import exchange
-from .output_stream import UNENCODABLE, text_output, writing
+from qdecomp.files.writing.exchange import exchange
+from qdecomp.files.writing.output_stream import UNENCODABLE, text_output, writing
 
 __all__ = ["require_replaceable_folder", "write_folder_atomically", "write_text_atomically"]
 

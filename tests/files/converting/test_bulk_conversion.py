@@ -108,7 +108,7 @@ def test_reasons_have_no_particulars():
 
 
 def _command(*arguments):
-    return [sys.executable, "-m", "qdecomp.cli", "convert", *map(str, arguments)]
+    return [sys.executable, "-m", "qdecomp", "convert", *map(str, arguments)]
 
 
 def test_the_command_writes_figures_and_exits_as_promised(break_csv, tmp_path):

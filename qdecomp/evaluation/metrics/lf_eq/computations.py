@@ -9,11 +9,10 @@ from types import MappingProxyType
 import numpy as np
 
 from qdecomp.data_structures.operators import Operator, row_of
-
-from .interpreter import Computation, Computations, Interpreter
-from .step_reading import SAME, Condition, PlannedStep
-from .step_values import Many, Number, NumberOfEach, Things, Truth, Value, fingerprints
-from .worlds import AnyArray, Bits, members, pack, size
+from qdecomp.evaluation.metrics.lf_eq.interpreter import Computation, Computations, Interpreter
+from qdecomp.evaluation.metrics.lf_eq.step_reading import SAME, Condition, PlannedStep
+from qdecomp.evaluation.metrics.lf_eq.step_values import Many, Number, NumberOfEach, Things, Truth, Value, fingerprints
+from qdecomp.evaluation.metrics.lf_eq.worlds import AnyArray, Bits, members, pack, size
 
 __all__ = ["COMPUTATIONS"]
 

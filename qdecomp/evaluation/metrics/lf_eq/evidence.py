@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .interpreter import Interpreter
-from .step_values import Many, Number, NumberOfEach, Things, Truth, Value
-from .worlds import AnyArray, members, size
+from qdecomp.evaluation.metrics.lf_eq.interpreter import Interpreter
+from qdecomp.evaluation.metrics.lf_eq.step_values import Many, Number, NumberOfEach, Things, Truth, Value
+from qdecomp.evaluation.metrics.lf_eq.worlds import AnyArray, members, size
 
 __all__ = ["WorldEvidence", "describe_world"]
 

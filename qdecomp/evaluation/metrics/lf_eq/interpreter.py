@@ -13,10 +13,9 @@ from typing import TypeAlias
 import numpy as np
 
 from qdecomp.data_structures.operators import OPERATORS, Operator
-
-from .step_reading import ComputedPlan, Link, Operand, Phrase, PlannedStep
-from .step_values import Number, NumberOfEach, Things, Truth, Value, fingerprints, mix
-from .worlds import THINGS, AnyArray, Bits, Vocabulary, Worlds, members, size
+from qdecomp.evaluation.metrics.lf_eq.step_reading import ComputedPlan, Link, Operand, Phrase, PlannedStep
+from qdecomp.evaluation.metrics.lf_eq.step_values import Number, NumberOfEach, Things, Truth, Value, fingerprints, mix
+from qdecomp.evaluation.metrics.lf_eq.worlds import THINGS, AnyArray, Bits, Vocabulary, Worlds, members, size
 
 __all__ = ["Computation", "Computations", "Interpreter"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..metric_table import MetricFunction, MetricOptions, MetricResult
-from .verdict import lf_eq
+from qdecomp.evaluation.metrics.lf_eq.verdict import lf_eq
+from qdecomp.evaluation.metrics.metric_table import MetricFunction, MetricOptions, MetricResult
 
 __all__ = ["load_lf_eq", "score_lf_eq"]
 

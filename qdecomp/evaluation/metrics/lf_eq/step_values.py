@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .worlds import AnyArray, Bits
+from qdecomp.evaluation.metrics.lf_eq.worlds import AnyArray, Bits
 
 __all__ = ["Many", "Number", "NumberOfEach", "Things", "Truth", "Value", "fingerprints"]
 

@@ -11,12 +11,11 @@ import numpy as np
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em.metric import AnyDecomposition
 from qdecomp.data_structures.operators import Operator
-
-from .computations import COMPUTATIONS
-from .evidence import WorldEvidence, describe_world
-from .interpreter import Interpreter
-from .step_reading import ComputedPlan, read_plan
-from .worlds import AnyArray, Vocabulary, Worlds, draw, vocabulary
+from qdecomp.evaluation.metrics.lf_eq.computations import COMPUTATIONS
+from qdecomp.evaluation.metrics.lf_eq.evidence import WorldEvidence, describe_world
+from qdecomp.evaluation.metrics.lf_eq.interpreter import Interpreter
+from qdecomp.evaluation.metrics.lf_eq.step_reading import ComputedPlan, read_plan
+from qdecomp.evaluation.metrics.lf_eq.worlds import AnyArray, Vocabulary, Worlds, draw, vocabulary
 
 __all__ = ["LF_EQ_VERSION", "LfEqResult", "lf_eq"]
 

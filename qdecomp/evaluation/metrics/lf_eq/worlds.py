@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .step_reading import ComputedPlan, Phrase
+from qdecomp.evaluation.metrics.lf_eq.step_reading import ComputedPlan, Phrase
 
 __all__ = ["THINGS", "AnyArray", "Bits", "Vocabulary", "Worlds", "draw", "members", "pack", "size", "vocabulary"]
 

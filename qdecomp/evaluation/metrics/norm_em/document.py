@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from ..annotation import StepAnnotation, Token
-from ..break_text import mention
+from qdecomp.evaluation.metrics.annotation import StepAnnotation, Token
+from qdecomp.evaluation.metrics.break_text import mention
 
 __all__ = ["Document", "Item", "ReferenceItem", "Span", "Word", "document_of", "lemmas_of", "references_in", "texts_of"]
 

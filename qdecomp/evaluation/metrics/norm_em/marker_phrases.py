@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from .document import Span
+from qdecomp.evaluation.metrics.norm_em.document import Span
 
 __all__ = ["ALL_PHRASES", "NO_PHRASES", "PHRASES_OF_OPERATOR", "PhraseSet", "phrases_without"]
 

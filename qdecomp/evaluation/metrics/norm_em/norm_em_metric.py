@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..annotation import AnnotationFile, MissingAnnotationError, StepAnnotator, step_key
-from ..break_text import BreakText, parse_break_text
-from ..metric_table import MetricOptions, MetricResult
-from ..spacy_annotation import SpacyAnnotator
-from ..step_graph import graph_of, text_of
-from .ordering import NormalizationError, number_by_level, sort_filter_chains
-from .rewriting import rewrite
+from qdecomp.evaluation.metrics.annotation import AnnotationFile, MissingAnnotationError, StepAnnotator, step_key
+from qdecomp.evaluation.metrics.break_text import BreakText, parse_break_text
+from qdecomp.evaluation.metrics.metric_table import MetricOptions, MetricResult
+from qdecomp.evaluation.metrics.norm_em.ordering import NormalizationError, number_by_level, sort_filter_chains
+from qdecomp.evaluation.metrics.norm_em.rewriting import rewrite
+from qdecomp.evaluation.metrics.spacy_annotation import SpacyAnnotator
+from qdecomp.evaluation.metrics.step_graph import graph_of, text_of
 
 __all__ = ["NormEm", "NormEmVerdict", "load_norm_em"]
 

@@ -7,9 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from qdecomp.data_structures.errors import QDecompError
-
-from ..break_text import REFERENCE, mention
-from ..step_graph import StepGraph, levels_of
+from qdecomp.evaluation.metrics.break_text import REFERENCE, mention
+from qdecomp.evaluation.metrics.step_graph import StepGraph, levels_of
 
 __all__ = ["NormalizationError", "number_by_level", "sort_filter_chains"]
 

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from collections import deque
 
-from ..annotation import StepAnnotator, step_key
-from ..break_text import mention
-from ..step_graph import StepGraph
-from .document import Document, ReferenceItem, Span, Word, document_of, lemmas_of, references_in, texts_of
-from .marker_phrases import ALL_PHRASES, NO_PHRASES, PhraseSet, phrases_without
-from .rewriting_rules import REWRITING_RULES, Drop, Edit, Extract, MakeCall, Nest, RewritingRule
+from qdecomp.evaluation.metrics.annotation import StepAnnotator, step_key
+from qdecomp.evaluation.metrics.break_text import mention
+from qdecomp.evaluation.metrics.norm_em.document import (
+    Document,
+    ReferenceItem,
+    Span,
+    Word,
+    document_of,
+    lemmas_of,
+    references_in,
+    texts_of,
+)
+from qdecomp.evaluation.metrics.norm_em.marker_phrases import ALL_PHRASES, NO_PHRASES, PhraseSet, phrases_without
+from qdecomp.evaluation.metrics.norm_em.rewriting_rules import (
+    REWRITING_RULES,
+    Drop,
+    Edit,
+    Extract,
+    MakeCall,
+    Nest,
+    RewritingRule,
+)
+from qdecomp.evaluation.metrics.step_graph import StepGraph
 
 __all__ = ["rewrite"]
 

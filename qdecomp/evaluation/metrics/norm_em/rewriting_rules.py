@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-from .document import Document, Item, ReferenceItem, Span, Word, texts_of
-from .marker_phrases import PHRASES_OF_OPERATOR
-from .operator_calls import aggregator_in, operator_arguments, step_text
+from qdecomp.evaluation.metrics.norm_em.document import Document, Item, ReferenceItem, Span, Word, texts_of
+from qdecomp.evaluation.metrics.norm_em.marker_phrases import PHRASES_OF_OPERATOR
+from qdecomp.evaluation.metrics.norm_em.operator_calls import aggregator_in, operator_arguments, step_text
 
 __all__ = ["REWRITING_RULES", "Drop", "Edit", "Extract", "MakeCall", "Nest", "RewritingRule"]
 

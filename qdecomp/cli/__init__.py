@@ -1,0 +1,95 @@
+"""The ``qdecomp`` command. Each subcommand is a module in ``qdecomp.cli``, imported when it is used."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from codecs import lookup
+from contextlib import suppress
+
+import click
+
+from qdecomp.cli.lazy_group import lazy_group
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.terminal.escapes import printable
+from qdecomp.version import VERSION
+
+__all__ = ["main"]
+
+# As in shells: 128 plus the number of the signal.
+_INTERRUPTED = 130
+_DEVICE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+
+# The name of a subcommand and what it does, in the order of ``qdecomp --help``. The module of the same name in
+# qdecomp.cli holds a click command called ``command``.
+_COMMANDS = {
+    "parse": "Decompose a question, or all questions in a file.",
+    "convert": "Turn annotated decompositions into dependency graphs and check them.",
+    "evaluate": "Score predicted decompositions against gold ones.",
+    "combine": "Combine the predictions of several systems.",
+    "report": "Compare systems on one page with tables, plots and examples.",
+    "render": "Show predicted decompositions on a page of pictures.",
+    "serve": "Serve the parser: a page for the browser and an API for programs.",
+    "prompt": "Print a prompt that asks a language model for a decomposition.",
+}
+
+
+@lazy_group("qdecomp.cli", _COMMANDS)
+@click.version_option(VERSION, prog_name="qdecomp")
+def _command() -> None:
+    """Parse complex questions into decompositions, convert them and score them."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command.
+
+    One of our errors, or output that cannot be written, gives one line on standard error and exit code 2; an interrupt
+    gives exit code 130.
+    """
+    try:
+        code = _command.main(args=arguments, prog_name="qdecomp", standalone_mode=False)
+        # Writing the rest may fail; without this, that would go unnoticed.
+        sys.stdout.flush()
+    except QDecompError as error:
+        _fail(str(error))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        _give_output_up()
+        sys.exit(_INTERRUPTED)
+    except UnicodeEncodeError as error:
+        if not _is_output(error.encoding):
+            raise
+        _give_output_up()
+        shown = ascii(error.object[error.start : error.end][:20])
+        _fail(f"standard output ({error.encoding}) cannot show {shown}; set PYTHONIOENCODING=utf-8, or write to a file")
+    except OSError as error:
+        if error.filename is not None or error.errno not in _DEVICE_ERRORS:
+            raise
+        _give_output_up()
+        _fail(f"output cannot be written ({error.strerror})")
+    else:
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> None:
+    print(f"qdecomp: {printable(message)}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _is_output(encoding: str) -> bool:
+    used = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return lookup(encoding) == lookup(used) != lookup("utf-8")
+
+
+def _give_output_up() -> None:
+    """Discard what was not written, or Python would try to write it again at exit, and complain."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)

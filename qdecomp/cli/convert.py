@@ -1,0 +1,139 @@
+"""``qdecomp convert``: turn annotated decompositions into dependency graphs and check each of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from qdecomp.cli.cluster_option import CLUSTER_OPTION, require_one_way
+from qdecomp.cli.part_options import PART_ROWS_OPTION, require_folder
+from qdecomp.cli.row_mistakes import tell_mistakes
+from qdecomp.files import require_other_files, write_text_atomically
+from qdecomp.terminal.escapes import printable
+
+if TYPE_CHECKING:
+    from qdecomp.files.converting.bulk_conversion import ConversionSummary, SourceCounts
+    from qdecomp.terminal.tables import Table
+
+__all__ = ["command"]
+
+_BROKEN_ROWS_TOLD = 10
+
+
+@click.command("convert")
+@click.option(
+    "--input",
+    "input_path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Break's CSV, or JSON lines or Parquet with its columns.",
+)
+@click.option(
+    "--output",
+    "output_path",
+    metavar="PATH",
+    required=True,
+    help="JSON lines, one for each row, or a folder of files if the name ends with a slash.",
+)
+@click.option(
+    "--special-tokens",
+    default="default",
+    show_default=True,
+    help="The tokens that are appended to every question: default or paper.",
+)
+@click.option("--processes", type=click.IntRange(min=1), help="How many cores to use.  [default: all]")
+@CLUSTER_OPTION
+@PART_ROWS_OPTION
+@click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 if a row could not be converted.")
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")
+def command(
+    input_path: Path,
+    output_path: str,
+    special_tokens: str,
+    processes: int | None,
+    cluster: str | None,
+    part_rows: int | None,
+    overwrite: bool,
+    strict: bool,
+    json_path: Path | None,
+) -> None:
+    """Turn annotated decompositions into dependency graphs.
+
+    Each graph is turned back into a logical form and compared with the one it was made from. If a run is stopped, start
+    it again with the same input and options to resume it. Graphs are also kept in the cache folder (QDECOMP_CACHE),
+    where training finds them.
+    """
+    from qdecomp.data_structures.errors import DataError
+    from qdecomp.data_structures.special_tokens import PRESETS
+    from qdecomp.files.converting.bulk_conversion import convert_file
+    from qdecomp.files.converting.conversion_cache import ConversionCache
+    from qdecomp.workers import on_cluster
+
+    require_one_way(processes, cluster)
+    require_folder(output_path, part_rows)
+    if special_tokens not in PRESETS:
+        raise DataError(f"--special-tokens: there is no {special_tokens!r}; choose one of {', '.join(sorted(PRESETS))}")
+    require_other_files({"--output": output_path, "--json": json_path}, [input_path])
+    with on_cluster(cluster) as spread:
+        summary = convert_file(
+            input_path,
+            output_path,
+            special=PRESETS[special_tokens],
+            processes=processes,
+            spread=spread,
+            cache=ConversionCache(),
+            overwrite=overwrite,
+            part_rows=part_rows,
+        )
+    if json_path is not None:
+        _write_figures(summary, json_path)
+    _show(summary, input_path)
+    if strict and summary.failures:
+        raise SystemExit(1)
+
+
+def _write_figures(summary: ConversionSummary, path: Path) -> None:
+    from qdecomp.files.converting.bulk_conversion import conversion_summary_to_json
+
+    with write_text_atomically(path) as stream:
+        json.dump(conversion_summary_to_json(summary), stream, ensure_ascii=False, indent=1)
+        stream.write("\n")
+
+
+def _show(summary: ConversionSummary, input_path: Path) -> None:
+    from qdecomp.terminal.tables import show_tables
+
+    show_tables(_tables(summary))
+    for broken in summary.broken[:_BROKEN_ROWS_TOLD]:
+        print(printable(f"{input_path}: {broken}"), file=sys.stderr)
+    if len(summary.broken) > _BROKEN_ROWS_TOLD:
+        print(printable(f"{input_path}: {len(summary.broken):,} rows in all cannot be read"), file=sys.stderr)
+    tell_mistakes(summary.mistakes)
+
+
+def _tables(summary: ConversionSummary) -> list[Table]:
+    from qdecomp.terminal.tables import Table
+
+    columns = ("source", "rows", "converted", "round trip", "converted %", "round trip %")
+    rows = [_table_row(name, counts) for name, counts in sorted(summary.sources.items())]
+    if len(rows) > 1:
+        rows.append(_table_row("all", summary.total))
+    note = f"{summary.seconds:.1f} seconds"
+    if summary.resumed:
+        note += f"; {summary.resumed} rows were already there"
+    tables = [Table("Rows by source", columns, tuple(rows), note=note)]
+    for title, reasons in (("Rows without a graph", summary.failures), ("Not given back", summary.losses)):
+        if reasons:
+            cells = tuple((reason, str(count)) for reason, count in reasons.most_common())
+            tables.append(Table(title, ("reason", "rows"), cells))
+    return tables
+
+
+def _table_row(name: str, counts: SourceCounts) -> tuple[str, ...]:
+    shares = (f"{100 * value / counts.rows:.2f}" for value in (counts.converted, counts.round_trip))
+    return (name, str(counts.rows), str(counts.converted), str(counts.round_trip), *shares)

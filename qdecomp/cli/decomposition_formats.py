@@ -1,0 +1,158 @@
+"""How ``qdecomp parse`` shows decompositions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from qdecomp.terminal.escapes import printable
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from qdecomp.data_structures.dependency_graph import DependencyGraph
+    from qdecomp.parsers.decomposition import Decomposition
+
+__all__ = ["FORMATS", "formatted", "show"]
+
+FORMATS = ("text", "json", "qdmr", "lf", "dot", "svg", "html", "conllu")
+
+
+def show(decompositions: Sequence[Decomposition], *, with_graph: bool = False) -> None:
+    """Print the steps of each question, and its graph if asked for, in colour if the terminal supports it."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from qdecomp.visualization import graph_rich
+
+    console = Console()
+    for number, decomposition in enumerate(decompositions):
+        if number:
+            console.print()
+        console.print(Text(printable(decomposition.question), style="bold"))
+        console.print(_coloured_steps(decomposition))
+        if (confidence := _confidence(decomposition)) is not None:
+            console.print(Text(confidence, style="dim"))
+        for warning in decomposition.warnings:
+            console.print(Text(f"warning: {printable(warning)}", style="yellow"))
+        if with_graph and decomposition and decomposition.graph is not None:
+            console.print()
+            console.print(graph_rich(_printable_graph(decomposition.graph), width=console.width))
+
+
+def _printable_graph(graph: DependencyGraph) -> DependencyGraph:
+    """The graph with words that are safe to print, which keep their printed width."""
+    return replace(graph, tokens=tuple(map(printable, graph.tokens)))
+
+
+def _coloured_steps(decomposition: Decomposition) -> Text:
+    from rich.text import Text
+
+    from qdecomp.visualization.colours import COLOURS
+
+    form = decomposition.logical_form
+    if not decomposition or form is None:
+        return Text(printable(str(decomposition)))
+    lines = [
+        Text.assemble(
+            (f"{number}. ", "dim"),
+            (printable(text), COLOURS[step.operator.value].terminal),
+            (f"  {step.operator.value}", "dim"),
+        )
+        for number, (text, step) in enumerate(zip(decomposition.steps, form.steps, strict=True), start=1)
+    ]
+    return Text("\n").join(lines)
+
+
+def _confidence(decomposition: Decomposition) -> str | None:
+    confidence = decomposition.confidence if decomposition else None
+    return None if confidence is None else f"confidence {confidence:.2f}"
+
+
+def _text(decomposition: Decomposition) -> str:
+    warnings = (f"warning: {warning}" for warning in decomposition.warnings)
+    lines = (decomposition.question, str(decomposition), _confidence(decomposition), *warnings)
+    return "\n".join(line for line in lines if line is not None)
+
+
+def _text_with_graph(decomposition: Decomposition) -> str:
+    from qdecomp.visualization import graph_text
+
+    graph = decomposition.graph
+    text = _text(decomposition)
+    return f"{text}\n\n{graph_text(graph)}" if decomposition and graph is not None else text
+
+
+def _json(decomposition: Decomposition) -> str:
+    return json.dumps(decomposition.to_dict(), ensure_ascii=False)
+
+
+def _qdmr(decomposition: Decomposition) -> str:
+    return str(decomposition.qdmr)
+
+
+def _lf(decomposition: Decomposition) -> str:
+    return str(decomposition.logical_form)
+
+
+def _graph_format(name: str) -> Callable[[Decomposition], str]:
+    def show(decomposition: Decomposition) -> str:
+        from qdecomp.data_structures.errors import DataError
+        from qdecomp.data_structures.graph_codecs import format_conllu, format_dot
+        from qdecomp.visualization import graph_svg
+
+        if decomposition.graph is None:
+            raise DataError(f"there is no {name}, because there is no graph: {decomposition.graph_error}")
+        return {"dot": format_dot, "conllu": format_conllu, "svg": graph_svg}[name](decomposition.graph)
+
+    return show
+
+
+def _svg(decompositions: Sequence[Decomposition]) -> str:
+    """One picture: the graphs of all questions, one below another."""
+    from qdecomp.visualization import stacked_svg
+
+    return stacked_svg([_graph_format("svg")(decomposition) for decomposition in decompositions])
+
+
+def _html(decompositions: Sequence[Decomposition]) -> str:
+    from qdecomp.visualization import PageItem, page_html
+
+    return page_html([PageItem(each.question_id, each.question, each.drawn) for each in decompositions])
+
+
+# How a decomposition is written, and what separates two of them. Questions without one are reported on standard error.
+_WRITERS: dict[str, tuple[Callable[[Decomposition], str], str]] = {
+    "text": (_text, "\n\n"),
+    "json": (_json, "\n"),
+    "qdmr": (_qdmr, "\n"),
+    "lf": (_lf, "\n\n"),
+    "dot": (_graph_format("dot"), "\n\n"),
+    "conllu": (_graph_format("conllu"), "\n\n"),
+}
+_WITH_ERRORS = frozenset({"text", "json"})
+
+
+def formatted(decompositions: Sequence[Decomposition], format_name: str, *, with_graph: bool = False) -> str:
+    """All decompositions in one of the :data:`FORMATS`; ``with_graph`` adds the graphs to the text."""
+    if format_name == "html":
+        return _html(decompositions)
+    if format_name == "svg":
+        return _svg(_told(decompositions))
+    write, separator = _WRITERS[format_name]
+    if with_graph:
+        write = _text_with_graph
+    shown = decompositions if format_name in _WITH_ERRORS else _told(decompositions)
+    return separator.join(map(write, shown))
+
+
+def _told(decompositions: Sequence[Decomposition]) -> list[Decomposition]:
+    """Those that have steps; the others are reported on standard error."""
+    for decomposition in decompositions:
+        if not decomposition:
+            click.echo(printable(f"{decomposition.question!r}: {decomposition}"), err=True)
+    return [decomposition for decomposition in decompositions if decomposition]

@@ -1,0 +1,53 @@
+"""``qdecomp evaluate``: score predicted decompositions against gold ones."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from qdecomp.cli.row_mistakes import tell_mistakes
+from qdecomp.cli.scoring_options import SCORING_PARAMETERS, ScoringOptions
+from qdecomp.files import write_text_atomically
+
+__all__ = ["command"]
+
+
+@click.command("evaluate", params=[*SCORING_PARAMETERS])
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write all figures to this file.")
+@click.option(
+    "--details",
+    "details_path",
+    type=click.Path(path_type=Path),
+    help="Write one JSON line for each question (of each system, named in the field system) to this file.",
+)
+def command(json_path: Path | None, details_path: Path | None, **scoring: Any) -> None:
+    """Score predicted decompositions against gold ones.
+
+    Shows the mean of each metric with a bootstrap interval, overall, by source and by number of gold steps, counts
+    errors by reason, and compares every two systems with a paired test. A question without a usable prediction
+    counts as wrong.
+    """
+    from qdecomp.evaluation.score_outputs import detail_text, summarize, write_summary
+    from qdecomp.evaluation.score_tables import score_tables
+    from qdecomp.evaluation.scoring import count_mistakes
+    from qdecomp.terminal.tables import show_tables
+
+    options = ScoringOptions(**scoring)
+    options.require_other_outputs({"--json": json_path, "--details": details_path})
+    files = options.read()
+    with ExitStack() as outputs:
+        if details_path is None:
+            evaluation = options.score(files, keep_questions=False)
+        else:
+            # The lines go to disk as they come; the file gets its name when everything is done.
+            details = outputs.enter_context(write_text_atomically(details_path))
+            evaluation = options.score(files, keep_questions=False, describe=detail_text, write=details.write)
+        summary = summarize(evaluation, seed=options.seed)
+        if json_path is not None:
+            with write_text_atomically(json_path) as stream:
+                write_summary(summary, stream)
+    show_tables(score_tables(summary))
+    tell_mistakes(count_mistakes(evaluation))

@@ -1,0 +1,207 @@
+"""``qdecomp render``: show predicted decompositions on a page of pictures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from qdecomp.cli.row_mistakes import tell_mistakes
+from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.terminal.escapes import printable
+
+if TYPE_CHECKING:
+    from qdecomp.data_structures.reading import Reading
+    from qdecomp.evaluation.predictions import RowProblem
+    from qdecomp.files import BreakExample
+    from qdecomp.files.readers.file_rows import FileRow
+    from qdecomp.parsers.prediction import Prediction
+    from qdecomp.visualization import PageItem
+
+__all__ = ["command"]
+
+_file = click.Path(path_type=Path)
+
+
+@click.command("render")
+@click.option("--input", "input_path", type=_file, required=True, help="Prediction records (JSON lines).")
+@click.option("--gold", "gold_path", type=_file, help="Break's CSV with gold decompositions, matched by question_id.")
+@click.option("--limit", type=click.IntRange(min=1), help="Show at most this many records, the first ones of the file.")
+@click.option("--output", "output_path", type=_file, required=True, help="The HTML page to write.")
+def command(input_path: Path, gold_path: Path | None, limit: int | None, output_path: Path) -> None:
+    """Show predicted decompositions on a page: steps, step diagrams and dependency graphs, next to gold.
+
+    The page needs no network. For a decomposition without a graph, such as a gold one, it shows the graph that its
+    steps convert to.
+    """
+    from qdecomp.data_structures.mistakes import is_mistake
+    from qdecomp.files import require_other_files, write_text_atomically
+    from qdecomp.terminal.progress import progress
+    from qdecomp.visualization import page_parts
+
+    if output_path.is_dir():
+        raise DataError(f"{output_path}: this is a folder; give a file such as {output_path / 'page.html'}")
+    require_other_files({"--output": output_path}, [input_path, gold_path])
+    records, problems = _read_records(input_path, limit)
+    gold = _read_gold(gold_path, input_path, records, problems) if gold_path is not None else {}
+    _tell(input_path, problems, [record.reading for record in records if record.reading is not None])
+    items = list(progress((_item(record, gold) for record in records), "Reading", len(records)))
+    title = f"{input_path.name} and {gold_path.name}" if gold_path is not None else input_path.name
+    mistakes = 0
+    with write_text_atomically(output_path) as stream:
+        for part in progress(page_parts(items, title=title), "Drawing", len(items) + 2):
+            mistakes += is_mistake(part)
+            stream.write(part)
+    print(printable(f"{len(items):,} {'question is' if len(items) == 1 else 'questions are'} in {output_path}"))
+    tell_mistakes(mistakes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    row: int
+    question_id: str
+    question: str
+    prediction: Prediction
+    reading: Reading | None
+
+
+def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[RowProblem]]:
+    from qdecomp.evaluation.predictions import ProblemKind, RowProblem
+    from qdecomp.files.readers.file_rows import json_rows
+
+    records: list[_Record] = []
+    problems: list[RowProblem] = []
+    for row in json_rows(path):
+        if limit is not None and len(records) == limit:
+            break
+        try:
+            records.append(_read_record(row))
+        except DataError as error:
+            problems.append(RowProblem(ProblemKind.MALFORMED, row.number, None, str(error)))
+    if not records:
+        example = 'one line such as {"question_id": "…", "question": "…", "decomposition": "return …"}'
+        found = f"line {problems[0].row}: {problems[0].message}" if problems else "the file is empty"
+        raise DataError(f"{path}: there are no prediction records in it ({found}); a record is {example}")
+    return records, problems
+
+
+def _read_record(row: FileRow) -> _Record:
+    from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+    from qdecomp.data_structures.reading import read_decomposition
+    from qdecomp.parsers.prediction import Prediction, prediction_from_record
+
+    if row.error is not None:
+        raise DataError(row.error)
+    value = row.fields
+    question_id, question = value.get("question_id"), value.get("question")
+    if not isinstance(question_id, str) or not question_id.strip():
+        raise DataError("no question_id")
+    written = value.get("decomposition")
+    reading: Reading | None = None
+    try:
+        with as_row_errors():
+            prediction = prediction_from_record(value)
+            reading = read_decomposition(written) if written else None
+    except OurMistakeError as mistake:
+        prediction = Prediction(written, error=str(mistake))
+    return _Record(row.number, question_id.strip(), question if isinstance(question, str) else "", prediction, reading)
+
+
+def _read_gold(
+    path: Path, input_path: Path, records: Sequence[_Record], problems: list[RowProblem]
+) -> dict[str, BreakExample]:
+    """The gold questions by id; records that are not among them are reported, and shown without gold."""
+    from qdecomp.evaluation.predictions import ProblemKind, RowProblem, read_gold
+
+    gold = read_gold(path).examples
+    for broken in (example for example in gold if example.error is not None):
+        print(printable(f"{path}: row {broken.row}: {broken.error}; shown without gold"), file=sys.stderr)
+    examples = {example.question_id: example for example in gold}
+    extra = [record for record in records if record.question_id not in examples]
+    if len(extra) == len(records):
+        raise DataError(f"{input_path}: none of its questions is in {path}; are these the right files?")
+    message = "not in the gold file; shown without gold"
+    problems += [RowProblem(ProblemKind.EXTRA, record.row, record.question_id, message) for record in extra]
+    return examples
+
+
+def _tell(path: Path, problems: Sequence[RowProblem], readings: Sequence[Reading]) -> None:
+    from qdecomp.evaluation.reading_notes import reading_lines
+    from qdecomp.evaluation.score_tables import problem_lines
+
+    for line in (*problem_lines(path, problems), *reading_lines(path, readings)):
+        print(printable(line), file=sys.stderr)
+
+
+def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
+    from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+    from qdecomp.parsers.prediction import Prediction, prediction_from_text
+    from qdecomp.visualization import PageItem
+
+    example = gold.get(record.question_id)
+    question = record.question or (example.question if example is not None else "")
+    prediction = _with_graph(question, record.prediction)
+    gold_side = None
+    if example is not None and example.decomposition is not None:
+        try:
+            with as_row_errors():
+                gold_side = prediction_from_text(example.decomposition)
+        except OurMistakeError as mistake:
+            gold_side = Prediction(example.decomposition, error=str(mistake))
+        gold_side = _with_graph(question, gold_side)
+    item = PageItem(record.question_id, question or record.question_id, prediction, gold_side, _source(record))
+    return _compared(item)
+
+
+def _source(record: _Record) -> str:
+    """The source that Break's ids begin with; ids of other data do not name one."""
+    from qdecomp.files import source_of
+
+    return source_of(record.question_id) if "_" in record.question_id else ""
+
+
+def _compared(item: PageItem) -> PageItem:
+    """The item with its similarity to gold and, if it is different, the differences of its steps."""
+    from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+    from qdecomp.evaluation.differences import compare_steps
+    from qdecomp.evaluation.metrics.metric_table import MetricOptions, get_metric
+
+    gold, written = item.gold, item.prediction.decomposition
+    if gold is None or gold.decomposition is None or written is None:
+        return item
+    metric = get_metric("sari")
+    try:
+        with as_row_errors():
+            value = metric.load(MetricOptions())(item.question, written, gold.decomposition).value
+            steps = None if item.comparison() else compare_steps(item.question, written, gold.decomposition)
+    except OurMistakeError:
+        return item
+    scores = {} if value is None else {metric.title: value}
+    if steps is None:
+        return replace(item, scores=scores)
+    return replace(
+        item,
+        scores=scores,
+        prediction_remarks=tuple(step.remarks for step in steps.predicted),
+        gold_remarks=tuple(step.remarks for step in steps.gold),
+    )
+
+
+def _with_graph(question: str, prediction: Prediction) -> Prediction:
+    """The prediction with the graph that its steps convert to, if it has none; some steps do not convert."""
+    from qdecomp.data_structures.conversion.chain import convert
+    from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+
+    if not question or prediction.graph is not None or prediction.form is None:
+        return prediction
+    try:
+        with as_row_errors():
+            return replace(prediction, graph=convert(question, prediction.form).graph)
+    except OurMistakeError as mistake:
+        return replace(prediction, error=str(mistake))
+    except QDecompError:
+        return prediction

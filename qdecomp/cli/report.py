@@ -1,0 +1,33 @@
+"""``qdecomp report``: compare systems on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from qdecomp.cli.row_mistakes import tell_mistakes
+from qdecomp.cli.scoring_options import SCORING_PARAMETERS, ScoringOptions
+from qdecomp.terminal.escapes import printable
+
+__all__ = ["command"]
+
+
+@click.command("report", params=[*SCORING_PARAMETERS])
+@click.option("--output", type=click.Path(path_type=Path), required=True, help="The folder to write.")
+def command(output: Path, **scoring: Any) -> None:
+    """Compare systems on one page with tables, plots and examples.
+
+    Writes a folder with index.html, which needs no network, and the same figures as JSON and CSV.
+    """
+    from qdecomp.evaluation.report.report_contents import build_report, check_report_folder, write_report
+
+    check_report_folder(output)
+    options = ScoringOptions(**scoring)
+    options.require_other_outputs({"--output": output})
+    evaluation = options.score(options.read(required_metrics=["lf_em"]))
+    report = build_report(evaluation, seed=options.seed)
+    write_report(report, output)
+    print(printable(f"The report is in {output / 'index.html'}"))
+    tell_mistakes(sum(system.mistakes for system in report.systems))

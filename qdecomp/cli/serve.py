@@ -1,0 +1,78 @@
+"""``qdecomp serve``: a page to try the parser, and an API for other programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from qdecomp.cli.parser_options import parser_options
+from qdecomp.data_structures.limits import LONGEST_QUESTION
+from qdecomp.service.settings import ServiceSettings
+from qdecomp.terminal.escapes import printable
+
+__all__ = ["command"]
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+_LIMITS: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {
+    "max_questions": (click.IntRange(min=1), "How many questions a request may have."),
+    "max_question_length": (click.IntRange(1, LONGEST_QUESTION), "How many characters a question may have."),
+    "max_body": (click.IntRange(min=1), "How many bytes a request may have."),
+    "max_seconds": (click.FloatRange(min=0.1), "How many seconds an answer may take."),
+    "max_waiting": (click.IntRange(min=1), "How many questions may wait; beyond that, requests are refused."),
+    "max_connections": (click.IntRange(min=1), "How many connections a worker accepts."),
+}
+"""Those settings of the service that are limits: what number each takes, and what it means."""
+
+
+def _limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    defaults = {field.name: field.default for field in fields(ServiceSettings)}
+    for name, (number, meaning) in reversed(_LIMITS.items()):
+        option = f"--{name.replace('_', '-')}"
+        command = click.option(option, type=number, default=defaults[name], show_default=True, help=meaning)(command)
+    return command
+
+
+@click.command("serve")
+@parser_options
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 listens on all networks."
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 picks a free one."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="How many processes to run, each with a parser.",
+)
+@_limit_options
+@click.option(
+    "--log-requests", is_flag=True, help="Log the method, path, status and time of each request, but not its content."
+)
+def command(source: str, host: str, port: int, workers: int, **settings: Any) -> None:
+    """Serve a page to try the parser at / and an API for programs (/docs).
+
+    It stores nothing and logs no questions. It has no passwords and no encryption: put a reverse proxy in front of it
+    before you open it to a network. On SIGTERM it answers the requests that it has accepted, then stops.
+    """
+    from qdecomp.data_structures.errors import missing_extra
+
+    # The matrix products for a question are too small for several threads, which would only wait for each other. The
+    # libraries read this when they are loaded.
+    for name in _THREADS:
+        os.environ.setdefault(name, "1")
+    try:
+        from qdecomp.service.server import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "qdecomp":
+            raise
+        raise missing_extra("qdecomp serve", "serve") from None
+    service = ServiceSettings(parser=source, **settings)
+    serve(service, host, port, workers, lambda line: click.echo(printable(line), err=True))

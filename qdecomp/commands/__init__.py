@@ -1,1 +1,0 @@
-"""The subcommands of ``qdecomp``, one module each."""

@@ -1,1 +1,0 @@
-"""From files to what models read: readers, tokenizer, fields."""

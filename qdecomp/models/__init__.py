@@ -1,1 +1,0 @@
-"""The parsers, one module each."""

@@ -1,0 +1,1 @@
+"""Everything that answers questions without torch: the bundled parser, consensus and confidence."""

@@ -1,0 +1,222 @@
+"""Beam search over many questions at once, for networks that write one token at a time.
+
+It finds what :mod:`qdecomp.training.torch_beam_search` finds. All hypotheses of all questions take a step together, but
+only those that may still matter: not those that have ended, nor those that are far behind the best of their question
+or cannot become the answer. A question has few hypotheses, so they are plain objects: for so few numbers, arrays would
+take longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
+from operator import itemgetter
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from qdecomp.parsers.hypothesis import Hypothesis
+from qdecomp.parsers.plan_rules import PlanProgress, PlanRules, TokenIds
+from qdecomp.parsers.weights import Array
+
+__all__ = ["BeamSearch", "Cost", "Found", "NextTokens", "SearchState", "best_of_each"]
+
+Cost = Callable[[int, Hypothesis], float]
+"""What is taken off the score of a question's ended hypothesis; 0 or more."""
+
+# Shrinking the batch costs a copy of the memory, which is not worth it for one question of many.
+_SHARE_THAT_LEAVES = 8
+_SCORE = itemgetter(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best hypotheses of a question, the best first, and the score of the one that was next at that moment."""
+
+    hypotheses: tuple[Hypothesis, ...]
+    next_score: float
+
+
+class NextTokens(NamedTuple):
+    """The most probable next tokens of each hypothesis and the logarithms of their probabilities, the best first."""
+
+    tokens: list[list[int]]
+    logarithms: list[list[float]]
+
+
+class SearchState(Protocol):
+    """What a network remembers about the hypotheses that it is writing.
+
+    Each has a place: ``width`` times the index of its question, plus its rank there.
+    """
+
+    def next_tokens(
+        self: _State, tokens: TokenIds, forbidden: Sequence[TokenIds], count: int
+    ) -> tuple[NextTokens, _State]:
+        """Read the last token of each hypothesis; the next ones, without those that are forbidden to each."""
+
+    def follow(self: _State, parents: TokenIds, places: TokenIds) -> _State:
+        """The state of hypotheses at these places, each of which continues the one with the number in ``parents``."""
+
+    def select(self: _State, questions: TokenIds) -> _State:
+        """The state of these questions only, which are renumbered; no other question has a hypothesis."""
+
+
+_State = TypeVar("_State", bound=SearchState)
+
+
+@dataclass(slots=True)
+class _Plan:
+    """A hypothesis; ``parent`` is the row that it continues."""
+
+    tokens: tuple[int, ...]  # with the start token
+    score: float
+    ended: bool
+    progress: PlanProgress  # up to the last token if it is written on
+    parent: int
+    is_open: bool = False
+    """Whether it is written on."""
+    cost: float | None = None
+    """What is taken off its score, once this has been asked for."""
+
+
+@dataclass(slots=True)
+class _Search:
+    """The search for one question; the best of its plans is first."""
+
+    settings: BeamSearch
+    number: int
+    cost: Cost | None
+    plans: list[_Plan]
+    open: list[_Plan]
+    """Those that are being written."""
+    found: Found | None = None
+
+    def extend(self, found: NextTokens, rows: Iterator[int]) -> None:
+        """Keep the best continuations; each open plan takes the next row."""
+        options: list[tuple[float, _Plan, int, int]] = []
+        for plan in self.plans:
+            if plan.ended:
+                options.append((plan.score, plan, self.settings.end, 0))
+            elif plan.is_open:
+                row, score = next(rows), plan.score
+                for token, logarithm in zip(found.tokens[row], found.logarithms[row], strict=True):
+                    options.append((score + logarithm, plan, token, row))
+        # Stable, so that of equals the better hypothesis's comes first.
+        options.sort(key=_SCORE, reverse=True)
+        kept = [option for option in options[: self.settings.beam_size] if option[0] > -inf]
+        self.open = []
+        if kept:
+            self.plans = [self._continued(*option) for option in kept]
+            self._choose_open()
+
+    def _continued(self, score: float, plan: _Plan, token: int, row: int) -> _Plan:
+        if plan.ended:
+            return plan
+        return _Plan((*plan.tokens, token), score, token == self.settings.end, plan.progress, row)
+
+    def _choose_open(self) -> None:
+        """Go on writing what is near the best, has not ended, and can still become the answer."""
+        settings, first = self.settings, self.plans[0]
+        least, answer = first.score - settings.most_behind, -inf
+        if first.ended:
+            found = self.best()
+            if all(each.finished for each in found.hypotheses):
+                self.found = found
+                return
+            if settings.wanted == 1:
+                answer = max(plan.score - plan.cost for plan in self.plans if plan.cost is not None)
+        for plan in self.plans:
+            if not plan.ended and plan.score >= least and plan.score > answer:
+                plan.is_open = True
+                plan.progress = settings.rules.after(plan.progress, plan.tokens[-1])
+                self.open.append(plan)
+
+    def best(self, *, last: bool = False) -> Found:
+        """The best hypotheses; at their cost, those that never ended come last if this is the ``last`` time."""
+        wanted = self.settings.wanted
+        unfinished_last = last and self.cost is not None
+        hypotheses: list[Hypothesis] = []
+        for plan in self.plans:
+            # Costs take time to compute, and no cost makes a plan better.
+            if not unfinished_last and len(hypotheses) > wanted and plan.score <= hypotheses[wanted].score:
+                break
+            hypotheses.append(self._hypothesis(plan))
+            hypotheses.sort(key=lambda each: (unfinished_last and not each.finished, -each.score))
+        return Found(tuple(hypotheses[:wanted]), hypotheses[wanted].score if len(hypotheses) > wanted else -inf)
+
+    def _hypothesis(self, plan: _Plan) -> Hypothesis:
+        if not plan.ended:
+            return Hypothesis(plan.tokens[1:], plan.score, False)
+        tokens = plan.tokens[1:-1]
+        if plan.cost is None:
+            free = Hypothesis(tokens, plan.score, True)
+            plan.cost = 0.0 if self.cost is None else self.cost(self.number, free)
+        return Hypothesis(tokens, plan.score - plan.cost, True)
+
+
+@dataclass(frozen=True, slots=True)
+class BeamSearch:
+    """A search for the ``wanted`` best sequences between two tokens that follow the rules."""
+
+    start: int
+    end: int
+    rules: PlanRules
+    beam_size: int
+    max_steps: int
+    wanted: int = 1
+    most_behind: float = inf
+    """How far behind the best hypothesis of its question the score of one may be that is written on."""
+
+    def __call__(self, state: _State, questions: int, cost: Cost | None = None) -> list[Found]:
+        """What is found for each question.
+
+        Nothing that is added to a hypothesis makes it more probable, so a question is done as soon as the wanted number
+        of its best hypotheses have ended. With a ``cost``, those that have ended are compared at their cost, and the
+        others as if they cost nothing.
+        """
+        first = [_Plan((self.start,), 0.0, False, PlanProgress(), 0, True)]
+        searches = [_Search(self, number, cost, first, first) for number in range(questions)]
+        active = searches
+        for _ in range(self.max_steps):
+            plans = [plan for search in active for plan in search.open]
+            if not plans:
+                break
+            last_tokens = np.array([plan.tokens[-1] for plan in plans])
+            forbidden = [self.rules.forbidden_ids(plan.progress) for plan in plans]
+            found, state = state.next_tokens(last_tokens, forbidden, self.beam_size)
+            rows = iter(range(len(plans)))
+            for search in active:
+                if search.open:
+                    search.extend(found, rows)
+            active, state = self._followed(active, state)
+        return [search.found or search.best(last=True) for search in searches]
+
+    def _followed(self, active: list[_Search], state: _State) -> tuple[list[_Search], _State]:
+        """The state after a step, and the questions that it is about; those that are done leave the batch."""
+        opened = [search.open for search in active]
+        places = [place * self.beam_size + rank for place, plans in enumerate(opened) for rank in range(len(plans))]
+        parents = [plan.parent for plans in opened for plan in plans]
+        state = state.follow(np.array(parents, dtype=np.int64), np.array(places, dtype=np.int64))
+        left = [place for place, plans in enumerate(opened) if plans]
+        if left and _SHARE_THAT_LEAVES * (len(active) - len(left)) >= len(active) > 1:
+            return [active[place] for place in left], state.select(np.array(left))
+        return active, state
+
+
+def best_of_each(probabilities: Array, count: int) -> NextTokens:
+    """The most probable tokens of each row of probabilities, which are changed.
+
+    A few passes for the maximum are faster than sorting.
+    """
+    count = min(count, probabilities.shape[1])
+    rows = np.arange(len(probabilities))
+    tokens = np.empty((len(probabilities), count), dtype=np.int64)
+    found = np.empty((len(probabilities), count), dtype=np.float32)
+    for place in range(count):
+        tokens[:, place] = best = probabilities.argmax(axis=1)
+        found[:, place] = probabilities[rows, best]
+        probabilities[rows, best] = -1.0
+    with np.errstate(divide="ignore"):
+        return NextTokens(tokens.tolist(), np.log(np.maximum(found, 0.0)).tolist())

@@ -1,0 +1,158 @@
+"""The consensus of several parsers: what most of them, or the surest of them, say, however it is worded.
+
+Candidates are grouped into classes with the same normalised logical form, which LF-EM calls equal. The weight of a
+class is the weighted sum of its members' probabilities, and the best member of the best class is the answer.
+Probabilities of different parsers can be compared if they are calibrated, so the calibrated confidence is used if there
+is one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.lf_em import normalized_text
+from qdecomp.parsers.prediction import Candidate, Prediction, failed_prediction, prediction_from_text
+
+__all__ = ["AnswerClass", "answer_classes", "check_weights", "consensus", "learn_weights"]
+
+# The weights to try, relative to the others. None of them is 0: the worst system may be the only one with an answer.
+_TRIED_WEIGHTS = tuple(2.0**power for power in (-10, *range(-5, 6)))
+_ROUNDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerClass:
+    """Decompositions that mean the same, as (system, text, probability), and the form that LF-EM compares."""
+
+    key: str
+    has_form: bool
+    members: tuple[tuple[int, str, float], ...]
+
+    def support(self, weights: Sequence[float]) -> float:
+        """The weighted sum of the members' probabilities."""
+        return sum(weights[system] * probability for system, _, probability in self.members)
+
+    def best_member(self, weights: Sequence[float]) -> tuple[int, str, float]:
+        """The member with the most weight; of equals, the first system's."""
+        return max(self.members, key=lambda member: weights[member[0]] * member[2])
+
+
+def check_weights(weights: Sequence[float], systems: int) -> None:
+    """Raise unless there is a weight for each system, 0 or more, and not all are 0."""
+    if len(weights) != systems:
+        raise DataError(f"there are {systems} systems and {len(weights)} weights; give one for each")
+    if any(not math.isfinite(weight) or weight < 0 for weight in weights) or not any(weights):
+        raise DataError(f"weights must be 0 or more and not all 0, not {', '.join(map(str, weights))}")
+
+
+def answer_classes(question: str, predictions: Sequence[Prediction]) -> list[AnswerClass]:
+    """The classes of all candidates of all systems; a system without candidates has its one decomposition."""
+    members: dict[tuple[bool, str], list[tuple[int, str, float]]] = {}
+    for system, prediction in enumerate(predictions):
+        for text, probability in _candidates(prediction):
+            try:
+                key = (True, normalized_text(question, text))
+            except QDecompError:
+                # What has no logical form is equal only to itself.
+                key = (False, text)
+            members.setdefault(key, []).append((system, text, probability))
+    return [AnswerClass(key, has_form, tuple(found)) for (has_form, key), found in members.items()]
+
+
+def _candidates(prediction: Prediction) -> list[tuple[str, float]]:
+    """Texts with their probabilities, scaled so that the first one's is its calibrated confidence, if it has that."""
+    given = [(each.decomposition, math.exp(min(each.score, 0.0))) for each in prediction.candidates]
+    if not given and prediction.decomposition is not None:
+        score = prediction.score
+        given = [(prediction.decomposition, 1.0 if score is None else math.exp(min(score, 0.0)))]
+    if not given or prediction.calibrated is None:
+        return given
+    first = given[0][1]
+    return [(text, prediction.calibrated * (probability / first if first else 1.0)) for text, probability in given]
+
+
+def consensus(question: str, predictions: Sequence[Prediction], weights: Sequence[float]) -> Prediction:
+    """The answer of several systems to one question, with the shares of all classes as candidates.
+
+    >>> sure = prediction_from_text("return rivers ;return number of #1", math.log(0.4))
+    >>> first, second = (prediction_from_text(text, math.log(0.3)) for text in ("return the rivers", "return river"))
+    >>> consensus("How many rivers are there?", [sure, first, second], [1, 1, 1]).decomposition
+    'return the rivers'
+    """
+    check_weights(weights, len(predictions))
+    supported = [(each.support(weights), each) for each in answer_classes(question, predictions)]
+    # Classes without a logical form are the last resort; otherwise classes are in the order of the systems.
+    ranked = sorted((pair for pair in supported if pair[0] > 0), key=lambda pair: (not pair[1].has_form, -pair[0]))
+    if not ranked:
+        reasons = dict.fromkeys(prediction.error or "no decomposition" for prediction in predictions)
+        return failed_prediction("; ".join(reasons))
+    total = sum(weights)
+    candidates = [
+        Candidate(each.best_member(weights)[1], math.log(min(1.0, support / total))) for support, each in ranked
+    ]
+    system, text, _ = ranked[0][1].best_member(weights)
+    own = predictions[system]
+    answer = own if own.decomposition == text else prediction_from_text(text)
+    margin = candidates[0].score - candidates[1].score if len(candidates) > 1 else None
+    return replace(answer, score=candidates[0].score, candidates=tuple(candidates), margin=margin, calibrated=None)
+
+
+def learn_weights(rows: Iterable[tuple[str, str, Sequence[Prediction]]]) -> tuple[float, ...]:
+    """The weights with which most answers are right, for rows of a question, its gold and the systems' predictions.
+
+    No system may have been trained on the rows. Weights are tried one after another; of equally good ones, those that
+    give the right class the larger share are kept.
+    """
+    tables = [_table(question, gold, predictions) for question, gold, predictions in rows]
+    if not tables:
+        raise DataError("learning weights needs questions that have gold decompositions and that all systems answered")
+    systems = tables[0][0].shape[1]
+    weights = np.ones(systems)
+    best = _quality(tables, weights)
+    for _ in range(_ROUNDS):
+        before = best
+        for system in range(systems):
+            for tried in _TRIED_WEIGHTS:
+                changed = weights.copy()
+                changed[system] = tried
+                quality = _quality(tables, changed)
+                if quality > best:
+                    best, weights = quality, changed
+        if best == before:
+            break
+    return tuple(float(weight) for weight in weights / weights.max())
+
+
+_Table = tuple[npt.NDArray[np.float64], int]
+"""The probabilities (classes, systems) of the classes of a question, and the row of the right one, or -1."""
+
+
+def _table(question: str, gold: str, predictions: Sequence[Prediction]) -> _Table:
+    classes = [each for each in answer_classes(question, predictions) if each.has_form]
+    probabilities = np.zeros((len(classes), len(predictions)))
+    for row, each in enumerate(classes):
+        for system, _, probability in each.members:
+            probabilities[row, system] += probability
+    try:
+        right = normalized_text(question, gold)
+    except QDecompError:
+        return probabilities, -1
+    return probabilities, next((row for row, each in enumerate(classes) if each.key == right), -1)
+
+
+def _quality(tables: Sequence[_Table], weights: npt.NDArray[np.float64]) -> tuple[int, float]:
+    """How many answers are right, and the mean share of the right classes."""
+    right, shares = 0, 0.0
+    for probabilities, row in tables:
+        if row < 0:
+            continue
+        support = probabilities @ weights
+        right += int(support.argmax()) == row
+        shares += float(support[row] / max(support.sum(), 1e-12))
+    return right, round(shares / len(tables), 9)

@@ -1,0 +1,173 @@
+"""Parsers, all used in the same way: ``load()`` one, then ``parse`` a question or ``pipe`` many.
+
+>>> from qdecomp import load                                    # doctest: +SKIP
+>>> print(load().parse("how many rivers are in texas ?"))       # doctest: +SKIP
+1. rivers
+2. #1 in texas
+3. number of #2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TypeVar, overload
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.parsers.backend_names import DEFAULT_BACKEND
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.length_batches import in_length_batches, window_size
+from qdecomp.parsers.parser_source import BUNDLED_NAME, ParserSource, Predict, parser_path, predict_each
+from qdecomp.parsers.prediction import Prediction, failed_prediction
+from qdecomp.parsers.remote_parser import predict_on_worker, remote_parser
+from qdecomp.workers.partitions import Pool, in_order
+from qdecomp.workers.pools import pool_of
+from qdecomp.workers.processes import ROW_KILLED_WORKERS, in_processes
+
+__all__ = ["BUNDLED_NAME", "Parser", "load"]
+
+Context = TypeVar("Context")
+
+
+class Parser:
+    """Answers questions in batches; made by :func:`load`."""
+
+    def __init__(self, name: str, predict: Predict, source: ParserSource | None = None) -> None:
+        """``source`` is what ``predict`` was loaded from, if other processes should help."""
+        self.name = name
+        self._predict = partial(predict_each, predict)
+        self._source = source
+
+    def __repr__(self) -> str:
+        return f"<Parser {self.name}>"
+
+    def required_source(self) -> ParserSource:
+        """Where other processes find the parser; if it was not loaded from anywhere, a :class:`DataError`."""
+        if self._source is None:
+            raise DataError(f"{self.name} can only parse in one process")
+        return self._source
+
+    def key(self, batch_size: int) -> list[Any]:
+        """What answers depend on besides the question: files, backend and, if they matter, batches of the parser."""
+        if self._source is None:
+            return [self.name, batch_size]
+        source = self._source
+        return [*source.content(), source.backend, batch_size if source.depends_on_batches() else None]
+
+    @staticmethod
+    def window(batch_size: int) -> int:
+        """How many questions :meth:`pipe` takes at a time, to parse those of similar length together."""
+        return window_size(batch_size)
+
+    def parse(self, question: str, question_id: str = "") -> Decomposition:
+        """The decomposition of one question; if there is none, it is falsy and says why."""
+        (prediction,) = self._predict([question])
+        return Decomposition(question, prediction, question_id)
+
+    def predict(self, questions: Sequence[str]) -> Sequence[Prediction]:
+        """The bare predictions of questions that are parsed together, as one batch."""
+        return self._predict(questions)
+
+    @overload
+    def pipe(
+        self,
+        questions: Iterable[str],
+        *,
+        batch_size: int = 32,
+        as_tuples: Literal[False] = False,
+        processes: int = 1,
+        executor: Any = None,
+    ) -> Iterator[Decomposition]: ...
+
+    @overload
+    def pipe(
+        self,
+        questions: Iterable[tuple[str, Context]],
+        *,
+        batch_size: int = 32,
+        as_tuples: Literal[True],
+        processes: int = 1,
+        executor: Any = None,
+    ) -> Iterator[tuple[Decomposition, Context]]: ...
+
+    def pipe(
+        self,
+        questions: Iterable[Any],
+        *,
+        batch_size: int = 32,
+        as_tuples: bool = False,
+        processes: int = 1,
+        executor: Any = None,
+    ) -> Iterator[Any]:
+        """Decompositions in the order of the questions, made lazily.
+
+        With ``as_tuples``, each question is paired with any value of yours, which is returned with its decomposition.
+        Questions are read ahead, ``8 * batch_size`` at a time, so that those of similar length are parsed together.
+        With ``processes`` above 1, that many processes parse at the same time; each has to load the parser first. With
+        ``executor``, a Dask client or an executor of :mod:`concurrent.futures`, its workers parse; answers are the
+        same.
+        """
+        if batch_size < 1 or processes < 1:
+            raise DataError(f"batch_size is {batch_size} and processes is {processes}; both must be 1 or more")
+        if processes > 1 and executor is not None:
+            raise DataError("give either processes or an executor")
+        if processes > 1 or executor is not None:
+            self.required_source()
+        answer = partial(self._answers, processes, None if executor is None else pool_of(executor))
+        if as_tuples:
+            return _with_contexts(questions, batch_size, answer)
+        found = in_length_batches(questions, len, batch_size, answer)
+        return (Decomposition(question, prediction) for question, prediction in found)
+
+    def _answers(
+        self, processes: int, pool: Pool | None, batches: Iterator[list[str]]
+    ) -> Iterator[Sequence[Prediction]]:
+        if pool is None and processes == 1:
+            return map(self._predict, batches)
+        work = partial(predict_on_worker, remote_parser(self.required_source()))
+        if pool is None:
+            return in_processes(work, batches, processes)
+        return in_order(pool, work, batches, lambda question: failed_prediction(ROW_KILLED_WORKERS))
+
+
+def _with_contexts(
+    questions: Iterable[tuple[str, Context]],
+    batch_size: int,
+    answer: Callable[[Iterator[list[str]]], Iterator[Sequence[Prediction]]],
+) -> Iterator[tuple[Decomposition, Context]]:
+    def answer_texts(batches: Iterator[list[tuple[str, Context]]]) -> Iterator[Sequence[Prediction]]:
+        return answer([question for question, _ in batch] for batch in batches)
+
+    found = in_length_batches(questions, lambda item: len(item[0]), batch_size, answer_texts)
+    return ((Decomposition(question, prediction), context) for (question, context), prediction in found)
+
+
+def load(
+    source: str | Path = BUNDLED_NAME,
+    *,
+    decoder: str | None = None,
+    candidates: int = 0,
+    trust: bool = False,
+    min_confidence: float = 0.0,
+    backend: str = DEFAULT_BACKEND,
+    **options: Any,
+) -> Parser:
+    """Load a parser: the bundled one, one from a folder or an AllenNLP archive (``model.tar.gz``), or a consensus.
+
+    A consensus is a JSON file that names parsers and their weights, see :mod:`qdecomp.parsers.consensus_parser`.
+
+    ``decoder`` is for graph parsers: ``greedy``, ``greedy_valid`` (without edges that contradict better ones), or
+    ``ilp`` (the best valid graph) with its options ``time_limit``, in seconds, and ``coverage_penalty``. A parser that
+    writes has the options ``beam_size``, ``max_steps``, ``plan_rules`` and ``coverage_penalty``. With ``candidates``,
+    every prediction has this many of the best decompositions with their scores. An archive that names code to run is
+    refused unless you ``trust`` it. Instead of a plan whose confidence is below ``min_confidence``, you get the reason.
+    The ``backend`` of a bundled parser that writes may be ``onnxruntime``, which is two to three times as fast as
+    ``numpy`` and needs the extra ``fast``.
+    """
+    if candidates:
+        options["candidates"] = candidates
+
+    path = parser_path(source)
+    found = ParserSource(path, decoder, tuple(options.items()), trust, min_confidence, backend)
+    return Parser(path.name, found.open(), found)

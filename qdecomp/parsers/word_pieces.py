@@ -1,0 +1,72 @@
+"""Words as pieces of the encoder's vocabulary, as :mod:`qdecomp.training.word_piece_indexer` makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from qdecomp.data_structures.errors import DataError, missing_extra
+
+__all__ = ["PieceIds", "WordPieces"]
+
+# Words of questions recur; this many take a few megabytes.
+_MOST_WORDS_REMEMBERED = 50_000
+_SPECIAL_PIECES = ("[CLS]", "[SEP]", "[UNK]")
+
+
+@dataclass(frozen=True, slots=True)
+class PieceIds:
+    """The pieces of a question with ``[CLS]`` and ``[SEP]``, and the index of each piece's word, below 0 for none."""
+
+    ids: tuple[int, ...]
+    words: tuple[int, ...]
+
+    @property
+    def word_count(self) -> int:
+        """How many words there are."""
+        return max(self.words, default=-1) + 1
+
+
+class WordPieces:
+    """Cuts words by a file ``vocab.txt`` with one piece per line."""
+
+    def __init__(self, vocabulary: Path, max_pieces: int) -> None:
+        try:
+            from tokenizers import BertWordPieceTokenizer
+        except ImportError:
+            raise missing_extra("the bundled parser", "parser") from None
+        try:
+            pieces = vocabulary.read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{vocabulary}: cannot be read ({error})") from None
+        ids = {piece: number for number, piece in enumerate(pieces) if piece}
+        for token in _SPECIAL_PIECES:
+            if token not in ids:
+                raise DataError(f"{vocabulary}: there is no {token} in it")
+        self.count = max(ids.values()) + 1
+        """How many ids there are."""
+        self._tokenizer = BertWordPieceTokenizer(ids, lowercase=True)
+        self._first, self._last, self._unknown = (self._tokenizer.token_to_id(token) for token in _SPECIAL_PIECES)
+        self._max_pieces = max_pieces
+        self._pieces_of: dict[str, tuple[int, ...]] = {}
+
+    def __call__(self, words: Sequence[str]) -> PieceIds:
+        """The pieces of a question; one that is too long for the encoder is a :class:`DataError`."""
+        if len(words) + 2 > self._max_pieces:
+            raise DataError("the question is too long for the encoder")
+        pieces = [self._pieces(word) for word in words]
+        ids = (self._first, *(piece for word in pieces for piece in word), self._last)
+        if len(ids) > self._max_pieces:
+            raise DataError("the question is too long for the encoder")
+        numbers = (number for number, word in enumerate(pieces) for _ in word)
+        return PieceIds(ids, (-1, *numbers, -1))
+
+    def _pieces(self, word: str) -> tuple[int, ...]:
+        pieces = self._pieces_of.get(word)
+        if pieces is None:
+            # A word of which the tokenizer leaves nothing, such as a control character, is still a word.
+            pieces = tuple(self._tokenizer.encode(word, add_special_tokens=False).ids) or (self._unknown,)
+            if len(self._pieces_of) < _MOST_WORDS_REMEMBERED:
+                self._pieces_of[word] = pieces
+        return pieces

@@ -1,1 +1,0 @@
-"""From the output of a parser to prediction records."""

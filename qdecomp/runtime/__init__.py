@@ -1,1 +1,0 @@
-"""The bundled parser: trained networks in NumPy, so that parsing needs neither torch nor AllenNLP."""

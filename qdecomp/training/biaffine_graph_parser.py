@@ -1,0 +1,210 @@
+"""The biaffine graph parser: for every pair of tokens, whether there is an edge between them, and its label."""
+
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from allennlp.data import TextFieldTensors, Vocabulary
+from allennlp.models import Model
+from allennlp.modules import FeedForward
+from allennlp.nn import Activation
+from allennlp.training.metrics import Average
+
+from qdecomp.data_structures.errors import DataError, GraphError
+from qdecomp.decoding import DecoderSettings, make_decoder, prediction_from_decoded, with_candidates
+from qdecomp.decoding.scores import Places
+from qdecomp.parsers.prediction import Prediction, failed_prediction
+from qdecomp.training.biaffine import Biaffine
+from qdecomp.training.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
+from qdecomp.training.graph_targets import edge_matrix, label_matrix, pair_mask
+from qdecomp.training.metrics import DecompositionScores, EdgeScores
+from qdecomp.training.mode_seeking import mode_seeking_weights
+from qdecomp.training.question_parser import QuestionParser
+from qdecomp.training.word_encoder import WordEncoder
+
+__all__ = ["BiaffineGraphParser"]
+
+# About one pair in two hundred has an edge; a parser that starts from that need not learn it first.
+_FIRST_EDGE_SCORE = -5.0
+
+
+class _Scored(NamedTuple):
+    """What the networks say about a batch; tokens are in model order."""
+
+    edge_scores: torch.Tensor
+    """Shape: (batch, tokens, tokens)."""
+    label_from: torch.Tensor
+    """Shape: (batch, tokens, label dimension)."""
+    label_to: torch.Tensor
+    pairs: torch.Tensor
+    """Which pairs consist of real tokens. Shape: (batch, tokens, tokens)."""
+
+
+@Model.register("biaffine_graph_parser")
+class BiaffineGraphParser(QuestionParser):
+    """Scores an edge from token i to token j by ``from(i) W to(j)``, and each of its labels in the same way.
+
+    The four networks ``edge_from``, ``edge_to``, ``label_from`` and ``label_to`` have ``layers`` layers; those for
+    edges have the size ``edge_dim``, those for labels ``label_dim``. ``feed_forward_dropout`` is for the
+    networks. ``label_weight`` is the weight of the labels' loss. Both losses are sums
+    over a question divided by the number of gold edges in the batch. ``mode_seeking`` above 0 weights questions by the
+    probability of their gold graphs to this power, see :mod:`qdecomp.training.mode_seeking`.
+
+    ``decoder`` makes a graph from the probabilities. ``"greedy"`` takes each edge that is more probable than not, with
+    its most probable label. If that graph is not valid, ``"ilp"`` finds the best one that is; it can have options, such
+    as ``{"type": "ilp", "time_limit": 0.5}``, see :data:`qdecomp.decoding.DecoderSettings`.
+    All other parameters are those of :class:`QuestionParser`.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        word_encoder: WordEncoder,
+        edge_dim: int = 300,
+        label_dim: int = 300,
+        layers: int = 3,
+        dropout: float = 0.6,
+        feed_forward_dropout: float = 0.3,
+        label_weight: float = 1.0,
+        mode_seeking: float = 0.0,
+        decoder: str | dict[str, Any] = "greedy",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, word_encoder, dropout, **kwargs)
+
+        def net(dimension: int) -> FeedForward:
+            activation = Activation.by_name("elu")()
+            return FeedForward(word_encoder.get_output_dim(), layers, dimension, activation, feed_forward_dropout)
+
+        self.edge_from, self.edge_to = net(edge_dim), net(edge_dim)
+        self.label_from, self.label_to = net(label_dim), net(label_dim)
+        self.edge_scorer = Biaffine(edge_dim, bias=_FIRST_EDGE_SCORE)
+        self.labels = tuple(vocab.get_index_to_token_vocabulary(EDGE_LABELS).values())
+        self.label_scorer = Biaffine(label_dim, max(len(self.labels), 1))
+        self.decode_graphs_with(decoder)
+        self._label_weight = label_weight
+        self._mode_seeking = mode_seeking
+        self._losses = {"edge_loss": Average(), "label_loss": Average()}
+        self._edges = EdgeScores()
+        self._decompositions = DecompositionScores()
+        self.set_up()
+
+    def decode_graphs_with(self, decoder: DecoderSettings) -> None:
+        """From now on, use this decoder."""
+        self.decoder = make_decoder(decoder)
+
+    def give_candidates(self, count: int) -> None:
+        """From now on, give this many of the best decompositions with every prediction; greedy decoding gives one."""
+        self.decoder = with_candidates(self.decoder, count)
+
+    def forward(
+        self,
+        question: TextFieldTensors,
+        metadata: Sequence[dict[str, Any]],
+        graph: dict[str, torch.Tensor] | None = None,
+    ) -> dict[str, Any]:
+        """``loss`` if there is gold and, unless the parser is in training, ``predictions``."""
+        scored = self._score(question, metadata)
+        output: dict[str, Any] = {}
+        if graph is not None:
+            output["loss"] = self._loss(scored, graph)
+        if not self.training:
+            with torch.no_grad():
+                output["predictions"] = self._predict(scored, metadata, graph)
+        return output
+
+    def _score(self, question: TextFieldTensors, metadata: Sequence[dict[str, Any]]) -> _Scored:
+        encoded = self.word_encoder(question)
+        if encoded.states.size(1) != max(len(entry["tokens"]) for entry in metadata):
+            raise DataError("the reader and the word encoder have different special_tokens")
+        states = self.dropout(encoded.states)
+        edge_scores = self.edge_scorer.all_pairs(self.edge_from(states), self.edge_to(states)).squeeze(-1)
+        return _Scored(edge_scores, self.label_from(states), self.label_to(states), pair_mask(encoded.mask))
+
+    def _loss(self, scored: _Scored, graph: dict[str, torch.Tensor]) -> torch.Tensor:
+        edges, known = graph["edges"], graph["known"]
+        gold = edge_matrix(edges, scored.edge_scores.size(1))
+        counted = scored.pairs & known.view(-1, 1, 1)
+        edge_losses = torch.nn.functional.binary_cross_entropy_with_logits(
+            scored.edge_scores, gold.to(scored.edge_scores.dtype), reduction="none"
+        )
+        # Shape: (gold edges of the batch with a known label)
+        batch, row = (edges[..., 2] != NO_EDGE).nonzero(as_tuple=True)
+        head, dependent, label = edges[batch, row].unbind(-1)
+        label_scores = self._label_scores(scored, batch, head, dependent)
+        label_losses = torch.nn.functional.cross_entropy(label_scores, label, reduction="none")
+        # Shape of both: (questions)
+        edge_loss = (edge_losses * counted).sum(dim=(1, 2))
+        label_loss = torch.zeros_like(edge_loss).index_add(0, batch, label_losses)
+        count = max(len(batch), 1)
+        self._losses["edge_loss"](edge_loss.sum().item() / count)
+        self._losses["label_loss"](label_loss.sum().item() / count)
+        losses = edge_loss + self._label_weight * label_loss
+        return (losses * mode_seeking_weights(losses, self._mode_seeking)).sum() / count
+
+    def _label_scores(
+        self, scored: _Scored, batch: torch.Tensor, head: torch.Tensor, dependent: torch.Tensor
+    ) -> torch.Tensor:
+        """Scores of all labels for some pairs. Shape: (pairs, labels)."""
+        return self.label_scorer.pairs(scored.label_from[batch, head], scored.label_to[batch, dependent])
+
+    def _predict(
+        self, scored: _Scored, metadata: Sequence[dict[str, Any]], graph: dict[str, torch.Tensor] | None
+    ) -> list[Prediction]:
+        predictions = [self._decode(scored, question, entry["tokens"]) for question, entry in enumerate(metadata)]
+        if graph is not None:
+            self._measure(predictions, metadata, graph)
+        return predictions
+
+    def _decode(self, scored: _Scored, question: int, tokens: Sequence[str]) -> Prediction:
+        """What the decoder makes of one question: probabilities are in the order of a graph, labels on demand."""
+        order = [self._place(position, len(tokens)) for position in range(len(tokens))]
+        label_from, label_to = scored.label_from[question, order], scored.label_to[question, order]
+
+        def label_probabilities(heads: Places, dependents: Places) -> npt.NDArray[np.floating]:
+            probabilities = self.label_scorer.pairs(label_from[heads], label_to[dependents]).softmax(-1)
+            return probabilities.cpu().numpy()
+
+        edge_probabilities = scored.edge_scores[question][order][:, order].sigmoid().cpu().numpy()
+        try:
+            decoded = self.decoder.decode(tokens, edge_probabilities, label_probabilities, self.labels)
+        except GraphError as error:  # an untrained model may find edges everywhere
+            return failed_prediction(error)
+        return prediction_from_decoded(decoded)
+
+    def _place(self, position: int, size: int) -> int:
+        special = self.word_encoder.special_count
+        return to_model_order(position, size - special, special)
+
+    def _measure(
+        self, predictions: Sequence[Prediction], metadata: Sequence[dict[str, Any]], graph: dict[str, torch.Tensor]
+    ) -> None:
+        size = max(len(entry["tokens"]) for entry in metadata)
+        predicted = torch.full((len(predictions), size, size), NO_EDGE, device=graph["edges"].device)
+        numbers = {label: number for number, label in enumerate(self.labels)}
+        for question, prediction in enumerate(predictions):
+            if prediction.graph is not None:
+                count = len(prediction.graph.tokens)
+                for (head, dependent), label in prediction.graph.labels().items():
+                    predicted[question, self._place(head, count), self._place(dependent, count)] = numbers[label]
+        known = graph["known"]
+        # A gold label that is not in the vocabulary is still an edge, with a label that cannot be predicted.
+        gold_edges = edge_matrix(graph["edges"], size)
+        gold = label_matrix(graph["edges"], size, NO_EDGE)
+        gold = torch.where(gold_edges & (gold == NO_EDGE), len(self.labels), gold)
+        self._edges(predicted[known], gold[known])
+        self._decompositions(
+            [entry["question"] for entry in metadata], predictions, [entry["decomposition"] for entry in metadata]
+        )
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """Both losses; outside training also LF-EM, the share of valid graphs, and the F1 of edges."""
+        metrics = {name: float(loss.get_metric(reset)) for name, loss in self._losses.items()}
+        if not self.training:
+            metrics.update(self._decompositions.get_metric(reset))
+            metrics.update(self._edges.get_metric(reset))
+        return metrics

@@ -1,0 +1,161 @@
+"""What all readers of Break share: they turn rows into instances and count by reason what cannot be used."""
+
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from allennlp.data import DatasetReader, Instance, Token, TokenIndexer
+from allennlp.data.fields import Field, MetadataField, TextField
+
+from qdecomp.data_structures.dependency_graph import DependencyGraph, dependency_graph_from_json
+from qdecomp.data_structures.error_kinds import kind_of_error
+from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.special_tokens import special_tokens_of
+from qdecomp.data_structures.tokenization import question_words
+from qdecomp.files import BreakExample, open_text, read_break_csv, read_json_lines
+from qdecomp.files.converting.conversion_cache import ConversionCache
+from qdecomp.files.readers.file_kinds import FileKind, kind_of_file
+from qdecomp.training.pos_tagging import pos_tags
+from qdecomp.training.word_piece_indexer import WordPieceIndexer
+
+__all__ = ["BreakReader", "read_examples"]
+
+logger = logging.getLogger(__name__)
+
+
+def read_examples(path: str | Path) -> list[BreakExample]:
+    """The questions of Break's CSV, JSON lines (``question`` or ``question_text``) or plain text, one per line."""
+    kind = kind_of_file(path)
+    if kind is FileKind.CSV:
+        return read_break_csv(path)
+    if kind is FileKind.JSON_LINES:
+        return [_from_json(path, number, value) for number, value in read_json_lines(path)]
+    with open_text(path) as stream:
+        return [BreakExample(number, str(number), line.strip(), None) for number, line in enumerate(stream, start=1)]
+
+
+def _from_json(path: str | Path, number: int, value: Any) -> BreakExample:
+    question = value.get("question", value.get("question_text")) if isinstance(value, dict) else None
+    if not isinstance(question, str):
+        raise DataError(f"{path}: line {number} has no question; a line must be an object with a string named question")
+    decomposition = value.get("decomposition")
+    return BreakExample(number, str(value.get("question_id") or number), question, decomposition or None)
+
+
+class BreakReader(DatasetReader):
+    """The base of the readers of Break's CSV, of JSON lines and of plain text.
+
+    Every instance has
+
+    - ``question``: a ``TextField`` of the question's own words (:func:`qdecomp.data_structures.tokenization.tokenize`),
+      without special tokens, for the indexers in ``token_indexers``. With ``pos_tags`` its tokens have a ``pos_``.
+    - ``metadata``: ``question_id``, ``question``, ``tokens`` (of the graph: the words, then the special tokens),
+      ``decomposition`` (the gold text or None).
+
+    A subclass adds its targets in :meth:`target_fields`. ``special_tokens`` are as in
+    :func:`~qdecomp.data_structures.special_tokens.special_tokens_of`.
+
+    A row whose question cannot be used is left out. One whose gold has no target is kept, since its prediction can
+    still be scored, and its target is marked as unknown. Both are counted by reason and logged.
+    """
+
+    needs_graph = False
+    """Whether the targets of a subclass include the gold graph."""
+
+    def __init__(
+        self,
+        token_indexers: dict[str, TokenIndexer],
+        special_tokens: str | dict[str, Any] | None = "default",
+        pos_tags: bool = False,
+        cache_folder: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(manual_distributed_sharding=False, manual_multiprocess_sharding=False, **kwargs)
+        self._token_indexers = token_indexers
+        self._special = special_tokens_of(special_tokens)
+        self._pos_tags = pos_tags
+        self._cache = ConversionCache(cache_folder)
+        # Loads the tagger, if one is needed, so that a missing one is one error and not one for every row.
+        self._tokens(())
+
+    def target_fields(
+        self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
+    ) -> dict[str, Field[Any]]:
+        """The fields that only questions with gold have; ``graph`` is None if the gold has none."""
+        return {}
+
+    def input_fields(self, words: Sequence[str]) -> dict[str, Field[Any]]:
+        """Fields that every question has, in addition to those of this class."""
+        return {}
+
+    def text_to_instance(
+        self,
+        question: str,
+        question_id: str = "",
+        decomposition: str | None = None,
+        graph: DependencyGraph | None = None,
+    ) -> Instance:
+        """One instance; without a decomposition it has no targets. A question that cannot be used is a DataError."""
+        words = question_words(question)
+        self._check(words)
+        fields: dict[str, Field[Any]] = {"question": TextField(self._tokens(words)), **self.input_fields(words)}
+        if decomposition is not None:
+            fields.update(self.target_fields(words, question, decomposition, graph))
+        metadata = {
+            "question_id": question_id,
+            "question": question,
+            "tokens": (*words, *(self._special.appended if self._special else ())),
+            "decomposition": decomposition,
+        }
+        return Instance({**fields, "metadata": MetadataField(metadata)})
+
+    def apply_token_indexers(self, instance: Instance) -> None:
+        """Give the question its indexers, which do not travel between processes."""
+        instance.fields["question"].token_indexers = self._token_indexers  # type: ignore[attr-defined]
+
+    def _check(self, words: Sequence[str]) -> None:
+        for indexer in self._token_indexers.values():
+            if isinstance(indexer, WordPieceIndexer) and indexer.is_too_long(list(words)):
+                raise DataError("the question is too long for the encoder")
+
+    def _tokens(self, words: Sequence[str]) -> list[Token]:
+        if not self._pos_tags:
+            return [Token(word) for word in words]
+        return [Token(word, pos_=tag) for word, tag in zip(words, pos_tags(words), strict=True)]
+
+    def _read(self, file_path: str) -> Iterable[Instance]:
+        examples = read_examples(file_path)
+        for broken in (example for example in examples if example.error is not None):
+            logger.warning("%s: row %d is left out: %s", file_path, broken.row, broken.error)
+        examples = [example for example in examples if example.error is None]
+        reasons: Counter[str] = Counter()
+        for example, graph, reason in self._with_graphs(examples):
+            if reason is not None:
+                reasons[f"there is no gold graph ({reason})"] += 1
+            try:
+                yield self.text_to_instance(example.question, example.question_id, example.decomposition, graph)
+            except QDecompError as error:
+                reasons[f"left out: {kind_of_error(error)}"] += 1
+                logger.debug("%s: row %d (%s) is left out: %s", file_path, example.row, example.question_id, error)
+        for reason, count in reasons.most_common():
+            logger.warning("%s: %d of %d rows: %s", file_path, count, len(examples), reason)
+
+    def _with_graphs(
+        self, examples: Sequence[BreakExample]
+    ) -> Iterator[tuple[BreakExample, DependencyGraph | None, str | None]]:
+        """The rows with their gold graphs, or the reasons why they have none."""
+        if not self.needs_graph or self._special is None:
+            yield from ((example, None, None) for example in examples)
+            return
+        pairs = [(example.question, example.decomposition) for example in examples if example.decomposition is not None]
+        records = iter(self._cache.records(pairs, self._special))
+        for example in examples:
+            record = next(records) if example.decomposition is not None else {"graph": None, "reason": None}
+            if record["graph"] is None:
+                yield example, None, record["reason"]
+            else:
+                yield example, dependency_graph_from_json(record["graph"]), None

@@ -1,0 +1,277 @@
+"""What the ``allennlp`` command does differently once this project is loaded into it.
+
+``allennlp train --recover`` also works after a kill before the first checkpoint. A mistake in a config or in the data
+is one line instead of a traceback, and leaves no folder behind. ``allennlp predict`` with our predictor gives a record
+for every question of a file. ``allennlp evaluate --batch-size`` works with a sampler. AllenNLP offers no hook for this:
+its commands are bound before plugins are loaded. So some of its functions are wrapped and two classes are replaced, but
+only by :func:`install`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import json
+import logging
+import os
+import re
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from allennlp.commands import evaluate as evaluate_module
+from allennlp.commands import predict as predict_module
+from allennlp.commands import train as train_module
+from allennlp.common import util as util_module
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.params import Params
+from allennlp.data import DataLoader
+from allennlp.models.archival import CONFIG_NAME
+from allennlp.predictors import Predictor
+from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from allennlp.training.trainer import Trainer
+from allennlp.training.util import make_vocab_from_params
+
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.files import write_text_atomically
+from qdecomp.training.config_files import check_encoders, read_configs_by_settings
+from qdecomp.training.predict_manager import PredictManager
+from qdecomp.training.safe_loading import guard_commands
+
+__all__ = ["install"]
+
+logger = logging.getLogger(__name__)
+
+# Mistakes of the user, whose message says everything.
+_MISTAKES = (QDecompError, ConfigurationError, FileNotFoundError)
+
+
+def install() -> None:
+    """Change this process's ``allennlp`` command as described above; a second call does nothing."""
+    if not hasattr(train_module.train_model, "__wrapped__"):
+        train_module.train_model = _careful(train_module.train_model)
+    if not hasattr(predict_module._get_predictor, "__wrapped__"):
+        predict_module._get_predictor = _with_checked_options(predict_module._get_predictor)  # type: ignore[assignment]
+    predict_module._PredictManager = PredictManager  # type: ignore[misc]
+    evaluate_module.DataLoader = _SizedLoader  # type: ignore[misc, assignment]
+    if not hasattr(util_module.import_module_and_submodules, "__wrapped__"):
+        util_module.import_module_and_submodules = _without_the_rest(util_module.import_module_and_submodules)
+    read_configs_by_settings()
+    guard_commands()
+    _hook_errors()
+
+
+def _without_the_rest(import_all: Callable[..., None]) -> Callable[..., None]:
+    """``--include-package qdecomp`` that stops here, where everything for AllenNLP is registered.
+
+    It would continue with modules for other libraries, which need not be installed.
+    """
+
+    @functools.wraps(import_all)
+    def import_others(package_name: str, exclude: list[str] | None = None) -> None:
+        if package_name.partition(".")[0] != __package__.partition(".")[0]:
+            import_all(package_name, exclude)
+
+    return import_others
+
+
+def _hook_errors() -> None:
+    if _is_allennlp_command() and not os.environ.get("ALLENNLP_DEBUG"):
+        sys.excepthook = _show_mistakes_in_one_line
+
+
+def _is_allennlp_command() -> bool:
+    program = Path(sys.argv[0])
+    return "allennlp" in (program.name, program.parent.name)
+
+
+def _show_mistakes_in_one_line(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    if not isinstance(error, _MISTAKES):
+        sys.__excepthook__(kind, error, traceback)
+        return
+    print(f"allennlp: {' '.join(str(error).split())}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
+    """``train_model`` that recovers from a kill at any moment and leaves nothing behind when it refuses to start."""
+
+    @functools.wraps(train_model)
+    def careful_train_model(
+        params: Params,
+        serialization_dir: str | os.PathLike[str],
+        recover: bool = False,
+        force: bool = False,
+        **options: Any,
+    ) -> Any:
+        folder = Path(serialization_dir)
+        if recover and force:
+            raise ConfigurationError("--recover resumes a training run and --force deletes it; give only one of them")
+        _check_trainer(params)
+        check_encoders(params)
+        keys = set(params.as_flat_dict())
+        recover = recover and _prepare_recovery(params, folder)
+        before = _Contents.of(folder)
+        with _noting_the_start() as training:
+            try:
+                with _unknown_keys_named("config", keys):
+                    return train_model(params, serialization_dir, recover, force, **options)
+            except _MISTAKES:
+                # Once training has begun, it has something to lose, and an error is not the config's: AllenNLP's own
+                # hook, which is in place now, shows where it comes from.
+                if not training.has_begun:
+                    before.remove_what_is_new(folder)
+                    _hook_errors()
+                raise
+
+    return careful_train_model
+
+
+def _check_trainer(params: Params) -> None:
+    """Refuse unknown keys of the trainer: AllenNLP's own trainer accepts any, and ignores them."""
+    trainer = params.get("trainer", {})
+    if trainer.get("type", Trainer.default_implementation) != Trainer.default_implementation:
+        return
+    known = {"type", *inspect.signature(GradientDescentTrainer.from_partial_objects).parameters} - {"kwargs"}
+    for key in trainer:
+        if key not in known:
+            raise ConfigurationError(f"config: trainer.{key}: there is no such key{_suggestion(key, known)}")
+
+
+def _suggestion(key: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(key, known, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+@contextmanager
+def _unknown_keys_named(source: str, keys: Collection[str]) -> Iterator[None]:
+    """Turn Python's error about an unknown argument into one about the key that it comes from."""
+    try:
+        yield
+    except TypeError as error:
+        argument = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+        places = [key for key in keys if argument and argument[1] in key.split(".")]
+        if not places:
+            raise
+        raise ConfigurationError(f"{source}: {' or '.join(sorted(places))}: there is no such key ({error})") from error
+
+
+def _with_checked_options(get_predictor: Callable[[Namespace], Predictor]) -> Callable[[Namespace], Predictor]:
+    """The function that makes a predictor, with a check that says what is wrong with ``--predictor-args``."""
+
+    @functools.wraps(get_predictor)
+    def checked_get_predictor(arguments: Namespace) -> Predictor:
+        try:
+            options = json.loads(arguments.predictor_args.strip() or "{}")
+        except ValueError as error:
+            raise ConfigurationError(f"--predictor-args: not JSON: {error}") from None
+        if not isinstance(options, dict):
+            raise ConfigurationError(
+                f'--predictor-args: {options!r} is not a JSON object, such as {{"decoder": "ilp"}}'
+            )
+        with _unknown_keys_named("--predictor-args", options):
+            return get_predictor(arguments)
+
+    return checked_get_predictor
+
+
+class _SizedLoader:
+    """What ``allennlp evaluate`` builds its loader with: ``--batch-size`` is for the sampler, if there is one.
+
+    AllenNLP writes the size next to the sampler of the config, and refuses a loader that has both.
+    """
+
+    @staticmethod
+    def from_params(params: Params, **others: Any) -> DataLoader:
+        sampler = params.get("batch_sampler")
+        if sampler is not None and "batch_size" in params:
+            if "batch_size" not in sampler:
+                raise ConfigurationError(
+                    f"--batch-size: batches are made by the sampler {sampler.get('type')!r}, which has no batch_size"
+                )
+            sampler["batch_size"] = params.pop("batch_size")
+        return DataLoader.from_params(params, **others)
+
+
+@dataclass(slots=True)
+class _Training:
+    has_begun: bool = False
+
+
+@contextmanager
+def _noting_the_start() -> Iterator[_Training]:
+    """Note when AllenNLP has read its config and its data, and begins to train."""
+    training = _Training()
+    run = train_module.TrainModel.run
+
+    def noting_run(self: train_module.TrainModel) -> dict[str, Any]:
+        training.has_begun = True
+        return run(self)
+
+    train_module.TrainModel.run = noting_run  # type: ignore[method-assign]
+    try:
+        yield training
+    finally:
+        train_module.TrainModel.run = run  # type: ignore[method-assign]
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What a folder held before a call: its entries, each with its identity; None if there was no folder."""
+
+    entries: Mapping[str, tuple[int, int]] | None
+
+    @classmethod
+    def of(cls, folder: Path) -> _Contents:
+        if not folder.is_dir():
+            return cls(None)
+        found = {path.name: path.lstat() for path in folder.iterdir()}
+        return cls({name: (status.st_ino, status.st_mtime_ns) for name, status in found.items()})
+
+    def remove_what_is_new(self, folder: Path) -> None:
+        """Remove what the call wrote; a folder with anything older in it is left as it is."""
+        now = _Contents.of(folder).entries or {}
+        if self.entries is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        elif not self.entries.items() & now.items():
+            for path in folder.glob("*"):
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def _holds_anything(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
+
+
+def _prepare_recovery(params: Params, folder: Path) -> bool:
+    """Clean up what a kill left in the folder, and say whether there is anything to recover."""
+    if not _holds_anything(folder):
+        logger.warning("nothing was in %s when the training was killed, so it starts from the beginning", folder)
+        return False
+    config = folder / CONFIG_NAME
+    if config.is_file() and not _is_json(config):
+        logger.warning("%s was incomplete when the training was killed; it is written again", config)
+        with write_text_atomically(config) as stream:
+            json.dump(params.as_dict(quiet=True), stream, indent=4)
+    vocabulary = folder / "vocabulary"
+    if "distributed" in params and config.is_file():
+        # With several processes AllenNLP takes the vocabulary as it is, and it may be incomplete.
+        shutil.rmtree(vocabulary, ignore_errors=True)
+        make_vocab_from_params(params.duplicate(), folder)
+    return True
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,349 @@
+"""An LSTM decoder that writes tokens of a vocabulary or copies words of the question.
+
+At each step, the LSTM reads the previous token: its embedding plus, if the question has it, what the question says
+about it (the projected mean state of its places). It does not read the attention of the previous step. So in training,
+where the tokens are known, all steps run through the LSTM in one call, and attention, generation and copy scores of all
+steps are a few matrix products. A further layer reads what the layer below has attended to, and so knows this for all
+steps up to its own. The decoder of the paper, CopyNet, does read the previous step's attention; ``attention_feedback``
+turns that on.
+
+Ids are those of the extended vocabulary (:class:`~qdecomp.training.copy_field.CopyField`).
+"""
+
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+from allennlp.common.from_params import FromParams
+from allennlp.common.util import END_SYMBOL, START_SYMBOL
+from allennlp.data.vocabulary import Vocabulary
+from torch import Tensor, nn
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.parsers.coverage import check_penalty
+from qdecomp.parsers.hypothesis import Hypothesis
+from qdecomp.parsers.plan_rules import PlanRules
+from qdecomp.training.attention_feedback import AttentionFeedback, weights_of_places
+from qdecomp.training.torch_beam_search import torch_beam_search
+
+__all__ = ["CopyDecoder", "Memory"]
+
+_SEARCH_OPTIONS = ("beam_size", "max_steps", "plan_rules", "coverage_penalty")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A batch of encoded questions, prepared for the decoder."""
+
+    states: Tensor  # (batch, positions, encoder_dim)
+    mask: Tensor  # (batch, positions)
+    keys: tuple[Tensor, ...]  # for each layer (batch, hidden_dim, positions)
+    source_ids: Tensor  # (batch, words)
+    word_embeddings: Tensor  # (batch, words, embedding_dim, or encoder_dim with attention feedback)
+    copy_keys: Tensor  # (batch, hidden_dim, words)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean state, (batch, encoder_dim)."""
+        weights = self.mask.to(self.states.dtype)
+        return torch.einsum("bnd,bn->bd", self.states, weights / weights.sum(dim=1, keepdim=True))
+
+    def select(self, examples: Tensor) -> "Memory":
+        """Only these examples of the batch."""
+        return Memory(
+            self.states[examples],
+            self.mask[examples],
+            tuple(keys[examples] for keys in self.keys),
+            self.source_ids[examples],
+            self.word_embeddings[examples],
+            self.copy_keys[examples],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _DecoderState:
+    """What the search remembers: the questions, and the state of each layer's LSTM (batch, hypotheses, hidden_dim)."""
+
+    memory: Memory
+    hidden: tuple[tuple[Tensor, Tensor], ...]
+
+    def select(self, examples: Tensor) -> "_DecoderState":
+        hidden = tuple((output[examples], cell[examples]) for output, cell in self.hidden)
+        return _DecoderState(self.memory.select(examples), hidden)
+
+    def reorder(self, parents: Tensor) -> "_DecoderState":
+        rows = torch.arange(len(parents), device=parents.device)[:, None]
+        hidden = tuple((output[rows, parents], cell[rows, parents]) for output, cell in self.hidden)
+        return _DecoderState(self.memory, hidden)
+
+
+class _Layer(nn.Module):
+    """An LSTM, attention from its outputs to the question, and a combination of both."""
+
+    def __init__(self, input_dim: int, encoder_dim: int, hidden_dim: int, dropout: float) -> None:
+        super().__init__()
+        self.initial = nn.Linear(encoder_dim, 2 * hidden_dim)
+        self.lstm = nn.LSTM(input_dim, hidden_dim, batch_first=True)
+        self.keys = nn.Linear(encoder_dim, hidden_dim, bias=False)
+        self.joined = nn.Linear(hidden_dim + encoder_dim, hidden_dim)
+        self.dropout = nn.Dropout(dropout)
+
+    def initial_state(self, memory_mean: Tensor) -> tuple[Tensor, Tensor]:
+        """The LSTM's output and cell before the first step, each (batch, hidden_dim)."""
+        output, cell = self.initial(memory_mean).tanh().chunk(2, dim=-1)
+        return output, cell
+
+    def attend(self, outputs: Tensor, keys: Tensor, memory: Memory) -> Tensor:
+        """Combine outputs (batch, steps, hidden_dim) with what they attend to."""
+        scores = outputs.matmul(keys) * outputs.shape[-1] ** -0.5  # (batch, steps, positions)
+        attention = scores.masked_fill(~memory.mask[:, None, :], -torch.inf).softmax(dim=-1)
+        context = attention.matmul(memory.states)  # (batch, steps, encoder_dim)
+        joined: Tensor = self.dropout(self.joined(torch.cat([outputs, context], dim=-1)).tanh())
+        return joined
+
+    def step(self, inputs: Tensor, hidden: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        """One step for (batch, hypotheses, input_dim): the LSTM's next output and cell."""
+        batch, width, _ = inputs.shape
+        flat = (hidden[0].flatten(0, 1), hidden[1].flatten(0, 1))
+        output, cell = torch.lstm_cell(inputs.flatten(0, 1), flat, *self.lstm.all_weights[0])
+        return output.view(batch, width, -1), cell.view(batch, width, -1)
+
+
+class CopyDecoder(nn.Module, FromParams):
+    """Scores given target tokens, or searches for the best ones.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+        It has the target tokens under ``namespace``.
+    encoder_dim : `int`
+        The size of the question's states.
+    namespace, separator : `str`
+        The vocabulary's namespace for target tokens, and the token that ends a step. The model gives both.
+    hidden_dim, embedding_dim : `int`
+        The sizes of the LSTM's state and of the embeddings of target tokens.
+    num_layers : `int`
+        How many layers of LSTM and attention there are.
+    dropout : `float`
+        The rate on embeddings and on the layers' results.
+    beam_size, max_steps : `int`
+        How many hypotheses the search keeps, and after how many tokens it gives up.
+    plan_rules : `bool` or `list` of `str`
+        Which rules the search follows, see :data:`qdecomp.parsers.plan_rules.PLAN_RULES`: all, none (as in the
+        paper), or those that are named. Training does not depend on it.
+    coverage_penalty : `float`
+        What each word of the question that a decomposition leaves out takes off its score, see
+        :mod:`qdecomp.parsers.coverage`; 0 as in the paper. Training does not depend on it.
+    attention_feedback : `bool`
+        Whether the LSTM reads what the previous step attended to and copied, as in the paper. Then it has one layer,
+        and training runs its steps one after another.
+    """
+
+    _never: Tensor
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        encoder_dim: int,
+        namespace: str,
+        separator: str,
+        hidden_dim: int = 768,
+        embedding_dim: int = 256,
+        num_layers: int = 1,
+        dropout: float = 0.1,
+        beam_size: int = 5,
+        max_steps: int = 150,
+        plan_rules: bool | list[str] = True,
+        coverage_penalty: float = 0.0,
+        attention_feedback: bool = False,
+    ) -> None:
+        super().__init__()
+        if attention_feedback and num_layers != 1:
+            raise DataError(
+                f"a decoder with attention_feedback must have one layer, not {num_layers}; set num_layers to 1"
+            )
+        self.vocabulary_size = vocab.get_vocab_size(namespace)
+        self._start = vocab.get_token_index(START_SYMBOL, namespace)
+        self._end = vocab.get_token_index(END_SYMBOL, namespace)
+        self._unknown = vocab.get_token_index(vocab._oov_token, namespace)
+        self.beam_size, self.max_steps, self.plan_rules = beam_size, max_steps, plan_rules
+        check_penalty(coverage_penalty)
+        self.coverage_penalty = coverage_penalty
+        tokens = vocab.get_index_to_token_vocabulary(namespace)
+        self.tokens = tuple(tokens[index] for index in range(self.vocabulary_size))
+        self._separator = separator
+        self._rules = PlanRules(self.tokens, separator, END_SYMBOL, plan_rules)
+        never = torch.zeros(self.vocabulary_size)
+        never[[0, self._start]] = -torch.inf
+        self.register_buffer("_never", never, persistent=False)
+        self._embedding = nn.Embedding(self.vocabulary_size, embedding_dim)
+        self._feedback = AttentionFeedback(embedding_dim, encoder_dim, hidden_dim) if attention_feedback else None
+        if not attention_feedback:
+            self._word_embedding = nn.Linear(encoder_dim, embedding_dim, bias=False)
+        input_dims = [] if attention_feedback else [embedding_dim] + [hidden_dim] * (num_layers - 1)
+        self._layers = nn.ModuleList(_Layer(size, encoder_dim, hidden_dim, dropout) for size in input_dims)
+        self._generate = nn.Linear(hidden_dim, self.vocabulary_size)
+        self._copy = nn.Linear(encoder_dim, hidden_dim)
+        self._dropout = nn.Dropout(dropout)
+
+    def search_options(self, options: Mapping[str, Any]) -> None:
+        """From now on, search with another ``beam_size``, ``max_steps``, ``plan_rules`` or ``coverage_penalty``."""
+        for name in options:
+            if name not in _SEARCH_OPTIONS:
+                raise DataError(f"there is no option {name!r}; the options are {', '.join(_SEARCH_OPTIONS)}")
+        self.beam_size, self.max_steps = (int(options.get(name, getattr(self, name))) for name in _SEARCH_OPTIONS[:2])
+        self.plan_rules = options.get("plan_rules", self.plan_rules)
+        self.coverage_penalty = options.get("coverage_penalty", self.coverage_penalty)
+        check_penalty(self.coverage_penalty)
+        self._rules = PlanRules(self.tokens, self._separator, END_SYMBOL, self.plan_rules)
+
+    def memory(self, states: Tensor, mask: Tensor, source_ids: Tensor) -> Memory:
+        """Prepare encoded questions: states (batch, positions, encoder_dim), mask (batch, positions).
+
+        ``source_ids`` (batch, words) are the ids of the words that can be copied; they are at the last positions.
+        """
+        word_states = states[:, states.shape[1] - source_ids.shape[1] :]
+        keys = tuple(layer.keys(states).transpose(1, 2) for layer in self._decoder_layers)
+        copy_keys = self._copy(word_states).tanh().transpose(1, 2)
+        words = word_states if self._feedback else self._word_embedding(word_states)
+        return Memory(states, mask, keys, source_ids, words, copy_keys)
+
+    def forward(self, memory: Memory, target_ids: Tensor) -> Tensor:
+        """The negative logarithm of the probability of each example's target ids, (batch)."""
+        written = target_ids != 0
+        # Padding has no score; any token that has one will do, because it is not counted.
+        target_ids = target_ids.masked_fill(~written, self._end)
+        previous = torch.cat([torch.full_like(target_ids[:, :1], self._start), target_ids[:, :-1]], dim=1)
+        outputs = self._outputs_one_by_one(previous, memory) if self._feedback else self._outputs(previous, memory)
+        generated, copied = self._scores(outputs, memory)
+        everything = torch.logaddexp(generated.logsumexp(dim=-1), copied.logsumexp(dim=-1))
+        losses = everything - _scores_of(target_ids, generated, copied, memory.source_ids)  # (batch, steps)
+        return (losses * written).sum(dim=1)
+
+    def search(self, memory: Memory, wanted: int = 1) -> list[tuple[Hypothesis, ...]]:
+        """The most probable decompositions for each question, the best first, by beam search."""
+        return torch_beam_search(
+            self._initial(memory),
+            self._advance,
+            examples=len(memory.states),
+            start=self._start,
+            end=self._end,
+            beam_size=max(self.beam_size, wanted),
+            max_steps=self.max_steps,
+            device=memory.states.device,
+            wanted=wanted,
+        )
+
+    def extended_log_probabilities(self, generated: Tensor, copied: Tensor, source_ids: Tensor) -> Tensor:
+        """From the scores of generating and copying to log probabilities of the ids of the extended vocabulary.
+
+        The places of a word share its probability, also with generation if the vocabulary has the word.
+        """
+        probabilities = torch.cat([generated, copied], dim=-1).softmax(dim=-1)
+        words = probabilities[:, :, self.vocabulary_size :]
+        extended = torch.cat([probabilities[:, :, : self.vocabulary_size], torch.zeros_like(words)], dim=-1)
+        extended.scatter_add_(2, source_ids[:, None, :].expand_as(words), words)
+        return extended.log()
+
+    @property
+    def has_feedback(self) -> bool:
+        """Whether the LSTM reads what the previous step attended to and copied."""
+        return self._feedback is not None
+
+    @property
+    def _decoder_layers(self) -> "list[_Layer | AttentionFeedback]":
+        return [self._feedback] if self._feedback else cast("list[_Layer | AttentionFeedback]", list(self._layers))
+
+    def _initial(self, memory: Memory) -> _DecoderState:
+        """The state before the first step, with one hypothesis."""
+        initial = (layer.initial_state(memory.mean) for layer in self._decoder_layers)
+        return _DecoderState(memory, tuple((output[:, None], cell[:, None]) for output, cell in initial))
+
+    def _outputs(self, previous: Tensor, memory: Memory) -> Tensor:
+        """What the last layer gives for the previous tokens, (batch, steps, hidden_dim)."""
+        layer_input = self._inputs(previous, memory)
+        mean = memory.mean
+        for layer, keys in zip(cast("list[_Layer]", list(self._layers)), memory.keys, strict=True):
+            output, cell = layer.initial_state(mean)
+            outputs, _ = layer.lstm(layer_input, (output[None].contiguous(), cell[None].contiguous()))
+            layer_input = layer.attend(outputs, keys, memory)
+        return layer_input
+
+    def _outputs_one_by_one(self, previous: Tensor, memory: Memory) -> Tensor:
+        """The same, if each step reads what the previous one did."""
+        state, outputs = self._initial(memory), []
+        for number in range(previous.shape[1]):
+            output, state = self._step(previous[:, number : number + 1], state)
+            outputs.append(output)
+        return torch.cat(outputs, dim=1)
+
+    def _step(self, previous: Tensor, state: _DecoderState) -> tuple[Tensor, _DecoderState]:
+        """One step after these tokens (batch, hypotheses): what the last layer gives, and the next state."""
+        memory = state.memory
+        if self._feedback:
+            hidden = self._feedback(
+                *self._copied(previous, state), state.hidden[0], memory.keys[0], memory.states, memory.mask
+            )
+            return self._dropout(hidden[0]), _DecoderState(memory, (hidden,))
+        layer_input = self._inputs(previous, memory)
+        after = []
+        for layer, keys, before in zip(
+            cast("list[_Layer]", list(self._layers)), memory.keys, state.hidden, strict=True
+        ):
+            output, cell = layer.step(layer_input, before)
+            after.append((output, cell))
+            layer_input = layer.attend(output, keys, memory)
+        return layer_input, _DecoderState(memory, tuple(after))
+
+    def _copied(self, previous: Tensor, state: _DecoderState) -> tuple[Tensor, Tensor]:
+        """The embeddings of these tokens, and the states that they were copied from by the outputs that wrote them."""
+        memory = state.memory
+        known = previous.masked_fill(previous >= self.vocabulary_size, self._unknown)
+        same = previous[:, :, None] == memory.source_ids[:, None, :]
+        shares = weights_of_places(same, state.hidden[0][0].matmul(memory.copy_keys))
+        return self._dropout(self._embedding(known)), shares.matmul(memory.word_embeddings)
+
+    def _inputs(self, previous: Tensor, memory: Memory) -> Tensor:
+        """What the first layer reads for the previous tokens, (batch, steps, embedding_dim)."""
+        known = previous.masked_fill(previous >= self.vocabulary_size, self._unknown)
+        same = (previous[:, :, None] == memory.source_ids[:, None, :]).to(memory.states.dtype)
+        shares = same / same.sum(dim=-1, keepdim=True).clamp(min=1)
+        inputs: Tensor = self._dropout(self._embedding(known) + shares.matmul(memory.word_embeddings))
+        return inputs
+
+    def _scores(self, outputs: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+        """The scores of generating each token (batch, steps, vocabulary) and of copying each word."""
+        copied = outputs.matmul(memory.copy_keys).masked_fill(memory.source_ids[:, None, :] == 0, -torch.inf)
+        generated = nn.functional.linear(outputs, self._generate.weight, self._generate.bias + self._never)
+        return generated, copied
+
+    def _advance(self, tokens: Tensor, state: _DecoderState) -> tuple[Tensor, _DecoderState]:
+        memory = state.memory
+        outputs, state = self._step(tokens[:, :, -1], state)
+        generated, copied = self._scores(outputs, memory)
+        generated[:, :, self._unknown] = -torch.inf
+        log_probabilities = self.extended_log_probabilities(generated, copied, memory.source_ids)
+        return self._by_the_rules(log_probabilities, tokens), state
+
+    def _by_the_rules(self, log_probabilities: Tensor, tokens: Tensor) -> Tensor:
+        """Rule out what must not follow these tokens."""
+        if self._rules:
+            rows = tokens.flatten(0, 1).cpu().numpy()
+            forbidden = torch.from_numpy(self._rules.forbidden(rows)).to(tokens.device)
+            ids = torch.from_numpy(self._rules.tokens).to(tokens.device)
+            log_probabilities[:, :, ids] = log_probabilities[:, :, ids].masked_fill(
+                forbidden.view(*tokens.shape[:2], -1), -torch.inf
+            )
+        return log_probabilities
+
+
+def _scores_of(ids: Tensor, generated: Tensor, copied: Tensor, source_ids: Tensor) -> Tensor:
+    """The joint score of all ways to write each id (batch, steps): generating it and copying it from each place."""
+    known = ids < generated.shape[2]
+    # Unknown ids are looked up at padding, which is never generated: its score is minus infinity.
+    by_generating = generated.gather(2, ids.masked_fill(~known, 0)[:, :, None])
+    by_copying = copied.masked_fill(ids[:, :, None] != source_ids[:, None, :], -torch.inf)
+    return torch.cat([by_generating, by_copying], dim=-1).logsumexp(dim=-1)

@@ -1,0 +1,200 @@
+"""Latent-RAT: a parser that writes decompositions, and whose encoder also learns the graph between the tokens."""
+
+# AllenNLP reads the annotations of constructors, so they may not be postponed.
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from allennlp.common.lazy import Lazy
+from allennlp.data.fields.text_field import TextFieldTensors
+from allennlp.data.vocabulary import Vocabulary
+from allennlp.models.model import Model
+from allennlp.training.metrics.average import Average
+from torch import Tensor
+
+from qdecomp.data_structures.errors import DataError, GraphError
+from qdecomp.decoding import DecoderSettings, make_decoder, prediction_from_decoded, with_candidates
+from qdecomp.parsers.prediction import Prediction, failed_prediction
+from qdecomp.training.copy_decoder import CopyDecoder
+from qdecomp.training.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
+from qdecomp.training.graph_targets import label_matrix, pair_mask
+from qdecomp.training.metrics import DecompositionScores, EdgeScores
+from qdecomp.training.question_parser import QuestionParser
+from qdecomp.training.relation_aware import RelationAwareEncoder, Relations
+from qdecomp.training.relation_labels import RelationLabels
+from qdecomp.training.word_encoder import EncodedWords, WordEncoder
+from qdecomp.training.written_decompositions import make_copy_decoder, written_predictions
+
+__all__ = ["LatentRat"]
+
+_HEADS = ("decoder", "graph")
+
+
+@Model.register("latent_rat")
+class LatentRat(QuestionParser):
+    """Reads instances of ``break_multitask``; all other parameters are those of :class:`QuestionParser`.
+
+    # Parameters
+
+    vocab : `Vocabulary`
+    word_encoder : `WordEncoder`
+    relation_encoder : `RelationAwareEncoder`
+        The layers on top of the encoder; their size comes from it.
+    decoder : `CopyDecoder`
+        It reads what the relation-aware layers give.
+    graph_weight : `float`
+        The factor of the graph's loss (per pair of tokens), relative to the decoder's (per question).
+    predict_with : `str`
+        ``decoder`` gives written decompositions, ``graph`` those of the predicted graphs. In validation both are
+        scored, and ``lf_em`` is that of the one named here.
+    graph_decoder : `str` or `dict`
+        How a graph is made from probabilities: the name of a decoder, or an object such as
+        ``{"type": "ilp", "time_limit": 0.5}``, see :data:`qdecomp.decoding.DecoderSettings`.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        word_encoder: WordEncoder,
+        relation_encoder: Lazy[RelationAwareEncoder],
+        decoder: Lazy[CopyDecoder],
+        dropout: float = 0.1,
+        graph_weight: float = 100.0,
+        predict_with: str = "decoder",
+        graph_decoder: str | dict[str, Any] = "greedy",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocab, word_encoder, dropout, **kwargs)
+        if predict_with not in _HEADS:
+            raise DataError(f"predict_with must be one of {', '.join(_HEADS)}, not {predict_with!r}")
+        dim = word_encoder.get_output_dim()
+        self.relation_encoder = relation_encoder.construct(dim=dim)
+        self.decoder = make_copy_decoder(decoder, vocab, dim)
+        self.labels = tuple(vocab.get_index_to_token_vocabulary(EDGE_LABELS).values())
+        self.relation_labels = RelationLabels(self.relation_encoder.head_dim, len(self.labels))
+        self.graph_decoder = make_decoder(graph_decoder)
+        self._graph_weight = graph_weight
+        self._predict_with = predict_with
+        self._candidates = 0
+        self._losses = {"decoder_loss": Average(), "graph_loss": Average()}
+        self._edges = EdgeScores()
+        self._decompositions = {head: DecompositionScores() for head in _HEADS}
+        self.set_up()
+
+    def decode_graphs_with(self, decoder: DecoderSettings) -> None:
+        """From now on, use this decoder for graphs; an error if predictions are not graphs."""
+        if self._predict_with != "graph":
+            raise DataError("this Latent-RAT predicts with its text decoder; set model.predict_with to graph")
+        self.graph_decoder = make_decoder(decoder)
+
+    @property
+    def search_options(self) -> Callable[[Mapping[str, Any]], None] | None:
+        """What takes the options of the text search; None if predictions are graphs."""
+        return self.decoder.search_options if self._predict_with == "decoder" else None
+
+    def give_candidates(self, count: int) -> None:
+        """From now on, give this many of the best decompositions with every prediction."""
+        if self._predict_with == "graph":
+            self.graph_decoder = with_candidates(self.graph_decoder, count)
+        else:
+            self._candidates = count
+
+    def forward(
+        self,
+        question: TextFieldTensors,
+        copy: dict[str, Tensor],
+        metadata: Sequence[dict[str, Any]],
+        graph: dict[str, Tensor] | None = None,
+    ) -> dict[str, Any]:
+        """``loss`` if there is gold and, unless the parser is in training, ``predictions``."""
+        encoded = self.word_encoder(question)
+        if encoded.states.size(1) != max(len(entry["tokens"]) for entry in metadata):
+            raise DataError("the reader and the word encoder have different special_tokens")
+        states, relations = self.relation_encoder(self.dropout(encoded.states), encoded.mask)
+        memory = self.decoder.memory(states, encoded.mask, copy["source_ids"])
+        output: dict[str, Any] = {}
+        if graph is not None:
+            decoder_loss = self.decoder(memory, copy["target_ids"]).mean()
+            output["loss"] = decoder_loss + self._graph_loss(relations, graph, encoded)
+            self._losses["decoder_loss"](float(decoder_loss.detach()))
+        if not self.training:
+            predictions: dict[str, list[Prediction]] = {}
+            with torch.no_grad():
+                if graph is not None or self._predict_with == "decoder":
+                    questions = [entry["question"] for entry in metadata]
+                    predictions["decoder"] = written_predictions(
+                        self.decoder, self.vocab, memory, questions, self._candidates
+                    )
+                if graph is not None or self._predict_with == "graph":
+                    predictions["graph"] = self._graphs(relations[-1], encoded, metadata, graph)
+            output["predictions"] = predictions[self._predict_with]
+            if graph is not None:
+                self._measure(predictions, metadata)
+        return output
+
+    def _graph_loss(self, relations: Sequence[Relations], graph: dict[str, Tensor], encoded: EncodedWords) -> Tensor:
+        gold = label_matrix(graph["edges"], encoded.mask.size(1), self.relation_labels.none)
+        counted = pair_mask(encoded.mask) & graph["known"].view(-1, 1, 1)
+        loss = self.relation_labels.loss(relations, gold, counted)
+        self._losses["graph_loss"](float(loss.detach()))
+        return self._graph_weight * loss
+
+    def _graphs(
+        self,
+        relations: Relations,
+        encoded: EncodedWords,
+        metadata: Sequence[dict[str, Any]],
+        graph: dict[str, Tensor] | None,
+    ) -> list[Prediction]:
+        """The graphs of the most probable labels, made valid if the decoder of graphs does that."""
+        probabilities = self.relation_labels.log_probabilities(relations).exp()
+        if graph is not None:
+            self._measure_edges(probabilities.argmax(dim=-1), encoded, graph)
+        labelled, none = probabilities[..., :-1], probabilities[..., -1]
+        likeliest = labelled.amax(dim=-1)
+        # Above one half exactly if some label is more probable than none.
+        edges = likeliest / (likeliest + none)
+        labelled = labelled / labelled.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(labelled.dtype).tiny)
+        predictions = []
+        for row, entry in enumerate(metadata):
+            order = self._graph_order(len(entry["tokens"]), encoded)
+            pairs = (row, order[:, None], order)
+            arrays = (edges[pairs].cpu().numpy(), labelled[pairs].cpu().numpy())
+            try:
+                decoded = self.graph_decoder.decode(entry["tokens"], *arrays, self.labels)
+            except GraphError as error:
+                predictions.append(failed_prediction(error))
+                continue
+            predictions.append(prediction_from_decoded(decoded))
+        return predictions
+
+    def _graph_order(self, size: int, encoded: EncodedWords) -> Tensor:
+        """The places of a graph's tokens in the model."""
+        special = encoded.special_count
+        places = [to_model_order(position, size - special, special) for position in range(size)]
+        return torch.tensor(places, device=encoded.states.device)
+
+    def _measure_edges(self, labels: Tensor, encoded: EncodedWords, graph: dict[str, Tensor]) -> None:
+        none = self.relation_labels.none
+        predicted = labels.masked_fill(~pair_mask(encoded.mask) | (labels == none), NO_EDGE)
+        gold = label_matrix(graph["edges"], encoded.mask.size(1), none)
+        # What the vocabulary lacks is an edge with a label that cannot be predicted; that number is free here.
+        gold = torch.where(gold == none, NO_EDGE, torch.where(gold == NO_EDGE, none, gold))
+        self._edges(predicted[graph["known"]], gold[graph["known"]])
+
+    def _measure(self, predictions: dict[str, list[Prediction]], metadata: Sequence[dict[str, Any]]) -> None:
+        questions = [entry["question"] for entry in metadata]
+        golds = [entry["decomposition"] for entry in metadata]
+        for head, found in predictions.items():
+            self._decompositions[head](questions, found, golds)
+
+    def get_metrics(self, reset: bool = False) -> dict[str, float]:
+        """Both losses; outside training also LF-EM and valid outputs, LF-EM of each head, and the F1 of edges."""
+        metrics = {name: float(loss.get_metric(reset)) for name, loss in self._losses.items()}
+        if not self.training:
+            scores = {head: metric.get_metric(reset) for head, metric in self._decompositions.items()}
+            metrics.update(scores[self._predict_with])
+            metrics.update({f"{head}_lf_em": score["lf_em"] for head, score in scores.items()})
+            metrics.update(self._edges.get_metric(reset))
+        return metrics

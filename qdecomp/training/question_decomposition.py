@@ -1,0 +1,148 @@
+"""Predict decompositions of questions: one record for every question, whatever the question looks like."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from allennlp.common.util import JsonDict
+from allennlp.data import DatasetReader, Instance
+from allennlp.models import Model
+from allennlp.predictors import Predictor
+
+from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.decoding import DecoderSettings
+from qdecomp.files.readers.question_lines import QuestionLines, QuestionRow, question_from_json
+from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_to_record
+from qdecomp.training.record_serializer import record_line
+
+__all__ = ["PREDICTOR", "QuestionDecompositionPredictor"]
+
+logger = logging.getLogger(__name__)
+
+PREDICTOR = "question_decomposition"
+"""The name by which AllenNLP knows it."""
+
+_ROWS = "rows"
+# What one question may do to a model while others are fine, such as being too large for the memory. torch has no finer
+# class for its errors. Everything else is a mistake in the code, which no record should hide.
+_FAILURES = (QDecompError, RuntimeError, MemoryError)
+
+
+@Predictor.register(PREDICTOR)
+class QuestionDecompositionPredictor(Predictor):
+    """Reads questions as plain text (one per line), JSON lines or Break's CSV, and writes prediction records.
+
+    The format is recognised from the lines themselves, see :mod:`qdecomp.files.readers.question_lines`. A
+    question that cannot be parsed gives a record that says why.
+
+    ``decoder`` replaces the model's, for a model that predicts graphs: ``--predictor-args '{"decoder": "ilp"}'`` or
+    ``'{"decoder": {"type": "ilp", "time_limit": 0.5}}'``. ``candidates`` asks for this many of the best decompositions
+    in every record.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        dataset_reader: DatasetReader,
+        decoder: DecoderSettings | None = None,
+        candidates: int = 0,
+    ) -> None:
+        super().__init__(model, dataset_reader)
+        if decoder is not None:
+            decode_graphs_with = getattr(model, "decode_graphs_with", None)
+            if decode_graphs_with is None:
+                raise DataError(f"{type(model).__name__} predicts no graphs, so it takes no decoder")
+            decode_graphs_with(decoder)
+        if candidates:
+            give_candidates = getattr(model, "give_candidates", None)
+            if give_candidates is None:
+                raise DataError(f"{type(model).__name__} gives no candidates")
+            give_candidates(candidates)
+        self._lines = QuestionLines()
+
+    def predict(self, question: str, question_id: str = "") -> JsonDict:
+        """The record of one question."""
+        return self.predict_questions([(question_id, question)])[0]
+
+    def predict_questions(self, questions: Sequence[tuple[str, str]]) -> list[JsonDict]:
+        """The records of questions, given as pairs (question_id, question)."""
+        return self._records([QuestionRow(*pair) for pair in questions])
+
+    def predictions(self, questions: Sequence[str]) -> list[Prediction]:
+        """What the model says about each of the questions."""
+        instances: dict[int, Instance] = {}
+        found: dict[int, Prediction] = {}
+        for number, question in enumerate(questions):
+            try:
+                instances[number] = self._dataset_reader.text_to_instance(question)
+            except QDecompError as error:
+                found[number] = failed_prediction(error)
+        found.update(zip(instances, self._parse(list(instances.values())), strict=True))
+        return [found[number] for number in range(len(questions))]
+
+    def predict_json(self, inputs: JsonDict) -> JsonDict:
+        """The record of one question, such as ``{"question": "which cubes are red ?"}``.
+
+        For the rows of a line, see :meth:`load_line`, it gives ``{"rows": […]}`` with a record for each of them.
+        """
+        return self.predict_batch_json([inputs])[0]
+
+    def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
+        """What :meth:`predict_json` gives for each of these, in one batch."""
+        lines = [line[_ROWS] if _ROWS in line else [question_from_json(line)] for line in inputs]
+        records = iter(self._records([QuestionRow(*row) for rows in lines for row in rows]))
+        found = [[next(records) for _ in rows] for rows in lines]
+        return [{_ROWS: rows} if _ROWS in line else rows[0] for line, rows in zip(inputs, found, strict=True)]
+
+    def predict_instance(self, instance: Instance) -> JsonDict:
+        """The record of a reader's instance."""
+        return self.predict_batch_instance([instance])[0]
+
+    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
+        """The records of a reader's instances."""
+        metadata = [instance["metadata"].metadata for instance in instances]  # type: ignore[attr-defined]
+        return [
+            prediction_to_record(prediction, entry["question_id"], entry["question"])
+            for prediction, entry in zip(self._parse(instances), metadata, strict=True)
+        ]
+
+    def load_line(self, line: str) -> JsonDict:
+        """The questions that end with a line, as ``{"rows": [[question_id, question, error], …]}``."""
+        return {_ROWS: self._lines.add(line)}
+
+    def load_rest(self) -> JsonDict:
+        """The questions that are open at the end of a file, in the same form; the next line begins another file."""
+        lines, self._lines = self._lines, QuestionLines()
+        return {_ROWS: lines.end()}
+
+    def dump_line(self, outputs: JsonDict) -> str:
+        """One line of JSON for each record."""
+        records = outputs.get(_ROWS, [outputs])
+        return "".join(f"{record_line(record)}\n" for record in records)
+
+    def _records(self, rows: Sequence[QuestionRow]) -> list[JsonDict]:
+        found = iter(self.predictions([row.question for row in rows if row.error is None]))
+        predictions = [next(found) if row.error is None else failed_prediction(row.error) for row in rows]
+        return [
+            prediction_to_record(prediction, row.question_id, row.question)
+            for prediction, row in zip(predictions, rows, strict=True)
+        ]
+
+    def _parse(self, instances: list[Instance]) -> list[Prediction]:
+        if not instances:
+            return []
+        for instance in instances:
+            self._dataset_reader.apply_token_indexers(instance)
+        try:
+            outputs: list[dict[str, Any]] = self._model.forward_on_instances(instances)
+            return [output["predictions"] for output in outputs]
+        except NotImplementedError:
+            # A RuntimeError only by inheritance: this is a mistake in the code.
+            raise
+        except _FAILURES as error:
+            if len(instances) == 1:
+                logger.exception("a question cannot be parsed")
+                is_ours = isinstance(error, QDecompError)
+                return [failed_prediction(error if is_ours else f"{type(error).__name__}: {error}")]
+        # Here and not above, because an error that is being handled keeps the memory of its batch.
+        return [prediction for instance in instances for prediction in self._parse([instance])]

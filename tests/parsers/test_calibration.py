@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.parsers.calibration import (
+    FEATURES,
+    CalibratedParser,
+    Calibration,
+    calibration_from_json,
+    expected_calibration_error,
+    fit_calibration,
+    kept_shares,
+)
+from qdecomp.parsers.prediction import Prediction
+
+
+def sample(count: int, seed: int) -> tuple[list[Prediction], list[bool]]:
+    """Predictions that are less sure of themselves than they should be: the share of right ones is the square root."""
+    generator = random.Random(seed)
+    predictions, right = [], []
+    for _ in range(count):
+        probability = generator.uniform(0.001, 1)
+        steps = " ;".join(["return a b"] * generator.randint(1, 5))
+        predictions.append(Prediction(steps, score=math.log(probability), margin=generator.uniform(0, 3)))
+        right.append(generator.random() < probability**0.5)
+    return predictions, right
+
+
+def test_confidence_is_near_the_share_of_right_plans_on_other_rows() -> None:
+    calibration = fit_calibration(*sample(2000, seed=1))
+    others, right = sample(4000, seed=2)
+    confidences = [calibration(each) for each in others]
+    raw = [math.exp(each.score or 0.0) for each in others]
+    assert expected_calibration_error(confidences, right) < 0.04
+    assert expected_calibration_error(raw, right) > 0.1
+
+
+def test_it_survives_json() -> None:
+    calibration = fit_calibration(*sample(200, seed=3))
+    assert calibration_from_json(calibration.to_json()) == calibration
+    assert calibration_from_json(None) is None
+
+
+@pytest.mark.parametrize(
+    "value", [[], {}, {"weights": {"score": "1"}, "bias": 0}, {"weights": {"luck": 1}, "bias": 0}, {"weights": {}}]
+)
+def test_what_is_no_calibration_is_said(value: object) -> None:
+    with pytest.raises(DataError, match=r"a calibration (must have|has)"):
+        calibration_from_json(value)
+
+
+def test_too_few_rows_or_only_right_ones_are_said() -> None:
+    predictions, right = sample(10, seed=4)
+    with pytest.raises(DataError, match="needs 50 questions or more"):
+        fit_calibration(predictions, right)
+    with pytest.raises(DataError, match="100, 100 of them right"):
+        fit_calibration(predictions * 10, [True] * 100)
+
+
+def test_what_has_no_plan_has_no_confidence() -> None:
+    calibration = Calibration({"score": 1.0}, 0.0)
+    assert calibration(Prediction(error="no")) is None
+    assert calibration(Prediction("return a", score=0.0)) == 0.5
+    assert calibration(Prediction("return a", score=-math.inf)) == pytest.approx(0.0, abs=1e-12)
+    assert set(FEATURES) >= {"score", "steps", "margin"}
+
+
+def test_a_parser_is_calibrated() -> None:
+    parser = CalibratedParser(
+        lambda questions: [Prediction("return a", score=-1.0) for _ in questions], Calibration({}, 0)
+    )
+    assert [each.confidence for each in parser(["a", "b"])] == [0.5, 0.5]
+
+
+def test_thresholds_say_what_is_kept_and_how_much_of_it_is_right() -> None:
+    rows = kept_shares([0.9, 0.8, 0.3, 0.1], [True, False, True, False], thresholds=(0.0, 0.8, 0.95))
+    assert [(row.kept, row.right) for row in rows] == [(1.0, 0.5), (0.5, 0.5), (0.0, None)]
+    with pytest.raises(DataError, match="no confidence"):
+        expected_calibration_error([], [])

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.parsers.consensus import answer_classes, consensus, learn_weights
+from qdecomp.parsers.prediction import Candidate, Prediction, failed_prediction, prediction_from_text
+
+QUESTION = "How many red cubes are there?"
+SPLIT = "return cubes ;return #1 that are red ;return number of #2"
+JOINED = "return red cubes ;return the number of #1"
+WRONG = "return cubes ;return number of #1"
+
+
+def says(*candidates: tuple[str, float]) -> Prediction:
+    """A prediction with candidates and their probabilities."""
+    given = tuple(Candidate(text, math.log(probability)) for text, probability in candidates)
+    return replace(prediction_from_text(given[0].decomposition, given[0].score), candidates=given)
+
+
+def test_candidates_that_lf_em_takes_for_equal_are_one_class() -> None:
+    classes = answer_classes(QUESTION, [says((SPLIT, 0.4), (WRONG, 0.5)), says((JOINED, 0.3))])
+    assert sorted(len(each.members) for each in classes) == [1, 2]
+
+
+def test_the_best_member_of_the_class_with_most_support_is_the_answer() -> None:
+    systems = [says((WRONG, 0.5), (SPLIT, 0.2)), says((JOINED, 0.4))]
+    answer = consensus(QUESTION, systems, [1, 1])
+    assert answer.decomposition == JOINED
+    assert answer.score == pytest.approx(math.log(0.6 / 2))
+    assert [each.decomposition for each in answer.candidates] == [JOINED, WRONG]
+    assert answer.form is not None
+
+
+def test_weights_decide() -> None:
+    systems = [says((WRONG, 0.5), (SPLIT, 0.2)), says((JOINED, 0.4))]
+    assert consensus(QUESTION, systems, [2, 0.5]).decomposition == WRONG
+    assert consensus(QUESTION, systems, [0, 1]).decomposition == JOINED
+
+
+def test_a_system_without_candidates_counts_with_its_probability_or_one() -> None:
+    sure = prediction_from_text(WRONG)
+    assert consensus(QUESTION, [sure, says((JOINED, 0.9))], [1, 1]).decomposition == WRONG
+    assert (
+        consensus(QUESTION, [replace(sure, score=math.log(0.3)), says((JOINED, 0.9))], [1, 1]).decomposition == JOINED
+    )
+
+
+def test_calibrated_confidence_counts_instead_of_the_probability() -> None:
+    modest = replace(says((JOINED, 0.01), (WRONG, 0.001)), calibrated=0.8)
+    answer = consensus(QUESTION, [says((WRONG, 0.5)), modest], [1, 1])
+    assert answer.decomposition == JOINED
+    # The member's own confidence is not that of all.
+    assert answer.confidence == pytest.approx(0.4)
+    assert [math.exp(each.score) for each in answer.candidates] == pytest.approx([0.8 / 2, (0.5 + 0.08) / 2])
+
+
+def test_what_has_no_logical_form_is_the_last_resort() -> None:
+    broken = Prediction("return #7", score=0.0)
+    assert consensus(QUESTION, [broken, says((JOINED, 0.1))], [1, 1]).decomposition == JOINED
+    assert consensus(QUESTION, [broken, failed_prediction("no")], [1, 1]).decomposition == "return #7"
+
+
+def test_without_any_decomposition_the_reasons_are_said() -> None:
+    answer = consensus(QUESTION, [failed_prediction("too long"), failed_prediction("empty")], [1, 1])
+    assert answer.decomposition is None
+    assert answer.error == "too long; empty"
+
+
+@pytest.mark.parametrize("weights", [[1], [0, 0], [1, -1], [1, math.inf]])
+def test_weights_must_fit(weights: list[float]) -> None:
+    with pytest.raises(DataError, match="weights"):
+        consensus(QUESTION, [says((SPLIT, 0.4)), says((WRONG, 0.4))], weights)
+
+
+def test_weights_are_learned_from_what_is_right() -> None:
+    """The second system is right, though less sure of itself."""
+    rows = [(QUESTION, SPLIT, [says((WRONG, 0.9)), says((JOINED, 0.3))])] * 5
+    weights = learn_weights(rows)
+    assert consensus(QUESTION, rows[0][2], weights).decomposition == JOINED
+    assert max(weights) == 1.0
+    with pytest.raises(DataError, match="gold"):
+        learn_weights([])

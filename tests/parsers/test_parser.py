@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from qdecomp import lf_em, load, to_logical_form
+from qdecomp.data_structures.conversion.chain import logical_form_from_graph
+from qdecomp.data_structures.errors import DataError
+from qdecomp.parsers.parser import Parser
+from qdecomp.parsers.prediction import Prediction
+
+
+class Echo:
+    """Answers every question with itself, and remembers the batches."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+
+    def __call__(self, questions: Sequence[str]) -> list[Prediction]:
+        self.batches.append(list(questions))
+        return [Prediction(f"return {question}") for question in questions]
+
+
+@pytest.mark.parametrize(
+    ("question", "gold"),
+    [
+        (
+            "How many red cubes are behind the large sphere?",
+            "cubes ;#1 that are red ;large sphere ;#2 that are behind #3 ;number of #4",
+        ),
+        ("How many rivers are in Norway?", "Norway ;rivers in #1 ;number of #2"),
+        # A word that every step begins with in Break's text is a word like any other in a question.
+        ("how many return are red ?", "return return ;return #1 that are red ;return number of #2"),
+    ],
+)
+def test_the_bundled_parser_is_right_on_simple_questions(question: str, gold: str) -> None:
+    decomposition = load().parse(question)
+    assert lf_em(question, str(decomposition.qdmr), gold), decomposition
+
+
+def test_all_forms_of_an_answer_say_the_same() -> None:
+    decomposition = load().parse("How many red cubes are behind the large sphere?", "id-1")
+    record = decomposition.to_dict()
+    assert decomposition.qdmr is not None
+    assert decomposition.graph is not None
+    assert decomposition.logical_form == to_logical_form(decomposition.qdmr)
+    assert lf_em(decomposition.question, logical_form_from_graph(decomposition.graph), decomposition.logical_form)
+    assert decomposition.steps == tuple(step.text for step in decomposition.qdmr.steps)
+    assert sorted(step.text for level in decomposition.plan().levels for step in level) == sorted(decomposition.steps)
+    assert (record["question_id"], record["decomposition"]) == ("id-1", str(decomposition.qdmr))
+    assert record["logical_form"] == str(decomposition.logical_form).splitlines()
+
+
+def test_a_parser_is_surer_of_a_simple_question() -> None:
+    simple, hard = (
+        load().parse(question).confidence
+        for question in (
+            "How many red cubes are there?",
+            "Which of the cities that were founded before 1200 and have fewer bridges than Venice is farthest from it?",
+        )
+    )
+    assert simple is not None
+    assert hard is not None
+    assert 0 < hard < simple <= 1
+
+
+@pytest.mark.parametrize(
+    ("question", "error"),
+    [
+        ("", "the question is empty"),
+        ("   \t", "the question is empty"),
+        ("?!...", "the question has no word in it"),
+        ("cubes " * 5000, "the question is too long: 30,000 characters; at most 2,000 are allowed"),
+        ("x " * 201, "the question is too long: 201 words; at most 200 are allowed"),
+        ("un" * 600, None),
+        ("🙂 cubes that are 红色 ?", None),
+        ("\x00 cubes \ud800 ?", None),
+        ("[DUP] [RSC] cubes", None),
+    ],
+)
+def test_whatever_is_asked_there_is_an_answer(question: str, error: str | None) -> None:
+    decomposition = load().parse(question)
+    assert decomposition.question == question
+    if error is not None:
+        assert decomposition.error == error
+        assert not decomposition
+    else:
+        # A plan whose steps have a logical form each, or else a reason.
+        assert bool(decomposition) != bool(decomposition.error)
+        assert not decomposition or len(to_logical_form(str(decomposition.qdmr))) == len(decomposition.steps)
+
+
+def test_a_parser_that_writes_takes_no_decoder() -> None:
+    with pytest.raises(DataError, match="takes no decoder"):
+        load(decoder="greedy")
+
+
+def test_a_pipe_keeps_the_order_and_sorts_by_length_inside() -> None:
+    echo = Echo()
+    questions = [f"{'x' * (number * 7 % 23)} {number}" for number in range(100)]
+    decompositions = list(Parser("echo", echo).pipe(questions, batch_size=4))
+    assert [decomposition.question for decomposition in decompositions] == questions
+    assert [decomposition.prediction.decomposition for decomposition in decompositions] == [
+        f"return {question}" for question in questions
+    ]
+    assert max(map(len, echo.batches)) == 4
+    spread = [max(map(len, batch)) - min(map(len, batch)) for batch in echo.batches]
+    assert sum(spread) / len(spread) < 5
+
+
+def test_a_pipe_is_lazy() -> None:
+    echo = Echo()
+    taken = 0
+
+    def endless() -> Iterator[str]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield f"question {taken}"
+
+    answers = Parser("echo", echo).pipe(endless(), batch_size=2)
+    assert taken == 0
+    assert next(answers).question == "question 1"
+    assert taken <= 16
+
+
+def test_a_pipe_brings_contexts_back() -> None:
+    pairs = [("a b c", 1), ("d", 2), ("", 3)]
+    found = list(Parser("echo", Echo()).pipe(pairs, as_tuples=True))
+    assert [(decomposition.question, context) for decomposition, context in found] == pairs
+
+
+def test_several_processes_say_the_same() -> None:
+    questions = [f"how many cubes are larger than {number} spheres ?" for number in range(9)]
+    alone = [str(each) for each in load().pipe(questions)]
+    together = list(load().pipe(questions, batch_size=1, processes=2))
+    assert [each.question for each in together] == questions
+    assert [str(each) for each in together] == alone
+
+
+def test_what_cannot_be_loaded_elsewhere_parses_in_one_process() -> None:
+    with pytest.raises(DataError, match="echo can only parse in one process"):
+        Parser("echo", Echo()).pipe([], processes=2)
+
+
+def test_a_batch_size_of_nothing_is_refused_at_once() -> None:
+    with pytest.raises(DataError, match="batch_size is 0"):
+        Parser("echo", Echo()).pipe([], batch_size=0)
+
+
+def test_an_unknown_parser_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="there is no parser 'nowhere'; give minilm_break, a parser's folder"):
+        load("nowhere")
+    (tmp_path / "text.txt").write_text("not an archive")
+    with pytest.raises(DataError, match=r"text\.txt: not the archive of a parser"):
+        load(tmp_path / "text.txt")
+
+
+def test_an_executor_of_python_gives_the_same_answers() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    questions = [f"how many cubes are larger than {number} spheres ?" for number in range(5)]
+    parser = load()
+    with ThreadPoolExecutor(2) as executor:
+        answers = list(parser.pipe(questions, batch_size=2, executor=executor))
+    assert [each.to_dict() for each in answers] == [each.to_dict() for each in parser.pipe(questions, batch_size=2)]
+    with pytest.raises(DataError, match="give either processes or an executor"):
+        parser.pipe(questions, processes=2, executor=executor)
+    with pytest.raises(DataError, match=r"a Dask client or an executor of concurrent\.futures, not int"):
+        parser.pipe(questions, executor=3)
+    with pytest.raises(DataError, match="echo can only parse in one process"):
+        Parser("echo", Echo()).pipe([], executor=executor)

@@ -1,0 +1,117 @@
+"""The runtime in NumPy says what the model in torch says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+import torch
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.parsers.bundle import read_bundle, write_bundle
+from qdecomp.parsers.graph_network import GraphNetwork
+from qdecomp.parsers.layers import Weights
+from qdecomp.parsers.parser import Parser, load
+from qdecomp.parsers.prediction import Prediction
+from qdecomp.parsers.weights import ByteRows, from_bytes
+from qdecomp.parsers.word_pieces import WordPieces
+from qdecomp.training.bundling import bundle_parts
+from tests.training.parser_test_case import ParserTestCase
+
+
+class TestSameAsTheModel(ParserTestCase):
+    config = "biaffine_graph_parser_minilm"
+    overrides: ClassVar[dict[str, Any]] = {
+        "model.dropout": 0.0,
+        "model.feed_forward_dropout": 0.0,
+        "model.edge_dim": 48,
+        "model.label_dim": 24,
+        "model.word_encoder.special_layers": 2,
+    }
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        """The bundle of a model that knows ten rows by heart."""
+        self.load()
+        self.learn_by_heart("lf_em")
+        write_bundle(tmp_path / "bundle", *bundle_parts(self.model, "tiny", self.params()), card="A card.")
+        return tmp_path / "bundle"
+
+    def params(self) -> dict[str, Any]:
+        from allennlp.common import Params
+
+        return Params.from_file(self.param_file).as_dict()
+
+    def test_probabilities_are_the_same(self, folder: Path) -> None:
+        """Of edges and of labels; the weights are those of the model, not rounded."""
+        config, weights, _ = bundle_parts(self.model, "tiny", self.params())
+        exact = {name: tensor.numpy() for name, tensor in self.model.state_dict().items()}
+        assert weights.keys() == exact.keys()
+        network = GraphNetwork(
+            Weights(exact), heads=config.heads, epsilon=config.epsilon, special_heads=config.special_heads
+        )
+        pieces = WordPieces(folder / "vocab.txt", config.max_pieces)
+        batch = self.dataset.as_tensor_dict()
+        self.model.eval()
+        with torch.no_grad():
+            scored = self.model._score(batch["question"], batch["metadata"])
+            labels = self.model.label_scorer.all_pairs(scored.label_from, scored.label_to).softmax(-1)
+        special = len(config.special_tokens.appended)
+        words = [entry["tokens"][:-special] for entry in batch["metadata"]]
+        for number, encoded in enumerate(network.encode([pieces(each) for each in words])):
+            length = len(words[number])
+            order = [*range(special, special + length), *range(special)]
+            expected = scored.edge_scores[number][order][:, order].sigmoid().numpy()
+            np.testing.assert_allclose(encoded.edge_probabilities, expected, atol=2e-5)
+            heads, dependents = np.nonzero(expected > 0.01)
+            assert len(heads)
+            found = encoded.label_probabilities(heads, dependents)
+            np.testing.assert_allclose(found, labels[number][order][:, order].numpy()[heads, dependents], atol=2e-5)
+
+    def test_decoders_can_be_chosen(self, folder: Path) -> None:
+        questions = [entry["question"] for entry in self.dataset.as_tensor_dict()["metadata"]]
+        for parser in (load(folder, decoder="greedy"), load(folder, decoder="ilp", time_limit=0.2)):
+            assert len(list(parser.pipe(questions))) == len(questions)
+        with pytest.raises(DataError, match="no decoder 'magic'"):
+            load(folder, decoder="magic")
+        with pytest.raises(DataError, match="decoder 'ilp'"):
+            load(folder, decoder="ilp", patience=3)
+
+    def test_the_batch_size_changes_no_digit(self, folder: Path) -> None:
+        questions = [entry["question"] for entry in self.dataset.as_tensor_dict()["metadata"]]
+        parser = load(folder)
+        found = [[answer.to_dict() for answer in parser.pipe(questions, batch_size=size)] for size in (1, 4, 32)]
+        assert found[0] == found[1] == found[2]
+
+    def test_predictions_are_the_same(self, folder: Path) -> None:
+        expected = self.predictions()
+        parser = Parser("tiny", read_bundle(folder, decoder="greedy"))
+        questions = [entry["question"] for entry in self.dataset.as_tensor_dict()["metadata"]]
+        found = [decomposition.prediction for decomposition in parser.pipe(questions, batch_size=3)]
+        assert [_without_scores(each) for each in found] == [_without_scores(each) for each in expected]
+        for ours, theirs in zip(found, expected, strict=True):
+            assert ours.score == pytest.approx(theirs.score, abs=0.1)
+
+    def test_a_question_does_not_depend_on_its_batch(self, folder: Path) -> None:
+        parser = load(folder)
+        questions = [entry["question"] for entry in self.dataset.as_tensor_dict()["metadata"]]
+        alone = [parser.parse(question).prediction for question in questions]
+        together = [decomposition.prediction for decomposition in parser.pipe(questions)]
+        assert [_without_scores(each) for each in alone] == [_without_scores(each) for each in together]
+
+    def test_rounded_weights_are_near(self, folder: Path) -> None:
+        _, weights, _ = bundle_parts(self.model, "tiny", self.params())
+        state = self.model.state_dict()
+        rounded = {name: value for name, value in weights.items() if isinstance(value, ByteRows)}
+        assert "word_encoder.transformer.embeddings.word_embeddings.weight" in rounded
+        for name, value in rounded.items():
+            step = np.abs(state[name].numpy()).max(axis=1, keepdims=True) / 127
+            assert (np.abs(from_bytes(value) - state[name].numpy()) <= 0.501 * step).all()
+
+
+def _without_scores(prediction: Prediction) -> Any:
+    graph = prediction.graph
+    edges = None if graph is None else [(edge.head, edge.dependent, edge.tag) for edge in graph.edges]
+    return prediction.decomposition, prediction.form, edges, prediction.error

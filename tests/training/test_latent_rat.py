@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import pytest
+import torch
+from allennlp.common import Params
+from allennlp.data import Batch, DatasetReader
+
+from qdecomp.data_structures.errors import DataError, GraphError
+from qdecomp.data_structures.lf_em import lf_em
+from qdecomp.decoding import Decoded
+from qdecomp.decoding.ilp import IlpDecoder
+from tests.training.parser_test_case import SMALL_WRITER, ParserTestCase
+
+
+class TestLatentRat(ParserTestCase):
+    config = "latent_rat_minilm"
+    overrides: ClassVar[dict[str, Any]] = {
+        **SMALL_WRITER,
+        "model.relation_encoder.dropout": 0.0,
+        "model.relation_encoder.relation_dim": 24,
+        "model.relation_encoder.feed_forward_dim": 48,
+    }
+
+    def test_it_trains_and_is_the_same_after_saving_and_loading(self) -> None:
+        # A constant that is added to all keys of a query changes no attention.
+        self.ensure_model_can_train_save_and_load(
+            self.param_file, gradients_to_ignore={"relation_encoder.layers.0.key.bias"}
+        )
+
+    def test_both_heads_learn_ten_rows_by_heart_and_know_them_in_every_batch(self) -> None:
+        self.load()
+        metrics = self.learn_by_heart("lf_em", "decoder_lf_em", "graph_lf_em", "valid", "labeled_f1")
+        assert metrics["lf_em"] == metrics["decoder_lf_em"] == metrics["graph_lf_em"] == metrics["valid"] == 1.0
+        assert metrics["labeled_f1"] == 1.0
+        for head in ("decoder", "graph"):
+            self.model._predict_with = head
+            for instance, prediction in zip(self.instances, self.predictions(), strict=True):
+                metadata = instance["metadata"].metadata
+                assert prediction.decomposition is not None
+                assert lf_em(metadata["question"], prediction.decomposition, metadata["decomposition"])
+                assert (prediction.graph is not None) == (head == "graph")
+            self.check_batch_predictions()
+
+    def test_a_question_without_gold_is_parsed_by_the_head_that_is_asked(self) -> None:
+        self.load(**{"model.predict_with": "graph"})
+        self.model.eval()
+        reader = self.reader()
+        instance = reader.text_to_instance("how many red cubes are there ?")
+        reader.apply_token_indexers(instance)
+        batch = Batch([instance])
+        batch.index_instances(self.vocab)
+        self.model.decoder.search = None  # nobody may ask the decoder
+        output = self.model(**batch.as_tensor_dict())
+        assert set(output) == {"predictions"}
+        assert output["predictions"][0].graph.tokens[:3] == ("how", "many", "red")
+
+    def test_a_row_whose_graph_is_not_known_still_teaches_the_decoder(self) -> None:
+        self.load()
+        batch = self.dataset.as_tensor_dict()
+        batch["graph"]["known"] = torch.zeros_like(batch["graph"]["known"])
+        self.model.train()
+        self.model(**batch)["loss"].backward()
+        assert self.model.get_metrics()["graph_loss"] == 0.0
+        assert float(self.model.decoder._generate.weight.grad.abs().sum()) > 0
+
+    def test_the_decoder_of_graphs_may_be_an_object_with_options(self) -> None:
+        self.load(**{"model.predict_with": "graph", "model.graph_decoder": {"type": "ilp", "time_limit": 0.1}})
+        assert self.model.graph_decoder == IlpDecoder(time_limit=0.1)
+        # Even without any time there is a valid graph.
+        self.model.decode_graphs_with({"type": "ilp", "time_limit": 0})
+        assert all(prediction.is_valid for prediction in self.predictions())
+        with pytest.raises(DataError, match="there is no option 'time'; known options: time_limit"):
+            self.load(**{"model.graph_decoder": {"type": "ilp", "time": 0.5}})
+
+    def test_a_decoder_of_graphs_that_nobody_asks_is_refused(self) -> None:
+        self.load()
+        with pytest.raises(DataError, match=r"set model\.predict_with to graph"):
+            self.model.decode_graphs_with("ilp")
+
+    def test_a_question_without_a_valid_graph_says_so_and_the_others_have_theirs(self) -> None:
+        self.load(**{"model.predict_with": "graph"})
+        first, *others = self.predictions()
+        decoder = self.model.graph_decoder
+
+        class FailsOnFirst:
+            def decode(self, tokens: Sequence[str], *arguments: Any) -> Decoded:
+                if first.graph is not None and tuple(tokens) == first.graph.tokens:
+                    raise GraphError("decoding", "there is none")
+                return decoder.decode(tokens, *arguments)
+
+        self.model.graph_decoder = FailsOnFirst()
+        failed, *same = self.predictions()
+        assert (failed.error, failed.graph) == ("decoding: there is none", None)
+        assert same == others
+
+    def test_it_says_what_predict_with_may_be(self) -> None:
+        with pytest.raises(DataError, match="decoder, graph"):
+            self.load(**{"model.predict_with": "both"})
+
+    def test_it_says_when_the_reader_has_other_special_tokens(self) -> None:
+        self.load(**{"dataset_reader.special_tokens": "paper", "model.word_encoder.special_tokens": None})
+        with pytest.raises(DataError, match="special_tokens"):
+            self.model(**self.dataset.as_tensor_dict())
+
+    def reader(self) -> Any:
+        return DatasetReader.from_params(Params.from_file(self.param_file)["dataset_reader"])

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from allennlp.common.lazy import Lazy
+from allennlp.common.util import END_SYMBOL, START_SYMBOL
+from allennlp.data import Vocabulary
+
+from qdecomp.data_structures.conversion.target_tokens import text_from_target_tokens
+from qdecomp.training.copy_decoder import CopyDecoder, Memory
+from qdecomp.training.copy_field import TARGET_NAMESPACE
+from qdecomp.training.written_decompositions import make_copy_decoder, target_words, written_predictions
+
+DIM = 6
+QUESTIONS = ("of Ann Bob Ann", "Cid of")
+
+
+@pytest.fixture
+def vocab() -> Vocabulary:
+    return Vocabulary(tokens_to_add={TARGET_NAMESPACE: [START_SYMBOL, END_SYMBOL, ";", "of", "#1", "#2"]})
+
+
+def test_ids_beyond_the_vocabulary_are_words_of_the_question(vocab: Vocabulary) -> None:
+    size = vocab.get_vocab_size(TARGET_NAMESPACE)
+    known = [vocab.get_token_index(token, TARGET_NAMESPACE) for token in ("#1", "of")]
+    assert target_words(vocab, [*known, size + 2], "a b Cat") == ["#1", "of", "cat"]
+
+
+@pytest.fixture
+def decoder(vocab: Vocabulary) -> CopyDecoder:
+    torch.manual_seed(0)
+    return make_copy_decoder(Lazy(CopyDecoder), vocab, DIM).eval()
+
+
+@pytest.fixture
+def memory(decoder: CopyDecoder, vocab: Vocabulary) -> Memory:
+    size, of = decoder.vocabulary_size, vocab.get_token_index("of", TARGET_NAMESPACE)
+    source_ids = torch.tensor([[of, size + 1, size + 2, size + 1], [size, of, 0, 0]])
+    return decoder.memory(torch.randn(2, 4, DIM), source_ids != 0, source_ids)
+
+
+@torch.no_grad()
+def test_decompositions_are_spelled_as_the_question(decoder: CopyDecoder, memory: Memory, vocab: Vocabulary) -> None:
+    found, predictions = decoder.search(memory), written_predictions(decoder, vocab, memory, QUESTIONS)
+    for (best,), prediction, question in zip(found, predictions, QUESTIONS, strict=True):
+        assert prediction.score == best.score
+        assert prediction.decomposition == text_from_target_tokens(target_words(vocab, best.tokens, question), question)
+
+
+@torch.no_grad()
+def test_candidates_are_the_best_first_and_begin_with_the_decomposition(
+    decoder: CopyDecoder, memory: Memory, vocab: Vocabulary
+) -> None:
+    decoder._generate.bias[vocab.get_token_index(END_SYMBOL, TARGET_NAMESPACE)] += 2.0
+    single, several = (written_predictions(decoder, vocab, memory, QUESTIONS, candidates=count) for count in (0, 3))
+    for one, many in zip(single, several, strict=True):
+        assert not one.candidates
+        assert many.decomposition == one.decomposition == many.candidates[0].decomposition
+        scores = [each.score for each in many.candidates]
+        assert scores == sorted(scores, reverse=True)
+        assert len({each.decomposition for each in many.candidates}) == len(many.candidates) == 3
