@@ -12,7 +12,7 @@ from qdecomp.data_structures.text_enum import TextEnum
 from qdecomp.evaluation.score_tables import format_p_value
 from qdecomp.evaluation.significance import Comparison
 from qdecomp.files import write_text_atomically
-from qdecomp.terminal.tables import format_csv
+from qdecomp.terminal import format_csv
 
 __all__ = ["NOT_RUN", "Block", "Claim", "Entry", "Result", "Test", "Verdict", "number", "write_result"]
 

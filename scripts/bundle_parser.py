@@ -29,7 +29,7 @@ from qdecomp.evaluation.scoring import choose_metrics, evaluate
 from qdecomp.parsers.bundle import write_bundle
 from qdecomp.parsers.bundle_config import WriterConfig
 from qdecomp.parsers.parser import Parser, load
-from qdecomp.terminal.progress import progress
+from qdecomp.terminal import progress
 from qdecomp.training.bundling import bundle_parts, load_bundleable
 
 _TIMED = 200

@@ -35,7 +35,7 @@ from qdecomp.parsers.calibration import (
 )
 from qdecomp.parsers.parser_source import ParserSource, parser_path
 from qdecomp.parsers.prediction import Prediction
-from qdecomp.terminal.progress import progress
+from qdecomp.terminal import progress
 
 _BATCH = 32
 _PLOT = "calibration.svg"

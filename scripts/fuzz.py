@@ -95,7 +95,7 @@ def _write(outcomes: dict[str, Outcome], output: Path | None) -> None:
 
 
 def _show(outcomes: dict[str, Outcome]) -> None:
-    from qdecomp.terminal.tables import Table, show_tables
+    from qdecomp.terminal import Table, show_tables
 
     rows = tuple(
         (

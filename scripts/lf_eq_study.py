@@ -30,7 +30,7 @@ from qdecomp.evaluation.metrics.lf_eq import lf_eq
 from qdecomp.evaluation.metrics.lf_eq.changes import changes
 from qdecomp.evaluation.scoring import number_of_steps
 from qdecomp.files import BreakExample, read_break_csv
-from qdecomp.terminal.tables import Table, show_tables
+from qdecomp.terminal import Table, show_tables
 
 _SYSTEMS = ("a", "b")
 _LABELS = Path(__file__).parents[1] / "tests" / "evaluation" / "metrics" / "lf_eq" / "labels.json"

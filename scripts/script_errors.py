@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 
 __all__ = ["run_script"]
 

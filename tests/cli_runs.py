@@ -15,7 +15,7 @@ from qdecomp.cli import main
 def run_qdecomp(*arguments: object) -> int:
     """The exit code of a run with these arguments, without progress messages, however slow it is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("qdecomp.terminal.progress._SECONDS_BETWEEN_LINES", math.inf)
+        patch.setattr("qdecomp.terminal._SECONDS_BETWEEN_LINES", math.inf)
         with pytest.raises(SystemExit) as ended:
             main([*map(str, arguments)])
     return int(ended.value.code or 0)

@@ -27,7 +27,7 @@ def test_no_module_of_the_core_loads_what_only_parsers_need() -> None:
     loaded = modules_after(
         """
 import importlib, pkgutil
-names = "data_structures terminal workers files evaluation decoding parsers visualization bulk cli"
+names = "data_structures files evaluation decoding parsers visualization cli"
 for name in names.split():
     if importlib.util.find_spec(f"qdecomp.{name}"):
         package = importlib.import_module(f"qdecomp.{name}")

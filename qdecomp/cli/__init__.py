@@ -12,7 +12,7 @@ import click
 
 from qdecomp.cli.lazy_group import lazy_group
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 from qdecomp.version import VERSION
 
 __all__ = ["main"]

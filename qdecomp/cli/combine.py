@@ -12,7 +12,7 @@ import click
 
 from qdecomp.cli.cluster_option import CLUSTER_OPTION, require_one_way
 from qdecomp.cli.part_options import PART_ROWS_OPTION, require_folder
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 from qdecomp.version import VERSION
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _write(
 ) -> int:
     from qdecomp.bulk.bulk_combining import CombiningOutcome, consensus_key
     from qdecomp.files.records.record_output import resume_records
-    from qdecomp.terminal.progress import progress
+    from qdecomp.terminal import progress
 
     failed = 0
 

@@ -13,11 +13,11 @@ from qdecomp.cli.cluster_option import CLUSTER_OPTION, require_one_way
 from qdecomp.cli.part_options import PART_ROWS_OPTION, require_folder
 from qdecomp.cli.row_mistakes import tell_mistakes
 from qdecomp.files import require_other_files, write_text_atomically
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 
 if TYPE_CHECKING:
     from qdecomp.files.converting.bulk_conversion import ConversionSummary, SourceCounts
-    from qdecomp.terminal.tables import Table
+    from qdecomp.terminal import Table
 
 __all__ = ["command"]
 
@@ -106,7 +106,7 @@ def _write_figures(summary: ConversionSummary, path: Path) -> None:
 
 
 def _show(summary: ConversionSummary, input_path: Path) -> None:
-    from qdecomp.terminal.tables import show_tables
+    from qdecomp.terminal import show_tables
 
     show_tables(_tables(summary))
     for broken in summary.broken[:_BROKEN_ROWS_TOLD]:
@@ -117,7 +117,7 @@ def _show(summary: ConversionSummary, input_path: Path) -> None:
 
 
 def _tables(summary: ConversionSummary) -> list[Table]:
-    from qdecomp.terminal.tables import Table
+    from qdecomp.terminal import Table
 
     columns = ("source", "rows", "converted", "round trip", "converted %", "round trip %")
     rows = [_table_row(name, counts) for name, counts in sorted(summary.sources.items())]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 
 if TYPE_CHECKING:
     from rich.text import Text

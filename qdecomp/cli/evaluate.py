@@ -33,7 +33,7 @@ def command(json_path: Path | None, details_path: Path | None, **scoring: Any) -
     from qdecomp.evaluation.score_outputs import detail_text, summarize, write_summary
     from qdecomp.evaluation.score_tables import score_tables
     from qdecomp.evaluation.scoring import count_mistakes
-    from qdecomp.terminal.tables import show_tables
+    from qdecomp.terminal import show_tables
 
     options = ScoringOptions(**scoring)
     options.require_other_outputs({"--json": json_path, "--details": details_path})

@@ -17,7 +17,7 @@ from qdecomp.cli.parser_options import ParserOptions, parser_options
 from qdecomp.cli.part_options import PART_ROWS_OPTION, require_folder
 from qdecomp.cli.row_mistakes import tell_mistakes
 from qdecomp.data_structures.mistakes import is_mistake
-from qdecomp.terminal.escapes import echo_data, printable
+from qdecomp.terminal import echo_data, printable
 from qdecomp.version import VERSION
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class _FileRun:
         """Write a record for each row, or for those that an earlier run did not reach."""
         from qdecomp.bulk.bulk_parsing import ParsingOutcome, question_key
         from qdecomp.files.records.record_output import resume_records
-        from qdecomp.terminal.progress import progress
+        from qdecomp.terminal import progress
 
         def count(record: Mapping[str, Any]) -> None:
             self._count(ParsingOutcome.of(record))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from qdecomp.cli.prompt_examples import EXAMPLES, PHRASES, PromptExample
-from qdecomp.terminal.escapes import echo_data
+from qdecomp.terminal import echo_data
 
 __all__ = ["command", "prompt_for"]
 

@@ -12,7 +12,7 @@ import click
 
 from qdecomp.cli.row_mistakes import tell_mistakes
 from qdecomp.data_structures.errors import DataError, QDecompError
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 
 if TYPE_CHECKING:
     from qdecomp.data_structures.reading import Reading
@@ -40,7 +40,7 @@ def command(input_path: Path, gold_path: Path | None, limit: int | None, output_
     """
     from qdecomp.data_structures.mistakes import is_mistake
     from qdecomp.files import require_other_files, write_text_atomically
-    from qdecomp.terminal.progress import progress
+    from qdecomp.terminal import progress
     from qdecomp.visualization import page_parts
 
     if output_path.is_dir():

@@ -9,7 +9,7 @@ import click
 
 from qdecomp.cli.row_mistakes import tell_mistakes
 from qdecomp.cli.scoring_options import SCORING_PARAMETERS, ScoringOptions
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 
 __all__ = ["command"]
 

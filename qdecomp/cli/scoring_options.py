@@ -15,7 +15,7 @@ from qdecomp.evaluation.metrics.metric_table import DEFAULT_METRICS, METRICS, Me
 from qdecomp.evaluation.predictions import Gold, SystemPredictions, name_systems, read_gold, read_predictions
 from qdecomp.evaluation.scoring import Describe, Evaluation, choose_metrics, evaluate
 from qdecomp.files import require_other_files
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 
 __all__ = ["SCORING_PARAMETERS", "ScoringFiles", "ScoringOptions"]
 

@@ -12,7 +12,7 @@ import click
 from qdecomp.cli.parser_options import parser_options
 from qdecomp.data_structures.limits import LONGEST_QUESTION
 from qdecomp.service.settings import ServiceSettings
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 
 __all__ = ["command"]
 

@@ -11,7 +11,7 @@ from qdecomp.evaluation.breakdown import CONFIDENCE, Group, Score
 from qdecomp.evaluation.metrics.metric_table import Metric
 from qdecomp.evaluation.predictions import RowProblem
 from qdecomp.evaluation.score_outputs import Summary, problem_counts
-from qdecomp.terminal.tables import Table
+from qdecomp.terminal import Table
 
 __all__ = ["format_p_value", "format_score", "problem_lines", "score_tables"]
 

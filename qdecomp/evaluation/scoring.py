@@ -22,7 +22,7 @@ from qdecomp.evaluation.metrics.metric_table import (
 from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions
 from qdecomp.evaluation.score_columns import ScoreColumns
 from qdecomp.files import BreakExample
-from qdecomp.terminal.progress import progress
+from qdecomp.terminal import progress
 from qdecomp.workers.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 
 __all__ = [

@@ -39,7 +39,7 @@ from qdecomp.service.page_files import page_files
 from qdecomp.service.refused_requests import RefusedError, invalid_request, mistake
 from qdecomp.service.requests import ConvertRequest, ParseRequest, ScoreRequest
 from qdecomp.service.settings import ServiceSettings, settings_from_environment
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 from qdecomp.version import VERSION
 
 __all__ = ["app_from_environment", "create_app"]

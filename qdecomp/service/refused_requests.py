@@ -7,7 +7,7 @@ from typing import Any
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 
 __all__ = [
     "RefusedError",

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError, missing_extra
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 from qdecomp.workers.partitions import Pool, Work, in_order
 from qdecomp.workers.processes import Spread
 

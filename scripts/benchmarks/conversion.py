@@ -21,7 +21,7 @@ import click
 from shared_data import from_shared_data
 
 from benchmarks.measuring import clock, in_fresh_process, peak_memory_mb, write_results
-from qdecomp.terminal.tables import Table, show_tables
+from qdecomp.terminal import Table, show_tables
 
 if TYPE_CHECKING:
     from qdecomp.data_structures.special_tokens import SpecialTokens

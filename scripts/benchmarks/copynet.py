@@ -21,7 +21,7 @@ from shared_data import shared_data_option
 
 from benchmarks.measuring import Clock, clock, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
-from qdecomp.terminal.tables import Table, show_tables
+from qdecomp.terminal import Table, show_tables
 
 _FOLDER = "out/allennlp-models"
 _INSTALL = f"pip install --no-deps --target {_FOLDER} allennlp-models==2.10.1 ftfy wcwidth conllu word2number py-rouge"

@@ -26,8 +26,7 @@ from qdecomp.decoding.scores import LabelProbabilities
 from qdecomp.files import read_break_csv
 from qdecomp.parsers.bundle import BUNDLED, read_bundle
 from qdecomp.parsers.graph_parser import GraphParser
-from qdecomp.terminal.progress import progress
-from qdecomp.terminal.tables import Table, show_tables
+from qdecomp.terminal import Table, progress, show_tables
 
 _EDGE, _DOUBT, _NO_EDGE = 5.0, -4.0, -9.0
 _LABEL, _DOUBTED_LABEL, _LABEL_NOISE = 9.0, 6.0, 1.5

@@ -19,7 +19,7 @@ from shared_data import shared_data_option
 
 from benchmarks.measuring import Clock, clock, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
-from qdecomp.terminal.tables import Table, show_tables
+from qdecomp.terminal import Table, show_tables
 
 _CHUNK = 64
 _PROFILE_ROWS = 15

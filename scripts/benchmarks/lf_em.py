@@ -23,7 +23,7 @@ from shared_data import shared_data_option
 from benchmarks.measuring import write_results
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_break_csv, read_json_lines
-from qdecomp.terminal.tables import Table, show_tables
+from qdecomp.terminal import Table, show_tables
 
 Row = tuple[str, str, str]
 

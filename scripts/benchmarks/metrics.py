@@ -20,7 +20,7 @@ from shared_data import shared_data_option
 from benchmarks.measuring import clock, in_fresh_process, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_json_lines
-from qdecomp.terminal.tables import Table, show_tables
+from qdecomp.terminal import Table, show_tables
 
 _WARM_UP = ("How many red cubes are there?", "return red cubes ;return number of #1", "return cubes ;return #1 in red")
 _TIME_AN_IMPORT = "import time; start = time.perf_counter(); {statement}; print(time.perf_counter() - start)"

@@ -27,7 +27,7 @@ from qdecomp.files import read_break_csv
 from qdecomp.parsers.backend_names import BACKEND_NAMES, DEFAULT_BACKEND
 from qdecomp.parsers.parser import Parser
 from qdecomp.parsers.parser_source import parser_path
-from qdecomp.terminal.tables import Table, show_tables
+from qdecomp.terminal import Table, show_tables
 
 _QUESTION = "Which state has the most rivers?"
 _COLD_STARTS = 3

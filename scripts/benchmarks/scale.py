@@ -23,7 +23,7 @@ from benchmarks.scale_model import ScaleRun, cost_table, fit_costs, forecast_tab
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_json_lines, write_text_atomically
 from qdecomp.parsers.backend_names import BACKEND_NAMES
-from qdecomp.terminal.tables import Table, show_tables
+from qdecomp.terminal import Table, show_tables
 
 _READ = (
     "import sys; from qdecomp.evaluation.predictions import read_gold, read_predictions; "

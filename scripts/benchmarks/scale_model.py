@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from qdecomp.terminal.tables import Table
+from qdecomp.terminal import Table
 
 __all__ = [
     "MANY_QUESTIONS",

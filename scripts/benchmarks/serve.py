@@ -18,7 +18,7 @@ from benchmarks.measuring import in_fresh_process, write_results
 from benchmarks.process_sampling import memory_mb
 from benchmarks.serve_runs import beside_the_parser, flood, load, memory_under_load, running, stop_under_load
 from qdecomp.files import read_break_csv
-from qdecomp.terminal.tables import Table, show_tables
+from qdecomp.terminal import Table, show_tables
 
 _SAMPLE = Path(__file__).parents[2] / "data" / "dev.csv"
 

@@ -28,8 +28,7 @@ from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.special_tokens import SpecialTokens
 from qdecomp.data_structures.tokenization import tokenize
 from qdecomp.files import BreakExample, read_break_csv
-from qdecomp.terminal.progress import progress
-from qdecomp.terminal.tables import Table, show_tables
+from qdecomp.terminal import Table, progress, show_tables
 
 _PLENTY = 40
 

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.mistakes import OurMistakeError
-from qdecomp.terminal.escapes import printable
+from qdecomp.terminal import printable
 
 from .inputs import INPUTS_OF_A_DRAW, draws, pieces_of
 from .targets import TARGETS

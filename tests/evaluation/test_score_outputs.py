@@ -7,7 +7,7 @@ from qdecomp.evaluation.predictions import ProblemKind, RowProblem
 from qdecomp.evaluation.score_outputs import Summary, detail_lines, summarize, summary_to_json
 from qdecomp.evaluation.score_tables import problem_lines, score_tables
 from qdecomp.evaluation.scoring import choose_metrics, evaluate
-from qdecomp.terminal.tables import format_plain
+from qdecomp.terminal import format_plain
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 GOLD = {

@@ -17,8 +17,7 @@ from qdecomp.evaluation.report.length_bins import by_length
 from qdecomp.evaluation.score_outputs import Summary, detail_lines, summarize, summary_to_json
 from qdecomp.evaluation.scoring import Evaluation, SystemScores, field_name, has_mistake
 from qdecomp.files import require_replaceable_folder, write_folder_atomically
-from qdecomp.terminal.progress import progress
-from qdecomp.terminal.tables import format_csv
+from qdecomp.terminal import format_csv, progress
 
 __all__ = [
     "REPORT_FILES",

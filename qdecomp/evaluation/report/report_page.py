@@ -18,7 +18,7 @@ from qdecomp.evaluation.report.disagreements import MOST_SHOWN, Disagreement, di
 from qdecomp.evaluation.report.reasons import error_reasons
 from qdecomp.evaluation.report.report_contents import REPORT_FILES
 from qdecomp.evaluation.score_tables import problem_lines, score_tables
-from qdecomp.terminal.tables import Table
+from qdecomp.terminal import Table
 from qdecomp.version import VERSION
 from qdecomp.visualization.page_scripts import content_policy, page_script
 from qdecomp.visualization.page_tools import Filter, tools_html

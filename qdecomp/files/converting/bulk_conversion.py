@@ -23,7 +23,7 @@ from qdecomp.files.readers.break_csv import BreakExample, iterate_break_csv, sou
 from qdecomp.files.records.record_lines import RecordLine, format_record
 from qdecomp.files.records.record_output import resume_records
 from qdecomp.files.row_store.spilled_rows import SpilledRows
-from qdecomp.terminal.progress import progress
+from qdecomp.terminal import progress
 from qdecomp.workers.processes import ROW_KILLED_WORKERS, Spread, in_chunks, rows_in_processes
 
 __all__ = ["ConversionSummary", "SourceCounts", "conversion_summary_to_json", "convert_file"]

@@ -21,7 +21,7 @@ from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION
 from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.special_tokens import SpecialTokens
 from qdecomp.files.converting.conversion_records import AnnotatedPair, conversion_key, make_conversion_records
-from qdecomp.terminal.progress import progress
+from qdecomp.terminal import progress
 from qdecomp.workers.processes import rows_in_processes
 
 __all__ = ["ConversionCache", "default_cache_folder"]

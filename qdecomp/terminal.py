@@ -1,20 +1,84 @@
-"""Tables as values, and how they look: drawn on a terminal, otherwise plain and aligned."""
+"""What the terminal shows: text from outside made safe to print, progress of long work, and tables.
+
+A question, an id or a file name may contain escape sequences, which would move the cursor, change the title of the
+window or worse. All such text is printed through :func:`printable` or :func:`echo_data`.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
+import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TextIO
+from typing import TextIO, TypeVar
 
-from qdecomp.terminal.escapes import printable
+import click
 
-__all__ = ["Table", "format_csv", "format_plain", "format_stacked", "show_tables"]
+__all__ = [
+    "Table",
+    "echo_data",
+    "format_csv",
+    "format_plain",
+    "format_stacked",
+    "printable",
+    "progress",
+    "show_tables",
+]
+
+# Control characters (a line break and a tab are harmless), marks that reverse the direction of the text, and halves of
+# characters, which cannot be encoded.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNENCODABLE = re.compile("[\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    r"""The text with unprintable characters as escapes, which JSON can read, too.
+
+    >>> print(printable("red \x1b[31m cubes"))
+    red \u001b[31m cubes
+    """
+    return _UNPRINTABLE.sub(_escape, text)
+
+
+def echo_data(text: str) -> None:
+    """Print what another program may read: as it is, but without control characters if it goes to a terminal."""
+    unwanted = _UNPRINTABLE if sys.stdout.isatty() else _UNENCODABLE
+    # With color, because click would remove what looks like a colour.
+    click.echo(unwanted.sub(_escape, text), color=True)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
+
+
+T = TypeVar("T")
+
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+def progress(items: Iterable[T], description: str, total: int) -> Iterator[T]:
+    """Pass the items on, with a bar on a terminal and otherwise a line every few seconds (on standard error)."""
+    description = printable(description)
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import track
+
+        yield from track(items, description, total=total, console=Console(stderr=True))
+        return
+    started = last = time.monotonic()
+    for done, item in enumerate(items, start=1):
+        yield item
+        now = time.monotonic()
+        if now - last >= _SECONDS_BETWEEN_LINES:
+            last = now
+            rate = done / (now - started)
+            print(f"{description}: {done:,} of {total:,} ({rate:,.0f} a second)", file=sys.stderr, flush=True)
 
 
 # Full-width signs, too: some spreadsheets treat them like the plain ones.
