@@ -4,7 +4,7 @@
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /src
 RUN python -m venv /opt/qdecomp
-COPY setup.py pyproject.toml requirements.lock LICENSE ./
+COPY setup.py pyproject.toml requirements.lock README.md LICENSE ./
 COPY qdecomp ./qdecomp
 # The lock only constrains the versions, so neither torch nor AllenNLP is installed.
 RUN /opt/qdecomp/bin/pip install --no-cache-dir --constraint requirements.lock '.[parser,fast,serve]'

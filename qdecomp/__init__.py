@@ -6,6 +6,10 @@ SELECT[](sub=rivers)
 AGGREGATE[count](arg=#1)
 """
 
+# First, because it says in one line that this Python or this installation cannot work.
+from qdecomp.version import VERSION
+
+# isort: split
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import LfEmResult, lf_em
@@ -16,7 +20,6 @@ from qdecomp.notebooks import show_in_notebooks
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import Parser, load
 from qdecomp.planning import Plan, PlanRun, PlanStep, SubQuestion
-from qdecomp.version import VERSION
 
 __all__ = [
     "VERSION",

@@ -55,7 +55,7 @@ environment_is_current() {
 }
 
 project_is_current() {
-    [ "$(recorded project)" = "$(checksum setup.py qdecomp/version.py)" ]
+    [ "$(recorded project)" = "$(checksum pyproject.toml qdecomp/version.py)" ]
 }
 
 install() {
@@ -108,7 +108,7 @@ echo 'import warnings; warnings.filterwarnings("ignore", "Failed to load image P
     >"$packages/quiet_torchvision.pth"
 {
     echo "lock: $(checksum "$lock")"
-    echo "project: $(checksum setup.py qdecomp/version.py)"
+    echo "project: $(checksum pyproject.toml qdecomp/version.py)"
     echo "place: $(pwd -P)"
     echo "python: $python"
     echo "torch: $torch"

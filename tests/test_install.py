@@ -38,7 +38,7 @@ def project(tmp_path: Path, project_root: Path) -> Path:
     """A copy of what the install looks at, with a Python 3.11 on the path."""
     folder = tmp_path / "project"
     (folder / "qdecomp").mkdir(parents=True)
-    for name in ("Makefile", "setup.py", "requirements.lock", "scripts/install.sh", "qdecomp/version.py"):
+    for name in ("Makefile", "pyproject.toml", "requirements.lock", "scripts/install.sh", "qdecomp/version.py"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(project_root / name, folder / name)
     (tmp_path / "bin").mkdir()
@@ -121,7 +121,7 @@ def test_a_killed_rebuild_is_not_taken_for_what_was_there_before(project: Path, 
 
 def test_only_the_project_is_installed_again_when_only_its_metadata_changed(project: Path, install: Install) -> None:
     install()
-    with (project / "setup.py").open("a", encoding="utf-8") as stream:
+    with (project / "pyproject.toml").open("a", encoding="utf-8") as stream:
         stream.write("# changed\n")
     install()
     assert installed(project) == ["--no-deps --no-build-isolation -e ."]

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 # The packages that only the parsers' environment, requirements.lock, can import.
-_PARSERS = {"data", "models", "modules", "predictors", "training", "allennlp_bridge"}
+_PARSERS = {"training"}
 # Used if it is there, to name encoders of the Hugging Face hub.
 _OPTIONAL = {"huggingface_hub"}
 # Frameworks with adapters, which only requirements-adapters.txt installs, and what provides them.
@@ -28,7 +28,7 @@ _FRAMEWORKS = {"llama_index": "llama-index-core", "langchain_core": "langchain-c
 def wheel(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     """The wheel, built from a copy so that nothing is left in the project."""
     copy = tmp_path_factory.mktemp("project")
-    for name in ("setup.py", "pyproject.toml", "LICENSE"):
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(project_root / name, copy)
     shutil.copytree(project_root / "qdecomp", copy / "qdecomp", ignore=shutil.ignore_patterns("__pycache__"))
     command = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "-w", "wheels", "."]
@@ -53,9 +53,54 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: zipfile.ZipFile, proje
     assert {name for name in wheel.namelist() if name.startswith("qdecomp/")} == files
 
 
-def test_the_metadata_says_what_python_and_licence(metadata: Message) -> None:
+def test_the_metadata_names_the_distribution_its_licence_and_its_python(metadata: Message) -> None:
+    assert metadata["Name"] == "question-decomposition"
     assert metadata["Requires-Python"] == ">=3.10"
-    assert metadata["License"] == "MIT" or metadata["License-Expression"] == "MIT"
+    assert metadata["License-Expression"] == "MIT"
+    assert metadata.get_payload().startswith("# qdecomp\n")
+
+
+def test_no_file_says_to_install_the_package_of_that_name_on_pypi(project_root: Path) -> None:
+    """``qdecomp`` on PyPI is another project."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=project_root, capture_output=True, text=True)
+    if listed.returncode:
+        names = [str(path) for path in project_root.rglob("*.*") if ".venv" not in path.parts and path.is_file()]
+    else:
+        names = listed.stdout.strip("\0").split("\0")
+    assert len(names) > 100
+    hint = re.compile(rb"""pip3? install [^\n]*['" ]qdecomp['"\[=<> \n]|qdecomp\[[a-z]""")
+    wrong = [
+        name for name in names if (project_root / name).is_file() and hint.search((project_root / name).read_bytes())
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("theirs_on_top", [False, True])
+def test_the_other_package_in_the_same_folder_is_refused_in_one_line(
+    wheel: zipfile.ZipFile, tmp_path: Path, theirs_on_top: bool
+) -> None:
+    wheel.extractall(tmp_path)
+    (tmp_path / "qdecomp-1.0.1.dist-info").mkdir()
+    if theirs_on_top:
+        (tmp_path / "qdecomp" / "__init__.py").write_text('__version__ = "1.0.1"\n', encoding="utf-8")
+    ended = _run_from(tmp_path, "from qdecomp.cli import main")
+    assert ended.returncode == 1
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: question-decomposition and the unrelated PyPI package qdecomp are installed")
+    (tmp_path / "qdecomp-1.0.1.dist-info").rmdir()
+    assert theirs_on_top or _run_from(tmp_path, "from qdecomp.cli import main").returncode == 0
+
+
+def test_an_older_python_is_told_which_one_is_needed(project_root: Path) -> None:
+    program = """
+import sys
+sys.version_info = (3, 9, 18, "final", 0)
+import qdecomp
+"""
+    ended = _run_from(project_root, program)
+    assert ended.stderr.splitlines()[-1] == "ImportError: qdecomp needs Python 3.10 or later; this is Python 3.9"
+    for name in ("__init__.py", "version.py"):
+        ast.parse((project_root / "qdecomp" / name).read_text(encoding="utf-8"), feature_version=(3, 8))
 
 
 def test_everything_that_the_core_imports_is_asked_for(metadata: Message, project_root: Path) -> None:
@@ -64,7 +109,7 @@ def test_everything_that_the_core_imports_is_asked_for(metadata: Message, projec
     distributions = packages_distributions()
     for path, module in _imports_of_the_core(project_root / "qdecomp"):
         provided_by = {_normal(name) for name in distributions.get(module, [_FRAMEWORKS.get(module, "")])}
-        assert provided_by & asked_for, f"{path.name} imports {module}, which setup.py does not ask for"
+        assert provided_by & asked_for, f"{path.name} imports {module}, which pyproject.toml does not ask for"
 
 
 def test_extras_have_names_that_every_pip_finds_and_the_readme_has_them(metadata: Message, project_root: Path) -> None:
@@ -90,6 +135,12 @@ def _imports_of_the_core(package: Path) -> Iterator[tuple[Path, str]]:
                 module = name.partition(".")[0]
                 if module not in sys.stdlib_module_names and module not in {"qdecomp", *_OPTIONAL}:
                     yield path, module
+
+
+def _run_from(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
+    """Run a program with the packages of a folder before all others."""
+    program = f"import sys; sys.path.insert(0, {str(folder)!r})\n{program}"
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=folder)
 
 
 def _normal(name: str) -> str:

@@ -30,10 +30,10 @@ class DataError(QDecompError):
 def missing_extra(what: str, extra: str) -> DataError:
     """The error for something that needs an extra which is not installed; it says how to install it.
 
-    >>> print(missing_extra("the bundled parser", "parser"))
-    the bundled parser needs more packages: pip install 'qdecomp[parser]' (in a clone: pip install '.[parser]')
+    >>> print(missing_extra("the service", "serve"))
+    the service needs more packages: pip install 'question-decomposition[serve]' (in a clone: pip install '.[serve]')
     """
-    install = f"pip install 'qdecomp[{extra}]' (in a clone: pip install '.[{extra}]')"
+    install = f"pip install 'question-decomposition[{extra}]' (in a clone: pip install '.[{extra}]')"
     return DataError(f"{what} needs more packages: {install}")
 
 

@@ -16,7 +16,7 @@ def test_the_error_names_the_extra(module: str, framework: str, extra: str) -> N
     program = f"import sys; sys.modules[{framework!r}] = None; import qdecomp.integrations.{module}"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert result.returncode == 1
-    assert f"pip install 'qdecomp[{extra}]'" in result.stderr.splitlines()[-1]
+    assert f"pip install 'question-decomposition[{extra}]'" in result.stderr.splitlines()[-1]
 
 
 def test_what_adapters_share_needs_no_framework() -> None:

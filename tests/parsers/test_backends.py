@@ -64,7 +64,7 @@ def test_other_processes_have_the_same_backend(questions: list[str], fast: Parse
 
 def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(DataError, match=r"the backend onnxruntime needs more packages: pip install 'qdecomp\[fast\]'"):
+    with pytest.raises(DataError, match=r"needs more packages: pip install 'question-decomposition\[fast\]'"):
         load(backend="onnxruntime")
 
 

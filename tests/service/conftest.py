@@ -14,7 +14,7 @@ from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
 
-NEEDS = "pip install 'qdecomp[serve]' (in a clone: pip install '.[serve]')"
+NEEDS = "pip install 'question-decomposition[serve]' (in a clone: pip install '.[serve]')"
 
 
 def toy_predict(questions: Sequence[str]) -> list[Prediction]:

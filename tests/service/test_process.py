@@ -174,7 +174,7 @@ def test_without_the_extra_one_line_says_what_to_install(
     assert exit_code() == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "pip install 'qdecomp[serve]'" in error
+    assert "pip install 'question-decomposition[serve]'" in error
 
 
 def test_a_port_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:

@@ -225,5 +225,5 @@ def test_without_the_extra_one_line_says_what_to_install(
     output = tmp_path / "out.jsonl"
     assert run_qdecomp("parse", "--input", questions, "--output", output, "--cluster", "tcp://127.0.0.1:1") == 2
     told = capsys.readouterr().err
-    assert "--cluster needs more packages: pip install 'qdecomp[cluster]'" in told
+    assert "--cluster needs more packages: pip install 'question-decomposition[cluster]'" in told
     assert told.count("\n") == 1

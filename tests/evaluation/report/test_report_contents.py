@@ -217,7 +217,7 @@ def test_a_missing_library_is_an_error_that_says_what_to_install(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
-    with pytest.raises(DataError, match=r"pip install 'qdecomp\[report\]'"):
+    with pytest.raises(DataError, match=r"pip install 'question-decomposition\[report\]'"):
         render_page(report)
 
 

@@ -115,8 +115,12 @@ def test_a_command_reads_and_writes_every_kind(tmp_path: Path, project_root: Pat
 @pytest.mark.parametrize(
     ("path", "missing", "reason"),
     [
-        ("out.parquet", "pyarrow", "a Parquet file needs more packages: pip install 'qdecomp[files]'"),
-        ("memory://out.jsonl", "fsspec.core", "a remote file needs more packages: pip install 'qdecomp[files]'"),
+        ("out.parquet", "pyarrow", "a Parquet file needs more packages: pip install 'question-decomposition[files]'"),
+        (
+            "memory://out.jsonl",
+            "fsspec.core",
+            "a remote file needs more packages: pip install 'question-decomposition[files]'",
+        ),
     ],
 )
 def test_without_the_extra_one_line_says_what_to_install(
