@@ -13,10 +13,11 @@ from qdecomp import Decomposition, to_logical_form
 from qdecomp.files import BreakExample, read_break_csv
 
 _DATA = Path(__file__).resolve().parents[1] / "data"
-_TRAIN, _DEV, _EVERYDAY = (
-    read_break_csv(_DATA / name) for name in ("asked_train.csv", "asked_dev.csv", "everyday.csv")
+_TRAIN, _DEV, _EVERYDAY, _ENGINEERS = (
+    read_break_csv(_DATA / name) for name in ("asked_train.csv", "asked_dev.csv", "everyday.csv", "engineers.csv")
 )
 _BOTH = (*_TRAIN, *_DEV)
+_TESTS = (*_EVERYDAY, *_ENGINEERS)
 
 
 def words(example: BreakExample) -> frozenset[str]:
@@ -62,8 +63,47 @@ def test_no_question_comes_twice_and_every_source_has_rows_to_measure_on() -> No
     assert {example.split for example in _DEV} == {"dev"}
 
 
-def test_no_question_is_like_an_everyday_one() -> None:
-    assert alike(_BOTH, _EVERYDAY, 0.6) == []
+def test_no_question_is_like_one_to_test_on() -> None:
+    assert alike(_BOTH, _TESTS, 0.6) == []
+
+
+def in_order(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many words two questions have in common in the same order: their longest common subsequence."""
+    row = [0] * (len(second) + 1)
+    for word in first:
+        before = row
+        row = [0]
+        for place, other in enumerate(second):
+            row.append(before[place] + 1 if word == other else max(before[place + 1], row[-1]))
+    return row[-1]
+
+
+def twins(first: Sequence[BreakExample], second: Sequence[BreakExample], share: float) -> list[tuple[str, str]]:
+    """The pairs of questions that have at least a share of their words in common, in the same order."""
+    texts = [(example.question, re.findall(r"\w+", example.question.lower())) for example in second]
+    found = []
+    for example in first:
+        of_one = re.findall(r"\w+", example.question.lower())
+        known = frozenset(of_one)
+        for other, of_other in texts:
+            least = share * max(len(of_one), len(of_other))
+            if len(known.intersection(of_other)) >= least - 2 and in_order(of_one, of_other) >= least:
+                found.append((example.question, other))
+    return found
+
+
+def test_questions_are_twins_if_most_words_are_the_same_in_the_same_order() -> None:
+    def examples(*questions: str) -> list[BreakExample]:
+        return [replace(_DEV[0], question=question) for question in questions]
+
+    found = twins(
+        examples("Who trained the horse that won?"), examples("who owned the horse that won", "won that horse"), 0.7
+    )
+    assert found == [("Who trained the horse that won?", "who owned the horse that won")]
+
+
+def test_no_question_is_the_twin_of_one_to_test_on() -> None:
+    assert twins(_BOTH, _TESTS, 0.7) == []
 
 
 def test_no_question_to_measure_on_is_like_one_to_train_on() -> None:
@@ -71,7 +111,7 @@ def test_no_question_to_measure_on_is_like_one_to_train_on() -> None:
 
 
 def test_the_operators_are_those_that_the_steps_are_read_as() -> None:
-    for example in _BOTH:
+    for example in (*_BOTH, *_ENGINEERS):
         steps = to_logical_form(example.decomposition or "").steps
         assert [step.operator.value for step in steps] == list(example.operators), example.question_id
 
@@ -79,7 +119,7 @@ def test_the_operators_are_those_that_the_steps_are_read_as() -> None:
 def test_no_decomposition_makes_nonsense() -> None:
     warned = [
         example.question_id
-        for example in _BOTH
+        for example in (*_BOTH, *_ENGINEERS)
         if Decomposition.of_text(example.question, example.decomposition or "").warnings
     ]
     assert warned == []
