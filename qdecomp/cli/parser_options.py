@@ -54,9 +54,10 @@ _OPTIONS = (
     ),
     click.option(
         "--decoder",
-        type=click.Choice(["greedy", "greedy_valid", "ilp"]),
+        type=click.Choice(["greedy", "greedy_valid", "ilp", "projection"]),
         help="How a graph parser finds its graph: edge by edge (greedy), the same without edges that contradict better "
-        "ones (greedy_valid), or the best valid one (ilp).  [default: the parser's]",
+        "ones (greedy_valid), the same edges read as softly as in the paper (projection), or the best valid graph "
+        "(ilp).  [default: the parser's]",
     ),
     click.option(
         "--candidates",

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy.typing as npt
 
+from qdecomp.data_structures.conversion.chain import logical_form_from_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.decoding.scores import LabelProbabilities, Scores
 from qdecomp.parsers.prediction import Candidate, Prediction, prediction_from_graph
 
@@ -45,6 +47,8 @@ class Decoded:
     broken: tuple[str, ...] = ()
     others: tuple[tuple[DependencyGraph, float], ...] = ()
     """The next most probable valid graphs with their scores, if the decoder was asked for them."""
+    read: Callable[[DependencyGraph], LogicalForm] = logical_form_from_graph
+    """How the steps are read off the graph."""
 
 
 class Decoder(ABC):
@@ -75,7 +79,12 @@ class Decoder(ABC):
 
 
 DECODERS: Mapping[str, str] = MappingProxyType(
-    {"greedy": "greedy.GreedyDecoder", "greedy_valid": "greedy.GreedyValidDecoder", "ilp": "ilp.IlpDecoder"}
+    {
+        "greedy": "greedy.GreedyDecoder",
+        "greedy_valid": "greedy.GreedyValidDecoder",
+        "ilp": "ilp.IlpDecoder",
+        "projection": "projection.ProjectionDecoder",
+    }
 )
 """The module and class of each decoder, in this package."""
 
@@ -117,7 +126,7 @@ def with_candidates(decoder: Decoder, count: int) -> Decoder:
 
 def prediction_from_decoded(decoded: Decoded) -> Prediction:
     """What the graph says; if other graphs were asked for, too, with a candidate for each text that they give."""
-    prediction = prediction_from_graph(decoded.graph, decoded.score)
+    prediction = prediction_from_graph(decoded.graph, decoded.score, decoded.read)
     if not decoded.others or prediction.decomposition is None:
         return prediction
     candidates = [Candidate(prediction.decomposition, decoded.score)]

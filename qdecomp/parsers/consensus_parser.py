@@ -27,7 +27,7 @@ __all__ = ["ConsensusParser", "member_paths", "open_consensus"]
 
 _KIND = "consensus"
 _CANDIDATES = 5
-_ONE_GRAPH = frozenset({"greedy", "greedy_valid"})
+_ONE_GRAPH = frozenset({"greedy", "greedy_valid", "projection"})
 _SETTINGS = frozenset({"parser", "weight", "decoder", "candidates"})
 
 

@@ -157,11 +157,11 @@ def load(
 
     A consensus is a JSON file that names parsers and their weights, see :mod:`qdecomp.parsers.consensus_parser`.
 
-    ``decoder`` is for graph parsers: ``greedy``, ``greedy_valid`` (without edges that contradict better ones), or
-    ``ilp`` (the best valid graph) with its options ``time_limit``, in seconds, and ``coverage_penalty``. A parser that
-    writes has the options ``beam_size``, ``max_steps``, ``plan_rules`` and ``coverage_penalty``. With ``candidates``,
-    every prediction has this many of the best decompositions with their scores. An archive that names code to run is
-    refused unless you ``trust`` it. Instead of a plan whose confidence is below ``min_confidence``, you get the reason.
+    ``decoder`` is for graph parsers: ``greedy``, ``greedy_valid`` (without edges that contradict better ones),
+    ``projection`` (the paper's soft reading of the greedy edges), or ``ilp`` (the best valid graph) with its options
+    ``time_limit``, in seconds, and ``coverage_penalty``. A parser that writes has the options ``beam_size``,
+    ``max_steps``, ``plan_rules`` and ``coverage_penalty``. With ``candidates``, every prediction has this many of the
+    best decompositions with their scores. An archive that names code to run is refused unless you ``trust`` it. Instead of a plan whose confidence is below ``min_confidence``, you get the reason.
     The ``backend`` of a bundled parser that writes may be ``onnxruntime``, which is two to three times as fast as
     ``numpy`` and needs the extra ``fast``.
     """

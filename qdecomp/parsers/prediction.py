@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,14 +69,18 @@ class Prediction:
         return self.form is not None
 
 
-def prediction_from_graph(graph: DependencyGraph, score: float | None = None) -> Prediction:
+def prediction_from_graph(
+    graph: DependencyGraph,
+    score: float | None = None,
+    read: Callable[[DependencyGraph], LogicalForm] = logical_form_from_graph,
+) -> Prediction:
     """Read a predicted graph; one that means nothing gives a prediction without a decomposition, and the reason.
 
     >>> prediction_from_graph(DependencyGraph(("red", "cubes"))).error
     'dependency graph: there is no edge'
     """
     try:
-        form = logical_form_from_graph(graph)
+        form = read(graph)
         text = format_qdmr(to_qdmr(form))
     except QDecompError as error:
         return Prediction(graph=graph, score=score, error=str(error))

@@ -34,7 +34,7 @@ def test_settings_may_be_an_object():
 
 @pytest.mark.parametrize("name", ["lp", None, 3, ["ilp"]])
 def test_an_unknown_decoder_is_an_error(name):
-    message = re.escape(f"there is no decoder {name!r}; choose from greedy, greedy_valid, ilp")
+    message = re.escape(f"there is no decoder {name!r}; choose from greedy, greedy_valid, ilp, projection")
     for settings in (name, {"type": name}):
         with pytest.raises(DataError, match=message):
             make_decoder(settings)

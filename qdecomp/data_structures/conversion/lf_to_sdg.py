@@ -34,14 +34,20 @@ def span_graph_from_logical_form(form: LogicalForm, alignment: Alignment, tokens
     return SpanGraph(tuple(tokens), alignment.steps, tuple(edges))
 
 
-def logical_form_from_span_graph(graph: SpanGraph) -> LogicalForm:
-    """The steps that a span graph says; a step that means nothing is a :class:`GraphError`."""
+def logical_form_from_span_graph(graph: SpanGraph, *, complete: bool = True) -> LogicalForm:
+    """The steps that a span graph says; a step that means nothing is a :class:`GraphError`.
+
+    Without ``complete``, a step may lack arguments that its operator requires.
+    """
     steps = []
     for node in range(len(graph.nodes)):
         try:
-            steps.append(_step(graph, node))
+            step = _step(graph, node)
         except LogicalFormSyntaxError as error:
             raise GraphError(_STAGE, error.reason, node + 1) from None
+        if complete:
+            _check(step, node)
+        steps.append(step)
     return LogicalForm(tuple(steps))
 
 
@@ -59,9 +65,7 @@ def _step(graph: SpanGraph, node: int) -> LogicalStep:
             arguments.append(Argument(name, tuple(targets)))
     if words:
         arguments = _with_words(operator, arguments, words)
-    step = LogicalStep(operator, properties, tuple(arguments))
-    _check(step, node)
-    return step
+    return LogicalStep(operator, properties, tuple(arguments))
 
 
 def _words(graph: SpanGraph, node: int, operator: Operator, properties: tuple[str, ...]) -> tuple[str, ...]:
