@@ -1,7 +1,8 @@
 """The files of an untrusted archive (``.tar.gz``), in a separate folder.
 
-Nothing is written outside that folder, links and devices are refused, and unpacking stops if an archive unpacks to far
-more than its size or to too many files. Whatever goes wrong is reported in one line, and the folder is removed.
+Nothing is written outside that folder; links, devices and sparse files are refused; and unpacking stops if an archive
+unpacks to far more than its size, by what its members claim and by what is read, or to too many files. Whatever goes
+wrong is reported in one line, and the folder is removed.
 """
 
 from __future__ import annotations
@@ -36,8 +37,12 @@ class _BoundedStream:
         data = self._stream.read(size)
         self._left -= len(data)
         if self._left < 0:
-            raise DataError(f"{self._path}: unpacks to far more than a parser needs, so it is not opened")
+            raise _too_large(self._path)
         return data
+
+
+def _too_large(path: Path) -> DataError:
+    return DataError(f"{path}: unpacks to far more than a parser needs, so it is not opened")
 
 
 @contextmanager
@@ -63,12 +68,17 @@ def _unpack(path: Path, folder: Path) -> None:
     limit = min(LARGEST_ARCHIVE, max(_ALWAYS_ALLOWED, MOST_ARCHIVE_EXPANSION * size))
     with gzip.open(path) as stream:
         bounded = _BoundedStream(stream, path, limit)
+        claimed = 0
         with tarfile.open(fileobj=bounded, mode="r|") as archive:  # type: ignore[call-overload]
             for number, member in enumerate(archive, start=1):
                 if number > MOST_ARCHIVE_FILES:
                     raise DataError(f"{path}: more than {MOST_ARCHIVE_FILES:,} files; it is not opened")
-                if not (member.isreg() or member.isdir()) or not _is_inside(member.name):
-                    raise DataError(f"{path}: {member.name!r} is a link, a device or outside of the archive")
+                # A sparse file has holes, which take no bytes of the archive.
+                if not (member.isreg() or member.isdir()) or member.issparse() or not _is_inside(member.name):
+                    raise DataError(f"{path}: {member.name!r} is a link, a device, sparse or outside of the archive")
+                claimed += member.size
+                if claimed > limit:
+                    raise _too_large(path)
                 archive.extract(member, folder, filter="data")
 
 

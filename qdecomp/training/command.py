@@ -42,6 +42,7 @@ from allennlp.training.util import make_vocab_from_params
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.files import write_text_atomically
 from qdecomp.training.config_files import check_encoders, read_configs_by_settings
+from qdecomp.training.durable_checkpointer import STARTS_ANEW
 from qdecomp.training.predict_manager import PredictManager
 from qdecomp.training.safe_loading import guard_commands
 
@@ -247,14 +248,11 @@ class _Contents:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
-def _holds_anything(folder: Path) -> bool:
-    return folder.is_dir() and any(folder.iterdir())
-
-
 def _prepare_recovery(params: Params, folder: Path) -> bool:
     """Clean up what a kill left in the folder, and say whether there is anything to recover."""
-    if not _holds_anything(folder):
-        logger.warning("nothing was in %s when the training was killed, so it starts from the beginning", folder)
+    if not any(folder.glob("training_state_*.th")):
+        logger.warning("%s: %s", folder, STARTS_ANEW)
+    if not (folder.is_dir() and any(folder.iterdir())):
         return False
     config = folder / CONFIG_NAME
     if config.is_file() and not _is_json(config):

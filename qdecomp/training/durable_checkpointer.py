@@ -15,11 +15,11 @@ import torch
 from allennlp.training.checkpointer import Checkpointer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 
-from qdecomp.data_structures.errors import DataError
-
-__all__ = ["DurableCheckpointer"]
+__all__ = ["STARTS_ANEW", "DurableCheckpointer"]
 
 logger = logging.getLogger(__name__)
+
+STARTS_ANEW = "there is no complete checkpoint, so training starts from the beginning"
 
 _BEST_WEIGHTS = "best.th"
 _TEMPORARY = ".tmp"
@@ -32,13 +32,14 @@ _RANDOM_STATE = "qdecomp_random_state"
 _Moment = tuple[int, int]
 
 
+@Checkpointer.register("default", exist_ok=True)  # so that an override of the trainer cannot lose it
 @Checkpointer.register("durable")
 class DurableCheckpointer(Checkpointer):
     """AllenNLP's checkpointer, safe against a kill or a power failure at any moment; it takes the same parameters.
 
     - A file is written under another name, flushed to disk, and renamed.
     - Only a pair of files, model and training state, is a checkpoint; if one cannot be read, the next older one
-      that can is used.
+      that can is used, and if none can, training starts anew with a warning.
     - AllenNLP writes the best weights after the checkpoint; if it was killed between the two, they are written when
       the training run is resumed.
     - The random state of torch is kept as well, so that on a CPU a resumed run does the same as an uninterrupted one,
@@ -56,10 +57,9 @@ class DurableCheckpointer(Checkpointer):
         super().save_checkpoint(trainer)
 
     def load_checkpoint(self) -> TrainerCheckpoint | None:
-        """The newest checkpoint that can be read; None if there is none at all."""
+        """The newest checkpoint that can be read; None if there is none, so that training starts from the beginning."""
         self._remove_temporary_files()
         unreadable: list[_Moment] = []
-        reason = ""
         for moment in sorted(self._find_all_checkpoints(), reverse=True):
             try:
                 state = self._read(moment)
@@ -73,8 +73,9 @@ class DurableCheckpointer(Checkpointer):
             if _RANDOM_STATE in state.trainer_state:
                 torch.set_rng_state(state.trainer_state[_RANDOM_STATE])
             return state
+        self._set_aside(unreadable)
         if unreadable:
-            raise DataError(f"{self._serialization_dir}: none of its checkpoints can be read ({reason}); train again")
+            logger.warning("%s: %s", self._serialization_dir, STARTS_ANEW)
         return None
 
     def _find_all_checkpoints(self) -> set[_Moment]:
@@ -101,7 +102,7 @@ class DurableCheckpointer(Checkpointer):
             state.trainer_state["best_model_filename"] = best
 
     def _set_aside(self, moments: Iterable[_Moment]) -> None:
-        """Rename what cannot be read, so that it is no longer taken for the newest checkpoint."""
+        """Rename what cannot be read, so that it is no longer taken for a checkpoint."""
         for moment in moments if self._is_primary else ():
             for path in (self._model_state_path(*moment), self._training_state_path(*moment)):
                 os.replace(path, path + _UNREADABLE)

@@ -92,7 +92,9 @@ def _load(encoder: str) -> tuple[Any, Any]:
 
     path = encoder_path(encoder)
     try:
-        return AutoTokenizer.from_pretrained(path), AutoConfig.from_pretrained(path)
+        # Not left to the default, which asks on a terminal whether to run code that comes with the files.
+        tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
+        return tokenizer, AutoConfig.from_pretrained(path, trust_remote_code=False)
     # No common base class: missing or broken files, missing packages, unknown kinds of models.
     except Exception as error:
         reason = " ".join(str(error).split())[:200]

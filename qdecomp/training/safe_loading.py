@@ -1,17 +1,21 @@
 """Loads AllenNLP's archives without running the code that they name.
 
 AllenNLP treats a name with a dot as a class of any module, imports it and calls it; it unpacks archives wherever their
-paths lead, and evaluates their configs as programs that see environment variables. Here an archive is unpacked with
-care, its config is data, and only registered components are built, unless the user trusts the archive.
+paths lead, and evaluates their configs as programs that see environment variables. Some of its registered components
+download code by name. Here an archive is unpacked with care, its config is data, and it builds the components of this
+project, those that the user's own packages register, and the few of AllenNLP that parsers need, unless the user trusts
+the archive. Trust belongs to a call: it is a context variable, so a call in another thread is not affected.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from allennlp.commands import evaluate as evaluate_module
@@ -20,6 +24,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.registrable import Registrable
 from allennlp.models import archival
 from allennlp.models.archival import CONFIG_NAME, Archive
+from allennlp.nn import Activation
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.training.archives import unpacked
@@ -32,8 +37,21 @@ TRUST_SWITCH = "QDECOMP_TRUST_ARCHIVES"
 """The environment variable that replaces ``--trust`` for the ``allennlp`` command, whose options are fixed."""
 
 _HOW_TO_TRUST = f"--trust, trust=True or {TRUST_SWITCH}=1"
-# Registered names of constructors that read an archive of the config's choice in AllenNLP's own way.
-_OPENS_ANOTHER = frozenset({"from_archive"})
+# The components of AllenNLP that an untrusted archive may build, by kind: they load neither code nor other models.
+_ALLOWED: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "Activation": frozenset(Activation.list_available()),
+        "BatchSampler": frozenset({"bucket", "max_tokens_sampler"}),
+        "DataLoader": frozenset({"multiprocess", "simple"}),
+        "Evaluator": frozenset({"simple"}),
+        "Regularizer": frozenset({"l1", "l2"}),
+        "Serializer": frozenset({"simple"}),
+        "TokenIndexer": frozenset({"single_id"}),
+        "Vocabulary": frozenset({"empty", "extend", "from_files", "from_instances"}),
+    }
+)
+_FOREIGN = frozenset({"allennlp", "allennlp_models", "torch", "transformers"})
+_is_guarded: ContextVar[bool] = ContextVar("qdecomp_is_guarded", default=False)
 _load_archive = archival.load_archive
 _resolve_class_name = Registrable.resolve_class_name.__func__  # type: ignore[attr-defined]
 
@@ -77,39 +95,38 @@ def _one_line(error: Exception) -> str:
 
 @contextmanager
 def registered_only(*, trust: bool = False) -> Iterator[None]:
-    """Let AllenNLP build only what is registered: a name with a dot is refused instead of imported.
-
-    With ``trust``, it builds what a config says, even after a command that allowed only what is registered.
-    """
-    before = Registrable.__dict__["resolve_class_name"]
-    _allow(trust)
+    """Let this call build only what an untrusted archive may build; with ``trust``, whatever a config names."""
+    before = _is_guarded.set(not trust)
     try:
         yield
     finally:
-        Registrable.resolve_class_name = before  # type: ignore[method-assign]
+        _is_guarded.reset(before)
 
 
-def _allow(trust: bool) -> None:
-    """What AllenNLP may build from now on: everything, or only what is registered."""
-    resolve = _resolve_class_name if trust else _registered_class
-    Registrable.resolve_class_name = classmethod(resolve)  # type: ignore[assignment, method-assign]
-
-
-def _registered_class(cls: type[Registrable], name: str) -> Any:
-    if name in _OPENS_ANOTHER:
-        raise DataError(f"the config opens another archive ({name}); if you trust it, use {_HOW_TO_TRUST}")
-    if "." in name and name not in Registrable._registry[cls]:
-        raise DataError(
-            f"the config names {name!r}, which is code to run, not a registered component; "
-            f"if you trust the archive, use {_HOW_TO_TRUST}"
-        )
+def _checked_class_name(cls: type[Registrable], name: str) -> Any:
+    """AllenNLP's ``resolve_class_name``, with a check of the name where a call is guarded."""
+    if _is_guarded.get():
+        found, _ = Registrable._registry[cls].get(name, (None, None))
+        if found is None and "." in name:
+            raise _refused(f"{name!r}, which is code to run, not a registered component")
+        is_foreign = found is not None and found.__module__.partition(".")[0] in _FOREIGN
+        if is_foreign and name not in _ALLOWED.get(cls.__name__, ()):
+            raise _refused(f"{name!r}, a {cls.__name__} of AllenNLP that may open other files or code")
     return _resolve_class_name(cls, name)
+
+
+def _refused(what: str) -> DataError:
+    return DataError(f"the config names {what}; if you trust the archive, use {_HOW_TO_TRUST}")
+
+
+# Without effect outside of guarded calls.
+Registrable.resolve_class_name = classmethod(_checked_class_name)  # type: ignore[assignment, method-assign]
 
 
 def guard_commands() -> None:
     """Make ``allennlp predict`` and ``allennlp evaluate`` load archives as :func:`load_archive_safely` does.
 
-    What these commands build after that, such as a data loader, is registered, too. With the environment variable of
+    What these commands build after that, such as a data loader, is checked, too. With the environment variable of
     :data:`TRUST_SWITCH`, they build what the archive says.
     """
     for module in (predict_module, evaluate_module):
@@ -126,5 +143,5 @@ def _load_for_command(archive_file: str | os.PathLike[str], *arguments: Any, **o
     if archive.model.default_predictor == PREDICTOR and "evaluation" not in archive.config:
         # allennlp evaluate --predictions-output-file should write what allennlp predict writes.
         archive.config["evaluation"] = {"batch_serializer": {"type": RECORD_SERIALIZER}}
-    _allow(trust)
+    _is_guarded.set(not trust)
     return archive

@@ -181,10 +181,10 @@ def _load_transformer(encoder: str, dropout: float | None, added_pieces: int) ->
 
     path = encoder_path(encoder)
     try:
-        config = AutoConfig.from_pretrained(path)
+        config = AutoConfig.from_pretrained(path, trust_remote_code=False)
         if dropout is not None:
             config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
-        transformer = AutoModel.from_pretrained(path, config=config)
+        transformer = AutoModel.from_pretrained(path, config=config, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:  # files that are missing or broken, kinds that are not known
         raise DataError(f"encoder {encoder!r}: it cannot be loaded ({' '.join(str(error).split())[:200]})") from None
     if added_pieces:

@@ -58,7 +58,7 @@ def test_a_folder_is_given_as_it_is(tmp_path: Path) -> None:
 )
 def test_nothing_is_written_outside(tmp_path: Path, temporary: Path, bad: Member) -> None:
     path = archive_of(tmp_path / "x.tar.gz", member("config.json"), bad)
-    with pytest.raises(DataError, match="a link, a device or outside") as caught, unpacked(path):
+    with pytest.raises(DataError, match="a link, a device, sparse or outside") as caught, unpacked(path):
         pass
     assert "\n" not in str(caught.value)
     assert list(temporary.iterdir()) == []
@@ -78,6 +78,48 @@ def test_a_file_behind_a_link_is_not_overwritten(tmp_path: Path, temporary: Path
 def test_a_bomb_is_given_up_in_the_middle(tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "_ALWAYS_ALLOWED", 100_000)
     path = archive_of(tmp_path / "x.tar.gz", member("zeros", bytes(10_000_000)))
+    with pytest.raises(DataError, match="far more"), unpacked(path):
+        pass
+    assert list(temporary.iterdir()) == []
+
+
+def sparse_archive(path: Path, kind: str, size: int) -> Path:
+    """An archive of a few bytes whose only file claims to be mostly a hole of this size."""
+    info = tarfile.TarInfo("weights.th")
+    if kind == "gnu":
+        info.type, info.size = tarfile.GNUTYPE_SPARSE, 0
+        header = bytearray(info.tobuf(tarfile.GNU_FORMAT))
+        # One piece of no bytes at the end, and the real size.
+        for place, number in ((386, size), (398, 0), (483, size)):
+            header[place : place + 12] = b"%011o\0" % number
+        header[148:156] = b"%06o\0 " % tarfile.calc_chksums(bytes(header))[0]
+        content = bytes(header)
+    else:
+        info.pax_headers = {"GNU.sparse.major": "0", "GNU.sparse.minor": "1", "GNU.sparse.numblocks": "1"}
+        info.pax_headers |= {"GNU.sparse.map": f"{size},0", "GNU.sparse.size": str(size)}
+        content = info.tobuf(tarfile.PAX_FORMAT)
+    path.write_bytes(gzip.compress(content + bytes(1024)))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["gnu", "pax"])
+def test_a_sparse_file_is_refused(tmp_path: Path, temporary: Path, kind: str) -> None:
+    path = sparse_archive(tmp_path / "x.tar.gz", kind, 2_500_000_000)
+    assert path.stat().st_size < 1000
+    with tarfile.open(path) as archive:
+        (found,) = archive
+        assert found.issparse()
+        assert found.size == 2_500_000_000
+    with pytest.raises(DataError, match="sparse"), unpacked(path):
+        pass
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_size_that_a_member_claims_is_enough_to_refuse_it(tmp_path: Path, temporary: Path) -> None:
+    info = tarfile.TarInfo("weights.th")
+    info.size = 10**11
+    path = tmp_path / "x.tar.gz"
+    path.write_bytes(gzip.compress(info.tobuf() + bytes(1024)))
     with pytest.raises(DataError, match="far more"), unpacked(path):
         pass
     assert list(temporary.iterdir()) == []

@@ -15,16 +15,16 @@ from typing import Any
 import numpy
 import pytest
 import torch
-from allennlp.commands.train import train_model
+from allennlp.commands.train import TrainModel, train_model
 from allennlp.common.params import Params
+from allennlp.common.util import prepare_environment
 from allennlp.models.archival import load_archive
 from allennlp.training.checkpointer import Checkpointer
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 
 import qdecomp.training.plugin  # noqa: F401
-from qdecomp.data_structures.errors import DataError
-from qdecomp.training.durable_checkpointer import DurableCheckpointer
+from qdecomp.training.durable_checkpointer import STARTS_ANEW, DurableCheckpointer
 
 
 class FakeTrainer(Trainer):
@@ -122,14 +122,33 @@ def test_a_file_that_cannot_be_read_is_set_aside_for_the_one_before(
     assert broken.with_name(broken.name + ".unreadable").exists()
 
 
-def test_nothing_that_can_be_read_is_an_error_and_nothing_is_touched(tmp_path: Path) -> None:
+def test_where_nothing_can_be_read_training_starts_from_the_beginning_and_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     save(tmp_path, state_after(1), state_after(2))
+    before = names(tmp_path)
     for path in tmp_path.glob("model_state_*"):
         path.write_bytes(b"garbage")
-    before = names(tmp_path)
-    with pytest.raises(DataError, match="none of its checkpoints can be read"):
-        load(tmp_path)
-    assert names(tmp_path) == before
+    assert DurableCheckpointer(tmp_path).load_checkpoint() is None
+    assert names(tmp_path) == {f"{name}.unreadable" for name in before}
+    assert STARTS_ANEW in caplog.text
+
+
+@pytest.mark.parametrize(
+    "trainer",
+    [
+        {"num_epochs": 1},
+        {"num_epochs": 1, "checkpointer": {"keep_most_recent_by_count": 1}},
+        {"num_epochs": 1, "checkpointer": {"type": "default"}},
+    ],
+)
+def test_an_override_of_the_trainer_does_not_lose_it(
+    tmp_path: Path, parser_params: Callable[..., Params], trainer: dict[str, Any]
+) -> None:
+    params = parser_params(trainer=trainer)
+    prepare_environment(params)
+    training = TrainModel.from_params(params, serialization_dir=str(tmp_path / "run"), local_rank=0)
+    assert isinstance(training.trainer._checkpointer, DurableCheckpointer)
 
 
 def test_a_write_that_fails_leaves_the_old_files_and_nothing_else(
@@ -235,7 +254,7 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def parser_params(tmp_path: Path, tiny_encoder: Path, project_root: Path) -> Callable[[], Params]:
+def parser_params(tmp_path: Path, tiny_encoder: Path, project_root: Path) -> Callable[..., Params]:
     """A config of the project, with its own loaders, for a small encoder and some rows."""
     rows = (project_root / "data" / "dev.csv").read_text(encoding="utf-8").splitlines(keepends=True)[:81]
     (tmp_path / "rows.csv").write_text("".join(rows), encoding="utf-8")
@@ -247,13 +266,17 @@ def parser_params(tmp_path: Path, tiny_encoder: Path, project_root: Path) -> Cal
         "model.label_dim": 6,
         "train_data_path": str(tmp_path / "rows.csv"),
         "validation_data_path": str(tmp_path / "rows.csv"),
-        "trainer.num_epochs": 3,
     }
-    return lambda: Params.from_file(project_root / "training_config" / "demo.jsonnet", params_overrides=overrides)
+
+    def read(**more: Any) -> Params:
+        config = project_root / "training_config" / "demo.jsonnet"
+        return Params.from_file(config, params_overrides=overrides | (more or {"trainer.num_epochs": 3}))
+
+    return read
 
 
 def test_a_resumed_training_of_a_parser_equals_one_that_went_through(
-    tmp_path: Path, parser_params: Callable[[], Params], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, parser_params: Callable[..., Params], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     train_model(parser_params(), tmp_path / "uninterrupted")

@@ -3,7 +3,9 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,10 @@ import pytest
 from allennlp.commands import evaluate as evaluate_module
 from allennlp.commands import predict as predict_module
 from allennlp.common.registrable import Registrable
+from allennlp.data import TokenIndexer, Tokenizer, Vocabulary
 from allennlp.models import Model
+from allennlp.modules import Backbone, TokenEmbedder
+from allennlp.nn import Initializer
 from allennlp.predictors import Predictor
 
 from qdecomp import load
@@ -24,11 +29,10 @@ READER = {"type": "break_graph"}
 
 
 @pytest.fixture(autouse=True)
-def restored() -> Iterator[None]:
-    """Commands leave the guard on until the process ends; for the next test, it is removed."""
-    before = Registrable.__dict__["resolve_class_name"]
-    yield
-    Registrable.resolve_class_name = before  # type: ignore[method-assign]
+def own_context() -> Iterator[None]:
+    """Commands leave the guard on for the rest of their context; for the next test, it is removed."""
+    with registered_only(trust=True):
+        yield
 
 
 def archive_of(path: Path, config: str, weights: bytes = b"no weights") -> Path:
@@ -97,10 +101,85 @@ def test_what_is_no_config_is_one_line(tmp_path: Path, temporary: Path, config: 
     assert list(temporary.iterdir()) == []
 
 
-def test_an_archive_that_opens_another_is_refused(tmp_path: Path) -> None:
-    model = {"type": "from_archive", "archive_file": str(tmp_path / "other.tar.gz")}
-    with registered_only(), pytest.raises(DataError, match="opens another archive"):
-        Model.by_name(model["type"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (Model, "from_archive"),
+        (TokenIndexer, "pretrained_transformer"),
+        (TokenEmbedder, "pretrained_transformer_mismatched"),
+        (Backbone, "vilbert_from_huggingface"),
+        (Vocabulary, "from_pretrained_transformer"),
+        (Tokenizer, "spacy"),
+        (Initializer, "pretrained"),
+    ],
+)
+def test_what_opens_other_files_or_code_is_refused(kind: type[Registrable], name: str) -> None:
+    with registered_only(), pytest.raises(DataError, match="that may open other files or code"):
+        kind.by_name(name)
+    kind.by_name(name)
+
+
+def test_code_that_comes_with_an_encoder_is_not_run(tmp_path: Path) -> None:
+    """AllenNLP's own indexer would pass the arguments on to transformers, which would import the file."""
+    encoder = tmp_path / "encoder"
+    encoder.mkdir()
+    marker = tmp_path / "marker"
+    (encoder / "config.json").write_text('{"model_type": "mine", "auto_map": {"AutoConfig": "code.Mine"}}')
+    (encoder / "code.py").write_text(f"from pathlib import Path\nPath({str(marker)!r}).touch()\n")
+    by_allennlp = {
+        "type": "pretrained_transformer",
+        "model_name": str(encoder),
+        "tokenizer_kwargs": {"trust_remote_code": True},
+    }
+    by_us = {"type": "word_pieces", "encoder": str(encoder)}
+    for number, indexer in enumerate((by_allennlp, by_us)):
+        config = {"dataset_reader": {**READER, "token_indexers": {"pieces": indexer}}, "model": {"type": "x"}}
+        path = archive_of(tmp_path / f"{number}.tar.gz", json.dumps(config))
+        with pytest.raises(DataError):
+            load(path)
+    assert not marker.exists()
+    with pytest.raises(DataError):
+        load(tmp_path / "0.tar.gz", trust=True)
+    assert marker.exists()
+
+
+def test_trust_in_one_thread_opens_nothing_in_another() -> None:
+    dotted = "qdecomp.training.question_decomposition.QuestionDecompositionPredictor"
+    is_open, is_tried = threading.Event(), threading.Event()
+
+    def trusting() -> None:
+        with registered_only(trust=True):
+            is_open.set()
+            assert is_tried.wait(10)
+            assert Predictor.by_name(dotted) is not None
+
+    def careful() -> None:
+        with registered_only():
+            assert is_open.wait(10)
+            try:
+                with pytest.raises(DataError, match="not a registered component"):
+                    Predictor.by_name(dotted)
+            finally:
+                is_tried.set()
+
+    with ThreadPoolExecutor(2) as pool:
+        for future in [pool.submit(trusting), pool.submit(careful)]:
+            future.result()
+
+
+def test_archives_are_loaded_in_threads_with_and_without_trust(tmp_path: Path) -> None:
+    config = {"dataset_reader": {"type": "no.such.reader"}, "model": {"type": "x"}}
+    hostile_archive = archive_of(tmp_path / "x.tar.gz", json.dumps(config))
+
+    def reason(number: int) -> str:
+        with pytest.raises(DataError) as caught:
+            load(hostile_archive, trust=number % 2 == 0)
+        return str(caught.value)
+
+    with ThreadPoolExecutor(4) as pool:
+        reasons = list(pool.map(reason, range(40)))
+    assert all("unable to import module" in each for each in reasons[::2])
+    assert all("not a registered component" in each for each in reasons[1::2])
 
 
 def test_only_registered_names_are_built() -> None:
