@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import sysconfig
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
+import tomllib
 
 PREFIX = "/opt/qdecomp"
 PORT = "8000"

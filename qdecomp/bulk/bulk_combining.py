@@ -7,8 +7,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.mistakes import as_row_errors
+from qdecomp.data_structures.errors import QDecompError, as_internal_errors
 from qdecomp.files.readers.joined_predictions import JoinedQuestion
 from qdecomp.files.records.record_lines import RecordLine, format_record
 from qdecomp.parsers.consensus import consensus
@@ -57,7 +56,7 @@ def _lines(questions: Sequence[JoinedQuestion], weights: Sequence[float], settin
 
 def _answer(question: JoinedQuestion, weights: Sequence[float]) -> Prediction:
     try:
-        with as_row_errors():
+        with as_internal_errors():
             return consensus(question.question, question.predictions, weights)
     except QDecompError as error:
         return failed_prediction(error)

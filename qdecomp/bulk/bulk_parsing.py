@@ -10,7 +10,6 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.files.readers.question_lines import QuestionRow
 from qdecomp.files.records.record_lines import RecordLine, format_record
 from qdecomp.parsers.decomposition import Decomposition
@@ -37,7 +36,7 @@ class ParsingOutcome(NamedTuple):
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> ParsingOutcome:
         """The outcome that a record tells of."""
-        return cls(record["decomposition"] is None, is_mistake(record["error"]))
+        return cls(record["decomposition"] is None, "internal_error" in record)
 
 
 def question_records(

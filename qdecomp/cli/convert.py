@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from qdecomp.cli.cluster_option import CLUSTER_OPTION, require_one_way
+from qdecomp.cli.internal_errors import exit_after_internal_errors
 from qdecomp.cli.part_options import PART_ROWS_OPTION, require_folder
-from qdecomp.cli.row_mistakes import tell_mistakes
 from qdecomp.files import require_other_files, write_text_atomically
 from qdecomp.terminal import printable
 
@@ -113,7 +113,7 @@ def _show(summary: ConversionSummary, input_path: Path) -> None:
         print(printable(f"{input_path}: {broken}"), file=sys.stderr)
     if len(summary.broken) > _BROKEN_ROWS_TOLD:
         print(printable(f"{input_path}: {len(summary.broken):,} rows in all cannot be read"), file=sys.stderr)
-    tell_mistakes(summary.mistakes)
+    exit_after_internal_errors(summary.mistakes)
 
 
 def _tables(summary: ConversionSummary) -> list[Table]:

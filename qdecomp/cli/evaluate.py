@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from qdecomp.cli.row_mistakes import tell_mistakes
+from qdecomp.cli.internal_errors import exit_after_internal_errors
 from qdecomp.cli.scoring_options import SCORING_PARAMETERS, ScoringOptions
 from qdecomp.files import write_text_atomically
 
@@ -50,4 +50,4 @@ def command(json_path: Path | None, details_path: Path | None, **scoring: Any) -
             with write_text_atomically(json_path) as stream:
                 write_summary(summary, stream)
     show_tables(score_tables(summary))
-    tell_mistakes(count_mistakes(evaluation))
+    exit_after_internal_errors(count_mistakes(evaluation))

@@ -13,10 +13,10 @@ import click
 
 from qdecomp.cli.cluster_option import CLUSTER_OPTION, require_one_way
 from qdecomp.cli.decomposition_formats import FORMATS, formatted, show
+from qdecomp.cli.internal_errors import exit_after_internal_errors
 from qdecomp.cli.parser_options import ParserOptions, parser_options
 from qdecomp.cli.part_options import PART_ROWS_OPTION, require_folder
-from qdecomp.cli.row_mistakes import tell_mistakes
-from qdecomp.data_structures.mistakes import is_mistake
+from qdecomp.data_structures.errors import is_internal
 from qdecomp.terminal import echo_data, printable
 from qdecomp.version import VERSION
 
@@ -79,7 +79,7 @@ def command(strict: bool, **given: Any) -> None:
     options = _ParseOptions(**given).with_piped_input()
     options.check()
     counts = options.parse_questions() if options.input_path is None else options.parse_file(options.input_path)
-    tell_mistakes(counts.mistakes)
+    exit_after_internal_errors(counts.mistakes)
     if strict and counts.failed:
         raise SystemExit(1)
 
@@ -150,7 +150,7 @@ class _ParseOptions(ParserOptions):
         else:
             text = formatted(decompositions, self.format_name or "text", with_graph=self.with_graph)
             _write(text, self.output_path)
-        mistakes = sum(is_mistake(decomposition.error) for decomposition in decompositions)
+        mistakes = sum(is_internal(decomposition.error) for decomposition in decompositions)
         return _Counts(sum(not decomposition for decomposition in decompositions), mistakes)
 
     def parse_file(self, path: Path) -> _Counts:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from qdecomp.cli.row_mistakes import tell_mistakes
+from qdecomp.cli.internal_errors import exit_after_internal_errors
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.terminal import printable
 
@@ -38,7 +38,6 @@ def command(input_path: Path, gold_path: Path | None, limit: int | None, output_
     The page needs no network. For a decomposition without a graph, such as a gold one, it shows the graph that its
     steps convert to.
     """
-    from qdecomp.data_structures.mistakes import is_mistake
     from qdecomp.files import require_other_files, write_text_atomically
     from qdecomp.terminal import progress
     from qdecomp.visualization import page_parts
@@ -54,10 +53,10 @@ def command(input_path: Path, gold_path: Path | None, limit: int | None, output_
     mistakes = 0
     with write_text_atomically(output_path) as stream:
         for part in progress(page_parts(items, title=title), "Drawing", len(items) + 2):
-            mistakes += is_mistake(part)
-            stream.write(part)
+            mistakes += part.has_internal_error
+            stream.write(part.html)
     print(printable(f"{len(items):,} {'question is' if len(items) == 1 else 'questions are'} in {output_path}"))
-    tell_mistakes(mistakes)
+    exit_after_internal_errors(mistakes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[Ro
 
 
 def _read_record(row: FileRow) -> _Record:
-    from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+    from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors
     from qdecomp.data_structures.reading import read_decomposition
     from qdecomp.parsers.prediction import Prediction, prediction_from_record
 
@@ -103,11 +102,11 @@ def _read_record(row: FileRow) -> _Record:
     written = value.get("decomposition")
     reading: Reading | None = None
     try:
-        with as_row_errors():
+        with as_internal_errors():
             prediction = prediction_from_record(value)
             reading = read_decomposition(written) if written else None
-    except OurMistakeError as mistake:
-        prediction = Prediction(written, error=str(mistake))
+    except InternalError as mistake:
+        prediction = Prediction(written, error=ErrorText.of(mistake))
     return _Record(row.number, question_id.strip(), question if isinstance(question, str) else "", prediction, reading)
 
 
@@ -138,7 +137,7 @@ def _tell(path: Path, problems: Sequence[RowProblem], readings: Sequence[Reading
 
 
 def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
-    from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+    from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors
     from qdecomp.parsers.prediction import Prediction, prediction_from_text
     from qdecomp.visualization import PageItem
 
@@ -148,10 +147,10 @@ def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
     gold_side = None
     if example is not None and example.decomposition is not None:
         try:
-            with as_row_errors():
+            with as_internal_errors():
                 gold_side = prediction_from_text(example.decomposition)
-        except OurMistakeError as mistake:
-            gold_side = Prediction(example.decomposition, error=str(mistake))
+        except InternalError as mistake:
+            gold_side = Prediction(example.decomposition, error=ErrorText.of(mistake))
         gold_side = _with_graph(question, gold_side)
     item = PageItem(record.question_id, question or record.question_id, prediction, gold_side, _source(record))
     return _compared(item)
@@ -166,7 +165,7 @@ def _source(record: _Record) -> str:
 
 def _compared(item: PageItem) -> PageItem:
     """The item with its similarity to gold and, if it is different, the differences of its steps."""
-    from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+    from qdecomp.data_structures.errors import InternalError, as_internal_errors
     from qdecomp.evaluation.differences import compare_steps
     from qdecomp.evaluation.metrics.metric_table import MetricOptions, get_metric
 
@@ -175,10 +174,10 @@ def _compared(item: PageItem) -> PageItem:
         return item
     metric = get_metric("sari")
     try:
-        with as_row_errors():
+        with as_internal_errors():
             value = metric.load(MetricOptions())(item.question, written, gold.decomposition).value
             steps = None if item.comparison() else compare_steps(item.question, written, gold.decomposition)
-    except OurMistakeError:
+    except InternalError:
         return item
     scores = {} if value is None else {metric.title: value}
     if steps is None:
@@ -194,14 +193,14 @@ def _compared(item: PageItem) -> PageItem:
 def _with_graph(question: str, prediction: Prediction) -> Prediction:
     """The prediction with the graph that its steps convert to, if it has none; some steps do not convert."""
     from qdecomp.data_structures.conversion.chain import convert
-    from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+    from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors
 
     if not question or prediction.graph is not None or prediction.form is None:
         return prediction
     try:
-        with as_row_errors():
+        with as_internal_errors():
             return replace(prediction, graph=convert(question, prediction.form).graph)
-    except OurMistakeError as mistake:
-        return replace(prediction, error=str(mistake))
+    except InternalError as mistake:
+        return replace(prediction, error=ErrorText.of(mistake))
     except QDecompError:
         return prediction

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from qdecomp.cli.row_mistakes import tell_mistakes
+from qdecomp.cli.internal_errors import exit_after_internal_errors
 from qdecomp.cli.scoring_options import SCORING_PARAMETERS, ScoringOptions
 from qdecomp.terminal import printable
 
@@ -30,4 +30,4 @@ def command(output: Path, **scoring: Any) -> None:
     report = build_report(evaluation, seed=options.seed)
     write_report(report, output)
     print(printable(f"The report is in {output / 'index.html'}"))
-    tell_mistakes(sum(system.mistakes for system in report.systems))
+    exit_after_internal_errors(sum(system.mistakes for system in report.systems))

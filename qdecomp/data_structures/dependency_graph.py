@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qdecomp.data_structures.edge_tags import join_tags
-from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.errors import GraphError, Reason
 from qdecomp.data_structures.limits import MOST_EDGES, MOST_TOKENS, above
 from qdecomp.data_structures.special_tokens import check_tokens, question_length, words_end
 
@@ -35,7 +35,7 @@ class Edge:
 
     def __post_init__(self) -> None:
         if not self.tag or "|" in self.tag or self.tag.split() != [self.tag]:
-            raise GraphError(_STAGE, f"not a tag: {self.tag!r}")
+            raise GraphError(_STAGE, Reason("not a tag: {!r}", self.tag))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class DependencyGraph:
         for edge in self.edges:
             if not (0 <= edge.head < len(self.tokens) and 0 <= edge.dependent < len(self.tokens)):
                 where = f"{edge.head} → {edge.dependent}"
-                raise GraphError(_STAGE, f"{edge.tag} edge {where}: there are {len(self.tokens)} tokens")
+                raise GraphError(_STAGE, Reason("{} edge {}: there are {} tokens", edge.tag, where, len(self.tokens)))
         object.__setattr__(self, "edges", tuple(sorted(dict.fromkeys(self.edges))))
 
     @property
@@ -96,10 +96,12 @@ def dependency_graph_from_json(value: Mapping[str, Any]) -> DependencyGraph:
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, GraphError):
             raise
-        raise GraphError(_STAGE, f"not a dependency graph in JSON: {type(error).__name__}: {error}") from None
+        raise GraphError(
+            _STAGE, Reason("not a dependency graph in JSON: {}: {}", type(error).__name__, error)
+        ) from None
 
 
 def _edge_from_json(head: Any, dependent: Any, tag: Any, score: Any = None) -> Edge:
     if score is not None and not math.isfinite(score := float(score)):
-        raise GraphError(_STAGE, f"the score of an edge is {score}")
+        raise GraphError(_STAGE, Reason("the score of an edge is {}", score))
     return Edge(int(head), int(dependent), str(tag), score)

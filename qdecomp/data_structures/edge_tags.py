@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.errors import GraphError, Reason
 from qdecomp.data_structures.operators import OPERATORS, Operator
 
 __all__ = [
@@ -52,10 +52,10 @@ class EdgeTag:
     def __post_init__(self) -> None:
         signature = OPERATORS[self.operator]
         if self.argument not in signature.arguments:
-            raise GraphError("tag", f"{self.operator} has no argument {self.argument!r}")
+            raise GraphError("tag", Reason("{} has no argument {!r}", self.operator, self.argument))
         for name in self.properties:
             if name not in signature.properties:
-                raise GraphError("tag", f"{self.operator} has no property {name!r}")
+                raise GraphError("tag", Reason("{} has no property {!r}", self.operator, name))
         object.__setattr__(self, "properties", tuple(sorted(set(self.properties))))
 
     def __str__(self) -> str:
@@ -82,11 +82,11 @@ def parse_tag(text: str) -> EdgeTag:
     """
     match = _TAG.fullmatch(text)
     if match is None:
-        raise GraphError("tag", f"expected operator-argument[properties], got {text!r}")
+        raise GraphError("tag", Reason("expected operator-argument[properties], got {!r}", text))
     try:
         operator = Operator(match["operator"])
     except ValueError:
-        raise GraphError("tag", f"there is no operator {match['operator']!r} (in {text!r})") from None
+        raise GraphError("tag", Reason("there is no operator {!r} (in {!r})", match["operator"], text)) from None
     return EdgeTag(operator, match["argument"], tuple(filter(None, (match["properties"] or "").split(","))))
 
 

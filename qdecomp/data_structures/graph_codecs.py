@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import format_tag, parse_tag
-from qdecomp.data_structures.errors import GraphError, require_text
+from qdecomp.data_structures.errors import GraphError, Reason, require_text
 from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 
 if TYPE_CHECKING:
@@ -107,18 +107,20 @@ def _parse_dot(text: str, name: str) -> tuple[list[tuple[str, str | None]], list
     require_text(text, "a graph in DOT")
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) < 2 or lines[0].split() != ["digraph", name, "{"] or lines[-1].strip() != "}":
-        raise GraphError("dot", f"expected 'digraph {name} {{' … '}}'")
+        raise GraphError("dot", Reason("expected 'digraph {} {{' … '}}'", name))
     nodes: list[tuple[str, str | None]] = []
     edges: list[tuple[int, int, str]] = []
     for number, line in enumerate(lines[1:-1], start=2):
         if node := _DOT_NODE.fullmatch(line):
             if int(node[1]) != len(nodes):
-                raise GraphError("dot", f"line {number}: expected node {len(nodes)}, got {node[1]}")
+                raise GraphError("dot", Reason("line {}: expected node {}, got {}", number, len(nodes), node[1]))
             nodes.append((_unquote(node[2]), None if node[3] is None else _unquote(node[3])))
         elif edge := _DOT_EDGE.fullmatch(line):
             edges.append((int(edge[1]), int(edge[2]), _unquote(edge[3])))
         elif not line.strip().startswith(("//", "rankdir=")):
-            raise GraphError("dot", f"line {number} is neither a node nor an edge of ours: {line.strip()[:80]!r}")
+            raise GraphError(
+                "dot", Reason("line {} is neither a node nor an edge of ours: {!r}", number, line.strip()[:80])
+            )
     return nodes, edges
 
 
@@ -160,9 +162,9 @@ def parse_conllu(text: str) -> DependencyGraph:
             continue
         cells = line.split("\t")
         if len(cells) != len(_COLUMNS):
-            raise GraphError("table", f"line {number}: expected {len(_COLUMNS)} columns, got {len(cells)}")
+            raise GraphError("table", Reason("line {}: expected {} columns, got {}", number, len(_COLUMNS), len(cells)))
         if cells[0] != str(len(tokens) + 1):
-            raise GraphError("table", f"line {number}: expected token {len(tokens) + 1}, got {cells[0]!r}")
+            raise GraphError("table", Reason("line {}: expected token {}, got {!r}", number, len(tokens) + 1, cells[0]))
         edges.extend(_incoming(cells[8], len(tokens), number))
         tokens.append(cells[1])
     return DependencyGraph(tuple(tokens), tuple(edges))
@@ -174,7 +176,7 @@ def _incoming(cell: str, dependent: int, line: int) -> Iterator[Edge]:
     for entry in cell.split("|"):
         head, _, tag = entry.partition(":")
         if not re.fullmatch(r"[0-9]{1,9}", head):
-            raise GraphError("table", f"line {line}: expected head:tag, got {entry!r}")
+            raise GraphError("table", Reason("line {}: expected head:tag, got {!r}", line, entry))
         yield Edge(int(head) - 1, dependent, tag)
 
 
@@ -230,5 +232,5 @@ def _networkx_nodes(graph: networkx.MultiDiGraph[int]) -> list[dict[str, Any]]:
 
 def _attribute(data: dict[str, Any], name: str) -> Any:
     if name not in data:
-        raise GraphError("networkx", f"there is no attribute {name!r}")
+        raise GraphError("networkx", Reason("there is no attribute {!r}", name))
     return data[name]

@@ -8,6 +8,8 @@ steps, and the longest step 30 words.
 
 from __future__ import annotations
 
+from qdecomp.data_structures.errors import Reason
+
 __all__ = [
     "LARGEST_ARCHIVE",
     "LONGEST_DECOMPOSITION",
@@ -65,11 +67,11 @@ MOST_ARCHIVE_FILES = 1_000
 """Files and folders of an archive."""
 
 
-def above(limit: int, count: int, what: str) -> str | None:
+def above(limit: int, count: int, what: str) -> Reason | None:
     """Why so many are refused, or None if they are not.
 
     >>> above(100, 300, "steps")
     '300 steps; at most 100 are allowed'
     >>> above(100, 100, "steps")
     """
-    return f"{count:,} {what}; at most {limit:,} are allowed" if count > limit else None
+    return Reason(f"{{:,}} {what}; at most {{:,}} are allowed", count, limit) if count > limit else None

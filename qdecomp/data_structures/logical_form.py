@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from qdecomp.data_structures.errors import LogicalFormSyntaxError, QdmrSyntaxError, require_text
+from qdecomp.data_structures.errors import LogicalFormSyntaxError, QdmrSyntaxError, Reason, require_text
 from qdecomp.data_structures.limits import LONGEST_STEP, MOST_STEP_WORDS, above
 from qdecomp.data_structures.operators import ARGUMENT_NAMES, OPERATORS, Operator
 from qdecomp.data_structures.qdmr import check_steps, is_reference, references_of
@@ -41,7 +41,7 @@ class Argument:
     def __post_init__(self) -> None:
         object.__setattr__(self, "references", references_of(self.tokens))
         if not self.tokens or tuple(self.text.split()) != self.tokens:
-            raise LogicalFormSyntaxError(f"{self.name}: not a list of tokens: {self.tokens!r}")
+            raise LogicalFormSyntaxError(Reason("{}: not a list of tokens: {!r}", self.name, self.tokens))
 
     @classmethod
     def of_step_tokens(cls, name: str, tokens: tuple[str, ...]) -> Argument:
@@ -87,14 +87,14 @@ class LogicalStep:
             length += len(argument.text)
         if words > MOST_STEP_WORDS or length > LONGEST_STEP:
             reason = above(MOST_STEP_WORDS, words, "words") or above(LONGEST_STEP, length, "characters")
-            raise LogicalFormSyntaxError(str(reason))
+            raise LogicalFormSyntaxError(reason or "")
         signature = OPERATORS[self.operator]
         for name in self.properties:
             if name not in signature.properties:
-                raise LogicalFormSyntaxError(f"{self.operator} has no property {name!r}")
+                raise LogicalFormSyntaxError(Reason("{} has no property {!r}", self.operator, name))
         for argument in self.arguments:
             if argument.name not in signature.arguments:
-                raise LogicalFormSyntaxError(f"{self.operator} has no argument {argument.name!r}")
+                raise LogicalFormSyntaxError(Reason("{} has no argument {!r}", self.operator, argument.name))
         # Most steps are already in order, and there are millions of them.
         if len(self.properties) > 1:
             object.__setattr__(self, "properties", tuple(sorted(set(self.properties))))
@@ -152,7 +152,7 @@ def parse_step(text: str) -> LogicalStep:
     require_text(text, "a step of a logical form")
     match = _STEP.fullmatch(text)
     if match is None:
-        raise LogicalFormSyntaxError(f"expected OPERATOR[properties](argument=\u2026), got {text!r}")
+        raise LogicalFormSyntaxError(Reason("expected OPERATOR[properties](argument=…), got {!r}", text))
     properties = (name.strip() for name in match["properties"].split(","))
     return _make_step(match["operator"], [name for name in properties if name], _split_arguments(match["arguments"]))
 
@@ -169,7 +169,9 @@ def parse_logical_form(text: str | Iterable[str]) -> LogicalForm:
     (1,)
     """
     if not isinstance(text, Iterable) or isinstance(text, bytes):
-        raise LogicalFormSyntaxError(f"a logical form must be a string or a list of steps, not {type(text).__name__}")
+        raise LogicalFormSyntaxError(
+            Reason("a logical form must be a string or a list of steps, not {}", type(text).__name__)
+        )
     lines = text.split("\n") if isinstance(text, str) else text
     return LogicalForm(_numbered((line for line in lines if not isinstance(line, str) or line.strip()), parse_step))
 
@@ -190,7 +192,7 @@ def logical_form_to_json(form: LogicalForm) -> list[dict[str, Any]]:
 def logical_form_from_json(value: Sequence[Mapping[str, Any]]) -> LogicalForm:
     """Read what :func:`logical_form_to_json` made."""
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
-        raise LogicalFormSyntaxError(f"expected a list of steps, got {type(value).__name__}")
+        raise LogicalFormSyntaxError(Reason("expected a list of steps, got {}", type(value).__name__))
     return LogicalForm(_numbered(value, _step_from_json))
 
 
@@ -202,7 +204,7 @@ def _step_from_json(value: Mapping[str, Any]) -> LogicalStep:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, LogicalFormSyntaxError):
             raise
-        raise LogicalFormSyntaxError(f"not a step: {value!r}") from None
+        raise LogicalFormSyntaxError(Reason("not a step: {!r}", value)) from None
 
 
 def _numbered(values: Iterable[Any], read: Any) -> tuple[LogicalStep, ...]:
@@ -221,7 +223,7 @@ def _make_step(
     try:
         kind = Operator(operator.lower())
     except ValueError:
-        raise LogicalFormSyntaxError(f"there is no operator {operator!r}") from None
+        raise LogicalFormSyntaxError(Reason("there is no operator {!r}", operator)) from None
     values = tuple(Argument(name, tuple(text.split())) for name, text in arguments)
     return LogicalStep(kind, tuple(properties), values, approximate)
 
@@ -230,10 +232,10 @@ def _split_arguments(text: str) -> list[tuple[str, str]]:
     starts = list(_ARGUMENT_START.finditer(text))
     if not starts:
         if text.strip():
-            raise LogicalFormSyntaxError(f"expected argument=value, got {text!r}")
+            raise LogicalFormSyntaxError(Reason("expected argument=value, got {!r}", text))
         return []
     if starts[0].start() != 0:
-        raise LogicalFormSyntaxError(f"text before the first argument: {text[: starts[0].start()]!r}")
+        raise LogicalFormSyntaxError(Reason("text before the first argument: {!r}", text[: starts[0].start()]))
     ends = [*(start.start() for start in starts[1:]), len(text)]
     return [(start[1], _unescape(text[start.end() : end])) for start, end in zip(starts, ends, strict=True)]
 

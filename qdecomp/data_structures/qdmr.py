@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
-from qdecomp.data_structures.errors import QdmrSyntaxError, require_text
+from qdecomp.data_structures.errors import QdmrSyntaxError, Reason, require_text
 from qdecomp.data_structures.limits import LONGEST_DECOMPOSITION, LONGEST_STEP, MOST_STEP_WORDS, MOST_STEPS, above
 
 __all__ = [
@@ -85,7 +85,7 @@ class Step:
         self._complete()
         text = self.text
         if ";" in text or tuple(_TOKEN.findall(text)) != self.tokens:
-            raise QdmrSyntaxError(f"not the tokens of one step: {self.tokens!r}")
+            raise QdmrSyntaxError(Reason("not the tokens of one step: {!r}", self.tokens))
 
     @classmethod
     def _of_found_tokens(cls, tokens: tuple[str, ...]) -> Step:
@@ -103,7 +103,7 @@ class Step:
         words, length = len(tokens), len(" ".join(tokens))
         if words > MOST_STEP_WORDS or length > LONGEST_STEP:
             reason = above(MOST_STEP_WORDS, words, "words") or above(LONGEST_STEP, length, "characters")
-            raise QdmrSyntaxError(str(reason))
+            raise QdmrSyntaxError(reason or "")
 
     @property
     def text(self) -> str:
@@ -148,9 +148,9 @@ def check_references(references: Sequence[Iterable[int]]) -> None:
             if 0 < target < number:
                 continue
             if target == number:
-                raise QdmrSyntaxError(f"refers to itself (#{target})", number)
+                raise QdmrSyntaxError(Reason("refers to itself (#{})", target), number)
             if not 1 <= target <= count:
-                raise QdmrSyntaxError(f"refers to #{target}, but there are {count} steps", number)
+                raise QdmrSyntaxError(Reason("refers to #{}, but there are {} steps", target, count), number)
             only_back = False
     if only_back:
         return
@@ -158,8 +158,8 @@ def check_references(references: Sequence[Iterable[int]]) -> None:
         order_by_references(dict(enumerate(references, start=1)))
     except CycleError as error:
         cycle = [int(number) for number in error.args[1]]
-        path = " \u2192 ".join(reference_to(number) for number in cycle)
-        raise QdmrSyntaxError(f"its references form a cycle ({path})", min(cycle)) from None
+        path = " → ".join(reference_to(number) for number in cycle[1:])
+        raise QdmrSyntaxError(Reason("its references form a cycle (#{} → {})", cycle[0], path), min(cycle)) from None
 
 
 def order_by_references(references: Mapping[int, Iterable[int]]) -> list[int]:

@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from qdecomp.data_structures.edge_tags import EdgeTag, format_tag, parse_tag
-from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.errors import GraphError, Reason
 from qdecomp.data_structures.limits import MOST_EDGES, MOST_STEPS, MOST_TOKENS, above
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.special_tokens import SEPARATOR, check_tokens, question_length, words_end
@@ -58,10 +58,12 @@ class SpanGraph:
         for number, positions in enumerate(self.nodes, start=1):
             for position in positions:
                 if not 0 <= position < len(self.tokens) or self.tokens[position] == SEPARATOR:
-                    raise GraphError(_STAGE, f"there is no word at position {position}", number)
+                    raise GraphError(_STAGE, Reason("there is no word at position {}", position), number)
         for edge in self.edges:
             if not (0 <= edge.source < len(self.nodes) and 0 <= edge.target < len(self.nodes)):
-                raise GraphError(_STAGE, f"an edge between nodes that do not exist: {edge.source}, {edge.target}")
+                raise GraphError(
+                    _STAGE, Reason("an edge between nodes that do not exist: {}, {}", edge.source, edge.target)
+                )
         nodes = tuple(tuple(sorted(set(positions))) for positions in self.nodes)
         order = _canonical_order(nodes, self.edges)
         place = {old: new for new, old in enumerate(order)}
@@ -100,7 +102,7 @@ class SpanGraph:
         found = {(edge.tag.operator, edge.tag.properties) for edge in self.outgoing(node)}
         if len(found) > 1:
             names = " and ".join(sorted(f"{operator}[{','.join(names)}]" for operator, names in found))
-            raise GraphError(_STAGE, f"two operators on one node: {names}", node + 1)
+            raise GraphError(_STAGE, Reason("two operators on one node: {}", names), node + 1)
         return found.pop() if found else (Operator.SELECT, ())
 
 
@@ -116,7 +118,7 @@ def _canonical_order(nodes: Sequence[tuple[int, ...]], edges: Sequence[SpanEdge]
         in_order = list(TopologicalSorter(targets).static_order())
     except CycleError as error:
         circle = " → ".join(f"node {node + 1}" for node in reversed(error.args[1]))
-        raise GraphError(_STAGE, f"a cycle of references: {circle}") from None
+        raise GraphError(_STAGE, Reason("a cycle of references: {}", circle)) from None
     levels: dict[int, int] = {}
     for node in in_order:
         levels[node] = 1 + max((levels[target] for target in targets[node]), default=-1)
@@ -144,4 +146,4 @@ def span_graph_from_json(value: Mapping[str, Any]) -> SpanGraph:
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, GraphError):
             raise
-        raise GraphError(_STAGE, f"not a span graph in JSON: {type(error).__name__}: {error}") from None
+        raise GraphError(_STAGE, Reason("not a span graph in JSON: {}: {}", type(error).__name__, error)) from None

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from qdecomp.data_structures.errors import DataError, GraphError
+from qdecomp.data_structures.errors import DataError, GraphError, Reason
 
 __all__ = [
     "DUMMY",
@@ -99,13 +99,15 @@ def check_tokens(tokens: Sequence[str], stage: str) -> None:
     """Raise unless these are tokens without spaces, with the special ones in their places."""
     for position, token in enumerate(tokens):
         if token.split() != [token]:
-            raise GraphError(stage, f"the token at position {position} is empty or contains a space: {token!r}")
+            raise GraphError(
+                stage, Reason("the token at position {} is empty or contains a space: {!r}", position, token)
+            )
     end = words_end(tokens)
     words, placeholders = tokens[:end], tokens[end:]
     if words.count(SEPARATOR) > 1 or DUPLICATE_TOKEN in words or DUMMY in words:
-        raise GraphError(stage, f"a question may not contain {SEPARATOR}, {DUPLICATE_TOKEN} or {DUMMY}")
+        raise GraphError(stage, Reason("a question may not contain {}, {} or {}", SEPARATOR, DUPLICATE_TOKEN, DUMMY))
     if set(placeholders) - {DUPLICATE_TOKEN, DUMMY}:
-        raise GraphError(stage, f"only {DUPLICATE_TOKEN} and {DUMMY} may follow the resource words")
+        raise GraphError(stage, Reason("only {} and {} may follow the resource words", DUPLICATE_TOKEN, DUMMY))
 
 
 PRESETS: Mapping[str, SpecialTokens] = MappingProxyType(

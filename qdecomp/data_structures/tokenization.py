@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from qdecomp.data_structures.errors import DataError, require_text
+from qdecomp.data_structures.errors import DataError, Reason, require_text
 from qdecomp.data_structures.limits import LONGEST_QUESTION, MOST_WORDS, above
 
 __all__ = ["check_length", "check_words", "has_half_character", "question_words", "tokenize"]
@@ -55,7 +55,7 @@ def check_length(question: str) -> None:
     """Raise if a question has too many characters."""
     require_text(question, "a question")
     if reason := above(LONGEST_QUESTION, len(question), "characters"):
-        raise DataError(f"the question is too long: {reason}")
+        raise DataError(Reason("the question is too long: {}", reason))
 
 
 def has_half_character(text: str) -> bool:
@@ -68,7 +68,7 @@ def check_words(words: Sequence[str]) -> None:
     if not words:
         raise DataError("the question is empty")
     if reason := above(MOST_WORDS, len(words), "words"):
-        raise DataError(f"the question is too long: {reason}")
+        raise DataError(Reason("the question is too long: {}", reason))
     if any(map(has_half_character, words)):
         raise DataError("the question has half of a character in it (a lone surrogate)")
     if not any(character.isalnum() for word in words for character in word):

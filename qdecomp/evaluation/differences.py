@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
-from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.errors import InternalError, QDecompError, as_internal_errors
 from qdecomp.data_structures.lf_em.normalization import NormalizedStep, normalize_steps
-from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.text_enum import TextEnum
@@ -97,9 +96,9 @@ def analyse(question: QuestionScores) -> Analysis:
     If a mistake of ours prevents it, the analysis has that as ``mistake`` and nothing else.
     """
     try:
-        with as_row_errors():
+        with as_internal_errors():
             return _analyse(question)
-    except OurMistakeError as error:
+    except InternalError as error:
         kinds = frozenset() if question.results["lf_em"].value else frozenset((DifferenceKind.NO_LOGICAL_FORM,))
         return Analysis(question, kinds, (), (), None, str(error))
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from qdecomp.data_structures.errors import DataError, QdmrSyntaxError
+from qdecomp.data_structures.errors import DataError, ErrorText, QdmrSyntaxError
 from qdecomp.data_structures.reading import Reading, read_decomposition
 from qdecomp.data_structures.tokenization import has_half_character
 from qdecomp.evaluation.prediction_files import HOW_RECORDS_LOOK, WrittenRow, holds_json, written_rows
@@ -228,7 +228,7 @@ def _prediction_of(row: WrittenRow, question_id: str, problems: SpilledRows[RowP
             reading = read_decomposition(written)
         except QdmrSyntaxError as error:
             problems.append(RowProblem(ProblemKind.MALFORMED, row.number, question_id, f"{error}; counts as wrong"))
-            return PredictionRow(None, f"prediction: {error}")
+            return PredictionRow(None, ErrorText.of(error.of("prediction")))
         if has_half_character(reading.text):
             message = "half of a character (a lone surrogate); scored, and written as an escape such as \\ud800"
             problems.append(RowProblem(ProblemKind.HALF_CHARACTER, row.number, question_id, message))

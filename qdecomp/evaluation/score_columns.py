@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from qdecomp.data_structures.error_kinds import kinds_in_message
-from qdecomp.data_structures.mistakes import is_mistake
+from qdecomp.data_structures.errors import is_internal, patterns_of
 from qdecomp.evaluation.metrics.metric_table import MetricResult
 
 if TYPE_CHECKING:
@@ -47,8 +46,8 @@ class ScoreColumns:
             values.append(_NO_VALUE if result.value is None else result.value)
             self._failed[name].append(result.error is not None)
             if result.error:
-                self._kinds[name].update(kinds_in_message(result.error))
-        self.mistakes += any(is_mistake(result.error) for result in results.values())
+                self._kinds[name].update(patterns_of(result.error))
+        self.mistakes += any(is_internal(result.error) for result in results.values())
 
     def extend(self, others: ScoreColumns) -> None:
         """Add the questions of other columns."""

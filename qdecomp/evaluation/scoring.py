@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from itertools import chain, repeat
 from typing import Protocol, TypeAlias
 
-from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors, is_mistake
+from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors, is_internal
 from qdecomp.evaluation.metrics.metric_table import (
     DEFAULT_METRICS,
     Metric,
@@ -142,7 +142,7 @@ def evaluate(
     prepared_here = (processes == 1 and spread is None) or options.annotation_cache is not None
     for function in functions.values() if prepared_here else ():
         # The results are the same without it; if a row fails because of a mistake of ours, scoring it will say so.
-        with suppress(OurMistakeError), as_row_errors():
+        with suppress(InternalError), as_internal_errors():
             prepare(function, (row for system in systems for row in _scorable(_pairs(gold, system))))
     scored = []
     for system in systems:
@@ -186,7 +186,7 @@ def score_chunk(pairs: Sequence[Pair], plan: ChunkPlan) -> ScoredChunk:
     """Score some questions in any process; metrics are loaded once in each."""
     functions = _load_registered(plan.metrics, plan.options)
     for function in functions.values():
-        with suppress(OurMistakeError), as_row_errors():
+        with suppress(InternalError), as_internal_errors():
             prepare(function, _scorable(pairs))
     return _score_chunk(pairs, plan, functions)
 
@@ -277,10 +277,10 @@ def _score(metric: Metric, function: MetricFunction, example: BreakExample, pred
     if prediction.text is None:
         return MetricResult(worst, prediction.reason)
     try:
-        with as_row_errors():
+        with as_internal_errors():
             return function(example.question, prediction.text, example.decomposition)
-    except OurMistakeError as error:
-        return MetricResult(worst, str(error))
+    except InternalError as error:
+        return MetricResult(worst, ErrorText.of(error))
 
 
 def _worst(metric: Metric) -> float:
@@ -294,4 +294,4 @@ def count_mistakes(evaluation: Evaluation) -> int:
 
 def has_mistake(question: QuestionScores) -> bool:
     """Whether a result failed because of a mistake in the code."""
-    return any(is_mistake(result.error) for result in question.results.values())
+    return any(is_internal(result.error) for result in question.results.values())

@@ -140,10 +140,10 @@ def _graph_of_steps(question: str, form: LogicalForm | None) -> tuple[Dependency
     if form is None:
         return None, "the steps have no logical form"
     from qdecomp.data_structures.conversion.chain import convert
-    from qdecomp.data_structures.mistakes import as_row_errors
+    from qdecomp.data_structures.errors import ErrorText, as_internal_errors
 
     try:
-        with as_row_errors():
+        with as_internal_errors():
             return convert(question, form).graph, None
     except QDecompError as error:
-        return None, str(error)
+        return None, ErrorText.of(error)

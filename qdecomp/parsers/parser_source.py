@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+from qdecomp.data_structures.errors import DataError, InternalError, as_internal_errors
 from qdecomp.parsers.backend_names import DEFAULT_BACKEND
 from qdecomp.parsers.prediction import Prediction, failed_prediction
 
@@ -106,9 +105,9 @@ def parser_path(source: str | Path, relative_to: Path | None = None) -> Path:
 def predict_each(predict: Predict, batch: Sequence[str]) -> Sequence[Prediction]:
     """Predict a batch; if the code fails on a question, that is its error, and the others get their answers."""
     try:
-        with as_row_errors():
+        with as_internal_errors():
             return predict(batch)
-    except OurMistakeError as mistake:
+    except InternalError as mistake:
         if len(batch) == 1:
             return [failed_prediction(mistake)]
     return [prediction for question in batch for prediction in predict_each(predict, [question])]

@@ -14,7 +14,7 @@ from qdecomp.data_structures.dependency_graph import (
     dependency_graph_from_json,
     dependency_graph_to_json,
 )
-from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.errors import DataError, ErrorText, QDecompError, is_internal
 from qdecomp.data_structures.logical_form import LogicalForm, format_step, parse_logical_form
 from qdecomp.data_structures.qdmr import format_qdmr, parse_qdmr
 from qdecomp.data_structures.reading import read_decomposition
@@ -83,7 +83,7 @@ def prediction_from_graph(
         form = read(graph)
         text = format_qdmr(to_qdmr(form))
     except QDecompError as error:
-        return Prediction(graph=graph, score=score, error=str(error))
+        return Prediction(graph=graph, score=score, error=ErrorText.of(error))
     return Prediction(text, form, graph, score)
 
 
@@ -99,12 +99,13 @@ def prediction_from_text(text: str, score: float | None = None) -> Prediction:
     try:
         return Prediction(text, to_logical_form(parse_qdmr(text)), score=score)
     except QDecompError as error:
-        return Prediction(text, score=score, error=str(error))
+        return Prediction(text, score=score, error=ErrorText.of(error))
 
 
 def failed_prediction(error: Exception | str) -> Prediction:
     """The prediction for a question that was never parsed."""
-    return Prediction(error=str(error) or type(error).__name__)
+    text = ErrorText.of(error) if isinstance(error, QDecompError) else str(error)
+    return Prediction(error=text or type(error).__name__)
 
 
 def prediction_to_record(prediction: Prediction, question_id: str, question: str) -> dict[str, Any]:
@@ -121,6 +122,8 @@ def prediction_to_record(prediction: Prediction, question_id: str, question: str
         "score": score if score is not None and math.isfinite(score) else None,
         "error": prediction.error,
     }
+    if is_internal(prediction.error):
+        record["internal_error"] = True
     if prediction.calibrated is not None:
         record["confidence"] = prediction.calibrated
     if candidates:

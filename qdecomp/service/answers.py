@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
-from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.mistakes import as_row_errors
+from qdecomp.data_structures.errors import QDecompError, as_internal_errors
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.data_structures.tokenization import check_length
 from qdecomp.parsers.decomposition import Decomposition
@@ -27,7 +26,7 @@ def answer_from_decomposition(
     answer["confidence"] = decomposition.confidence if decomposition else None
     answer |= {"warnings": list(decomposition.warnings), "steps": [], "plan": None}
     try:
-        with as_row_errors():
+        with as_internal_errors():
             plan = decomposition.plan() if decomposition.logical_form is not None else None
             answer |= _plan_answer(plan, decomposition)
             if graph or pictures:
@@ -43,7 +42,7 @@ def converted(question: str, written: str | list[str], *, pictures: bool = False
     """What a user's steps mean: as for a parser's, with the form in which they were read."""
     form: str | None = None
     try:
-        with as_row_errors():
+        with as_internal_errors():
             check_length(question)
             reading = read_decomposition(written)
             form, prediction = reading.form, prediction_from_text(reading.text)

@@ -64,7 +64,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         (413, "The body is too large."),
         (415, "The content type is not application/json."),
         (422, "A field is missing, wrong or above a limit."),
-        (500, "A mistake in qdecomp."),
+        (500, "An internal error of qdecomp."),
         (503, "Too many requests wait; try again."),
         (504, "There was no answer in time."),
     )

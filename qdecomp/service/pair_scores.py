@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from qdecomp.data_structures.errors import DataError, QDecompError
-from qdecomp.data_structures.mistakes import as_row_errors
+from qdecomp.data_structures.errors import DataError, ErrorText, QDecompError, Side, as_internal_errors
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.data_structures.tokenization import check_length
 from qdecomp.evaluation.metrics.metric_table import DEFAULT_METRICS, Metric, MetricFunction, MetricOptions, MetricResult
@@ -86,16 +85,17 @@ def _scored(pair: ScoredPair, functions: Mapping[Metric, MetricFunction]) -> dic
 def _result(pair: ScoredPair, metric: Metric, function: MetricFunction) -> MetricResult:
     worst = 1.0 if metric.lower_is_better else 0.0
     try:
-        with as_row_errors():
+        with as_internal_errors():
             check_length(pair.question)
             prediction, gold = _read("prediction", pair.prediction), _read("gold", pair.gold)
             return function(pair.question, prediction, gold)
     except QDecompError as error:
-        return MetricResult(worst, str(error))
+        return MetricResult(worst, ErrorText.of(error))
 
 
-def _read(side: str, written: WrittenSteps) -> str:
+def _read(side: Side, written: WrittenSteps) -> str:
     try:
         return read_decomposition(written).text
     except QDecompError as error:
-        raise DataError(f"{side}: {error}") from None
+        error.of(side)
+        raise

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
+from qdecomp.data_structures.errors import InternalError, QDecompError, as_internal_errors
 from qdecomp.terminal import printable
 
 __all__ = [
@@ -96,9 +95,9 @@ def invalid_request(errors: Sequence[Mapping[str, Any]]) -> RefusedError:
 def mistake(error: Exception) -> RefusedError:
     """The code failed; the reason contains no words of the request."""
     try:
-        with as_row_errors():
+        with as_internal_errors():
             raise error
-    except OurMistakeError as found:
+    except InternalError as found:
         return RefusedError(500, found.reason)
     except QDecompError as found:
         return RefusedError(422, str(found))

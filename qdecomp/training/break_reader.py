@@ -12,7 +12,6 @@ from allennlp.data import DatasetReader, Instance, Token, TokenIndexer
 from allennlp.data.fields import Field, MetadataField, TextField
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, dependency_graph_from_json
-from qdecomp.data_structures.error_kinds import kind_of_error
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.data_structures.tokenization import question_words
@@ -139,7 +138,7 @@ class BreakReader(DatasetReader):
             try:
                 yield self.text_to_instance(example.question, example.question_id, example.decomposition, graph)
             except QDecompError as error:
-                reasons[f"left out: {kind_of_error(error)}"] += 1
+                reasons[f"left out: {error.kind}"] += 1
                 logger.debug("%s: row %d (%s) is left out: %s", file_path, example.row, example.question_id, error)
         for reason, count in reasons.most_common():
             logger.warning("%s: %d of %d rows: %s", file_path, count, len(examples), reason)

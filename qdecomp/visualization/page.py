@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from qdecomp.data_structures.errors import DataError, ErrorText, InternalError, as_internal_errors, is_internal
 from qdecomp.data_structures.lf_em import LfEmResult, lf_em
-from qdecomp.data_structures.mistakes import OurMistakeError, as_row_errors
 from qdecomp.parsers.prediction import Prediction
 from qdecomp.version import VERSION
 from qdecomp.visualization.fragment import Side, pictures_html, steps_html
@@ -59,12 +60,12 @@ class PageItem:
         if self.gold is None or self.gold.decomposition is None:
             return None
         if self.prediction.decomposition is None:
-            return LfEmResult(False, "prediction: no decomposition", None, None)
+            return LfEmResult(False, ErrorText.of(DataError("no decomposition").of("prediction")), None, None)
         try:
-            with as_row_errors():
+            with as_internal_errors():
                 return lf_em(self.question, self.prediction.decomposition, self.gold.decomposition)
-        except OurMistakeError as error:
-            return LfEmResult(False, str(error), None, None)
+        except InternalError as error:
+            return LfEmResult(False, ErrorText.of(error), None, None)
 
     def kinds(self) -> tuple[str, ...]:
         """The names of the choices that show this item: ``equal`` or ``different``, and ``failed``."""
@@ -73,22 +74,29 @@ class PageItem:
         return (*compared, *(() if self.prediction.is_valid else ("failed",)))
 
 
+class PagePart(NamedTuple):
+    """A piece of the page, and whether a bug shows in it."""
+
+    html: str
+    has_internal_error: bool = False
+
+
 def page_html(items: Sequence[PageItem], *, title: str = "Decompositions") -> str:
     """The page as one text; whatever comes from data is escaped."""
-    return "".join(page_parts(items, title=title))
+    return "".join(part.html for part in page_parts(items, title=title))
 
 
-def page_parts(items: Sequence[PageItem], *, title: str = "Decompositions") -> Iterator[str]:
+def page_parts(items: Sequence[PageItem], *, title: str = "Decompositions") -> Iterator[PagePart]:
     """The page piece by piece: the top, one piece for each item, and the end."""
     counts = Counter(kind for item in items for kind in item.kinds())
     header = f"<header><h1>{escape(title)}</h1><p>{escape(_summary(items, counts))}</p></header>"
     kinds = ["all", *(kind for kind in _CHOICES if counts[kind])]
     above = f"{header}{legend_html(with_remarks=bool(counts['different']))}{_choices(kinds, len(items), counts)}"
-    yield f'{_head(title, kinds)}{above}{_tools(items, counts)}<main class="qd-records">\n'
+    yield PagePart(f'{_head(title, kinds)}{above}{_tools(items, counts)}<main class="qd-records">\n')
     unfolded = len(items) <= _UNFOLDED
     for place, item in enumerate(items, start=1):
         yield _record(place, item, unfolded)
-    yield f"</main>{page_script()}</body></html>\n"
+    yield PagePart(f"</main>{page_script()}</body></html>\n")
 
 
 def _tools(items: Sequence[PageItem], counts: Counter[str]) -> str:
@@ -161,20 +169,23 @@ def _summary(items: Sequence[PageItem], counts: Counter[str]) -> str:
     return " · ".join([*parts, f"qdecomp {VERSION}"])
 
 
-def _record(place: int, item: PageItem, unfolded: bool) -> str:
+def _record(place: int, item: PageItem, unfolded: bool) -> PagePart:
     sides = [Side("Prediction" if item.gold is not None else "", item.prediction, item.prediction_remarks)]
     if item.gold is not None:
         sides.append(Side("Gold", item.gold, item.gold_remarks))
+    comparison = item.comparison()
+    errors = [shown.error for shown in (item.prediction, item.gold, comparison) if shown is not None]
     try:
-        with as_row_errors():
+        with as_internal_errors():
             steps, pictures = steps_html(sides), pictures_html(sides)
-    except OurMistakeError as error:
+    except InternalError as error:
+        errors.append(ErrorText.of(error))
         steps, pictures = f'<p class="qd-error">{escape(str(error))}</p>', ""
     classes = " ".join(["qd-record", "qd-decomposition", *(f"qd-{kind}" for kind in item.kinds())])
     attributes = "".join(f' data-{name}="{escape(value)}"' for name, value in _attributes(place, item).items())
     decomposition = item.prediction.decomposition
     copied = "" if decomposition is None else _copy_button("copy decomposition", decomposition)
-    return (
+    html = (
         f'<article class="{classes}" id="q{place}"{attributes}><div class="qd-words">'
         f'<h2 class="qd-question" dir="auto">'
         f'<a class="qd-link" href="#q{place}" aria-label="Link to this question">{place}</a>'
@@ -182,6 +193,7 @@ def _record(place: int, item: PageItem, unfolded: bool) -> str:
         f'<p class="qd-note">{_verdict(item)}{escape(item.question_id)}{_scores(item)}{copied}</p>{steps}'
         f"{''.join(map(_evidence, item.evidence))}</div>{_folded(pictures, unfolded)}</article>\n"
     )
+    return PagePart(html, any(map(is_internal, errors)))
 
 
 def _copy_button(label: str, text: str) -> str:

@@ -17,8 +17,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.mistakes import OurMistakeError
+from qdecomp.data_structures.errors import InternalError, QDecompError
 from qdecomp.terminal import printable
 
 from .inputs import INPUTS_OF_A_DRAW, draws, pieces_of
@@ -102,7 +101,7 @@ class _Trial:
         started = time.perf_counter()
         try:
             self.target.attempt(value)
-        except OurMistakeError as error:
+        except InternalError as error:
             self._found(f"a mistake: {error.reason}", value)
         except QDecompError as error:
             self.outcome.refused += 1

@@ -23,7 +23,7 @@ from qdecomp.data_structures import graph_codecs as codecs
 from qdecomp.data_structures.conversion.chain import convert, read_graph
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
 from qdecomp.data_structures.dependency_graph import dependency_graph_from_json, dependency_graph_to_json
-from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.errors import QDecompError, is_internal
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.logical_form import (
     format_logical_form,
@@ -31,7 +31,6 @@ from qdecomp.data_structures.logical_form import (
     logical_form_to_json,
     parse_logical_form,
 )
-from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.evaluation.predictions import read_gold, read_predictions
@@ -81,7 +80,7 @@ def try_lf_em(value: tuple[str, str, str]) -> None:
     question, prediction, gold = value
     for strict in (False, True):
         result = lf_em(question, prediction, gold, strict=strict)
-        assert not is_mistake(result.error), result.error
+        assert not is_internal(result.error), result.error
         same = lf_em(question, gold, gold, strict=strict)
         assert same.verdict or same.error is not None, "gold is not equal to itself"
 
@@ -177,7 +176,7 @@ def _parser() -> Parser:
 def try_parser(question: str) -> None:
     """The bundled parser."""
     decomposition = _parser().parse(question)
-    assert not is_mistake(decomposition.error), decomposition.error
+    assert not is_internal(decomposition.error), decomposition.error
     assert bool(decomposition) == bool(decomposition.steps), "true without steps"
     json.dumps(decomposition.to_dict(), allow_nan=False)
 

@@ -2,7 +2,7 @@ import pickle
 
 import numpy as np
 
-from qdecomp.data_structures.mistakes import OurMistakeError
+from qdecomp.data_structures.errors import ErrorText, InternalError
 from qdecomp.evaluation.metrics.metric_table import MetricResult
 from qdecomp.evaluation.score_columns import ScoreColumns
 
@@ -10,7 +10,7 @@ ROWS = [
     ("GEO", 2, MetricResult(1.0)),
     ("ATIS", 3, MetricResult(0.0, "prediction: step 3: refers to #7, but there are 5 steps")),
     ("GEO", 3, MetricResult(None, "prediction: the time was up")),
-    ("DROP", 2, MetricResult(0.0, str(OurMistakeError("IndexError in a.py:3")))),
+    ("DROP", 2, MetricResult(0.0, ErrorText.of(InternalError("IndexError", "a.py:3")))),
     ("GEO", 2, MetricResult(0.0, "prediction: step 9: refers to #12, but there are 9 steps")),
 ]
 

@@ -277,7 +277,7 @@ def test_a_mistake_of_ours_is_told_without_words_of_the_request(
     with caplog.at_level(logging.INFO):
         answer = client.post("/convert", json={"question": "the password is 1234", "decomposition": "return x"})
     reason = refused(answer, 500)
-    assert reason.startswith("a mistake in qdecomp, please report it: KeyError in test_api.py")
+    assert reason.startswith("internal error, please report it: KeyError in test_api.py")
     assert "1234" not in reason
     assert "KeyError" in caplog.text
     assert "1234" not in caplog.text

@@ -166,7 +166,7 @@ def test_a_folder_with_a_broken_pipeline_is_an_error_of_ours(tmp_path: Path) -> 
 
 def test_without_spacy_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(DataError, match=r"qdecomp\[norm-em\]"):
+    with pytest.raises(DataError, match=r"question-decomposition\[norm-em\]"):
         load_spacy.__wrapped__("en_core_web_sm")
 
 

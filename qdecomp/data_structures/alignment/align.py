@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from qdecomp.data_structures.alignment.candidate_tokens import AlignmentProblem, make_problem
 from qdecomp.data_structures.alignment.costs import WEIGHTS, ChoiceGroup, Chosen, Costs, CostWeights, TokenChoice
-from qdecomp.data_structures.errors import AlignmentError
+from qdecomp.data_structures.errors import AlignmentError, Reason
 from qdecomp.data_structures.limits import MOST_ALIGNMENT_CHOICES, above
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.operators import Operator
@@ -50,7 +50,7 @@ def align(form: LogicalForm, tokens: Sequence[str]) -> Alignment:
     for number, step in enumerate(form.steps):
         if step.operator is Operator.SELECT and not steps[number]:
             words = ", ".join(problem.steps[number].missing)
-            raise AlignmentError(f"it selects by words that the question does not have: {words}", number + 1)
+            raise AlignmentError(Reason("it selects by words that the question does not have: {}", words), number + 1)
     return Alignment(tuple(map(tuple, steps)), missing, optimal)
 
 
@@ -67,7 +67,7 @@ def solve_alignment(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -
 
         choices = sum(len(group.options) for group in component)
         if reason := above(MOST_ALIGNMENT_CHOICES, choices, "ways to align words"):
-            raise AlignmentError(f"{reason}; do the question or the steps repeat the same words many times?")
+            raise AlignmentError(Reason("{}; do the question or the steps repeat the same words many times?", reason))
         best, proven = solve_component(component, costs, chosen)
         chosen.add(best)
         optimal = optimal and proven

@@ -8,7 +8,7 @@ from itertools import combinations
 from ortools.sat.python import cp_model
 
 from qdecomp.data_structures.alignment.costs import ChoiceGroup, Chosen, Costs, TokenChoice
-from qdecomp.data_structures.errors import AlignmentError
+from qdecomp.data_structures.errors import AlignmentError, Reason
 
 __all__ = ["solve_component"]
 
@@ -100,6 +100,6 @@ class _Program:
         solver.parameters.max_time_in_seconds = _WALL_SECONDS
         status = solver.solve(self.model)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            raise AlignmentError(f"the solver found no alignment ({solver.status_name(status)})")
+            raise AlignmentError(Reason("the solver found no alignment ({})", solver.status_name(status)))
         taken = frozenset(choice for choice, variable in self.variables.items() if solver.boolean_value(variable))
         return taken, status == cp_model.OPTIMAL

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from qdecomp.data_structures.alignment import Alignment
 from qdecomp.data_structures.conversion.phrasing import phrase_of
 from qdecomp.data_structures.edge_tags import EdgeTag
-from qdecomp.data_structures.errors import GraphError, LogicalFormSyntaxError
+from qdecomp.data_structures.errors import GraphError, LogicalFormSyntaxError, Reason
 from qdecomp.data_structures.lexicon.anchors import anchor_words
 from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator
@@ -101,6 +101,6 @@ def _check(step: LogicalStep, node: int) -> None:
         found = sum(argument.name == name for argument in step.arguments)
         if found < count:
             needed = f"{name}" if count == 1 else f"{count} times {name}"
-            raise GraphError(_STAGE, f"{step.operator} needs {needed}; it has {found}", node + 1)
+            raise GraphError(_STAGE, Reason("{} needs {}; it has {}", step.operator, needed, found), node + 1)
     if len(step.arguments) < signature.operands:
-        raise GraphError(_STAGE, f"{step.operator} needs {signature.operands} operands", node + 1)
+        raise GraphError(_STAGE, Reason("{} needs {} operands", step.operator, signature.operands), node + 1)

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED, format_tag, parse_tag
-from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.errors import GraphError, Reason
 from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR, SpecialTokens
 
@@ -39,8 +39,10 @@ def to_dependency_graph(graph: SpanGraph, special: SpecialTokens) -> DependencyG
             duplicates, dummies = placeholders_needed(graph)
             raise GraphError(
                 _STAGE,
-                f"too few {token} tokens: needs {duplicates} {DUPLICATE_TOKEN} and {dummies} {DUMMY}, "
-                f"there are {special.duplicates} and {special.dummies}",
+                Reason(
+                    f"too few {token} tokens: needs {{}} {DUPLICATE_TOKEN} and {{}} {DUMMY}, there are {{}} and {{}}",
+                    *(duplicates, dummies, special.duplicates, special.dummies),
+                ),
             )
         return position
 
@@ -123,7 +125,7 @@ def chains(graph: DependencyGraph) -> list[tuple[int, ...]]:
             continue
         if edge.head in following or edge.dependent in preceding:
             fork = edge.head if edge.head in following else edge.dependent
-            raise GraphError(_STAGE, f"two span edges on one side of token {graph.describe(fork)}")
+            raise GraphError(_STAGE, Reason("two span edges on one side of token {}", graph.describe(fork)))
         following[edge.head], preceding[edge.dependent] = edge.dependent, edge.head
     found = []
     for start in used - preceding.keys():
@@ -143,16 +145,18 @@ def _check_edges(graph: DependencyGraph) -> None:
     for edge in graph.edges:
         where = f"{edge.tag} edge from {graph.describe(edge.head)} to {graph.describe(edge.dependent)}"
         if edge.head == edge.dependent:
-            raise GraphError(_STAGE, f"{where}: from a token to itself")
+            raise GraphError(_STAGE, Reason("{}: from a token to itself", where))
         for position in (edge.head, edge.dependent):
             if tokens[position] == SEPARATOR:
-                raise GraphError(_STAGE, f"{where}: the separator takes part in no edge")
+                raise GraphError(_STAGE, Reason("{}: the separator takes part in no edge", where))
             if tokens[position] == DUPLICATE_TOKEN and position not in copying:
-                raise GraphError(_STAGE, f"{graph.describe(position)} copies no token: it has no duplicate edge")
+                raise GraphError(
+                    _STAGE, Reason("{} copies no token: it has no duplicate edge", graph.describe(position))
+                )
         if edge.tag == SPAN and edge.head > edge.dependent:
-            raise GraphError(_STAGE, f"{where}: span edges go to the right")
+            raise GraphError(_STAGE, Reason("{}: span edges go to the right", where))
         if edge.tag == DUPLICATE and (tokens[edge.head] != DUPLICATE_TOKEN or edge.dependent >= words_end):
-            raise GraphError(_STAGE, f"{where}: must go from a {DUPLICATE_TOKEN} to a word")
+            raise GraphError(_STAGE, Reason("{}: must go from a {} to a word", where, DUPLICATE_TOKEN))
 
 
 def _references(graph: DependencyGraph, node_of: dict[int, int]) -> Iterator[SpanEdge]:
@@ -163,7 +167,8 @@ def _references(graph: DependencyGraph, node_of: dict[int, int]) -> Iterator[Spa
             continue
         for position in (edge.head, edge.dependent):
             if position not in node_of:
-                reason = f"{edge.tag} edge at token {graph.describe(position)}, which is not the last of its node"
+                where = graph.describe(position)
+                reason = Reason("{} edge at token {}, which is not the last of its node", edge.tag, where)
                 raise GraphError(_STAGE, reason)
         if edge.tag == UNUSED:
             continue
@@ -171,7 +176,7 @@ def _references(graph: DependencyGraph, node_of: dict[int, int]) -> Iterator[Spa
         first, signature = signatures.setdefault(edge.head, (edge.tag, (tag.operator, tag.properties)))
         if signature != (tag.operator, tag.properties):
             where = graph.describe(edge.head)
-            raise GraphError(_STAGE, f"two operators on one node: {first} and {edge.tag} at token {where}")
+            raise GraphError(_STAGE, Reason("two operators on one node: {} and {} at token {}", first, edge.tag, where))
         yield SpanEdge(node_of[edge.head], node_of[edge.dependent], tag)
 
 
@@ -186,10 +191,12 @@ def _root(
         raise GraphError(_STAGE, "no root: every node is referred to by another, so there is a cycle")
     if len(roots) > 1:
         names = ", ".join(graph.describe(members[number][-1]) for number in roots)
-        raise GraphError(_STAGE, f"{len(roots)} roots: nothing refers to the nodes of tokens {names}")
+        raise GraphError(_STAGE, Reason("{} roots: nothing refers to the nodes of tokens {}", len(roots), names))
     for edge in unused:
         if node_of[edge.head] != roots[0]:
-            raise GraphError(_STAGE, f"{UNUSED} edge from {graph.describe(edge.head)}, which is not the root")
+            raise GraphError(
+                _STAGE, Reason("{} edge from {}, which is not the root", UNUSED, graph.describe(edge.head))
+            )
         if node_of[edge.dependent] in referred_to:
-            raise GraphError(_STAGE, f"{UNUSED} edge to {graph.describe(edge.dependent)}, which is used")
+            raise GraphError(_STAGE, Reason("{} edge to {}, which is used", UNUSED, graph.describe(edge.dependent)))
     return roots[0]

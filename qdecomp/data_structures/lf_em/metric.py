@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from qdecomp.data_structures.errors import DataError, QDecompError, StepError
+from qdecomp.data_structures.errors import DataError, ErrorText, QDecompError, Side, StepError
 from qdecomp.data_structures.lf_em.normalization import normalized_contents_text
 from qdecomp.data_structures.lf_em.step_content import contents_of_decomposition
 from qdecomp.data_structures.logical_form import LogicalForm
@@ -32,7 +32,7 @@ class LfEmResult:
     """The verdict with what it is based on; for a side without a logical form, None and a reason in ``error``."""
 
     verdict: bool
-    error: str | None
+    error: ErrorText | None
     prediction_normalized: str | None
     gold_normalized: str | None
 
@@ -60,16 +60,17 @@ def lf_em(
     True
     """
     _require_decompositions(question, prediction, gold)
-    errors: list[str] = []
+    errors: list[QDecompError] = []
     normalized: list[str | None] = []
-    for side, value in (("prediction", prediction), ("gold", gold)):
+    sides: tuple[tuple[Side, WrittenDecomposition], ...] = (("prediction", prediction), ("gold", gold))
+    for side, value in sides:
         try:
             normalized.append(normalized_text(question, _readable(value), strict=strict))
         except QDecompError as error:
             normalized.append(None)
-            errors.append(f"{side}: {error}")
+            errors.append(error.of(side))
     verdict = not errors and normalized[0] == normalized[1]
-    return LfEmResult(verdict, "; ".join(errors) or None, normalized[0], normalized[1])
+    return LfEmResult(verdict, ErrorText.of(*errors) if errors else None, normalized[0], normalized[1])
 
 
 def _require_decompositions(question: Any, prediction: Any, gold: Any) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from qdecomp.data_structures.errors import QdmrSyntaxError
+from qdecomp.data_structures.errors import QdmrSyntaxError, Reason
 from qdecomp.data_structures.limits import LONGEST_DECOMPOSITION, above
 from qdecomp.data_structures.qdmr import Qdmr, format_qdmr
 from qdecomp.data_structures.reading.forms import BREAK, FORMS, Form
@@ -45,7 +45,7 @@ def read_decomposition(written: str | Sequence[Any] | Mapping[str, Any] | Qdmr) 
         return _read_text(written)
     if isinstance(written, Mapping | Sequence) and not isinstance(written, bytes | bytearray | memoryview):
         return _read_value(written)
-    raise QdmrSyntaxError(f"a decomposition must be a string or a list of steps, not {type(written).__name__}")
+    raise QdmrSyntaxError(Reason("a decomposition must be a string or a list of steps, not {}", type(written).__name__))
 
 
 def _read_text(text: str) -> Reading:
@@ -68,7 +68,7 @@ def _read_value(value: Mapping[str, Any] | Sequence[Any]) -> Reading:
     if not steps:
         names = f" (it has {', '.join(map(str, value))})" if isinstance(value, Mapping) and value else ""
         what = "object" if isinstance(value, Mapping) else "list"
-        raise QdmrSyntaxError(f"there are no steps in this {what}{names}; give a list of strings")
+        raise QdmrSyntaxError(Reason("there are no steps in this {}{}; give a list of strings", what, names))
     return _reading(steps, _LIST, (), "")
 
 

@@ -52,18 +52,18 @@ class BreakText:
         return not any(label.strip() for label in self.labels)
 
     @property
-    def problem(self) -> str | None:
+    def problem(self) -> QdmrSyntaxError | None:
         """Why this is not a decomposition: it is empty, or its references lead nowhere.
 
-        >>> parse_break_text("return cubes ;return color of #2").problem
-        'step 2: refers to itself (#2)'
+        >>> print(parse_break_text("return cubes ;return color of #2").problem)
+        step 2: refers to itself (#2)
         """
         if self.is_empty:
-            return "there is no step"
+            return QdmrSyntaxError("there is no step")
         try:
             check_references(self.references)
         except QdmrSyntaxError as error:
-            return str(error)
+            return error
         return None
 
 

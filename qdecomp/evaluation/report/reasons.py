@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
-from qdecomp.data_structures.error_kinds import kinds_in_message, reasons_of
+from qdecomp.data_structures.errors import ErrorText, patterns_of
 from qdecomp.evaluation.scoring import Evaluation
 
 __all__ = ["Reason", "error_reasons"]
@@ -31,7 +31,8 @@ def error_reasons(evaluation: Evaluation, metric: str = "lf_em") -> tuple[Reason
             error = question.results[metric].error
             if error is None:
                 continue
-            for kind, wording in zip(kinds_in_message(error), reasons_of(error), strict=True):
+            wording_of_each = error.messages if isinstance(error, ErrorText) else (error,)
+            for kind, wording in zip(patterns_of(error), wording_of_each, strict=True):
                 wordings[kind][wording] += 1
                 counts[kind][system.name] += 1
     names = [system.name for system in evaluation.systems]

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
 from qdecomp.files.converting.conversion_cache import ConversionCache
 from qdecomp.files.converting.conversion_records import conversion_key, failed_conversion, make_conversion_records
@@ -96,9 +95,7 @@ class ConversionOutcome(NamedTuple):
 def _outcome(record: Mapping[str, Any]) -> ConversionOutcome:
     converted = record["graph"] is not None
     source, reason = source_of(record["question_id"]), record["reason"] or ""
-    return ConversionOutcome(
-        source, converted, record["round_trip"], reason, not converted and is_mistake(record["error"])
-    )
+    return ConversionOutcome(source, converted, record["round_trip"], reason, "internal_error" in record)
 
 
 def _convert_rows(

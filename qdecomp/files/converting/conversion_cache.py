@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION
-from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.special_tokens import SpecialTokens
 from qdecomp.files.converting.conversion_records import AnnotatedPair, conversion_key, make_conversion_records
 from qdecomp.terminal import progress
@@ -101,7 +100,7 @@ def _lookup(connection: sqlite3.Connection, keys: Iterable[str]) -> Iterator[tup
 
 def _store(connection: sqlite3.Connection, records: Iterable[tuple[str, dict[str, Any]]]) -> None:
     # A bug of ours may be fixed without a new version of the rules.
-    rows = [(key, json.dumps(record)) for key, record in records if not is_mistake(record["error"])]
+    rows = [(key, json.dumps(record)) for key, record in records if "internal_error" not in record]
     with connection:
         connection.executemany("INSERT OR REPLACE INTO conversions VALUES (?, ?)", rows)
 

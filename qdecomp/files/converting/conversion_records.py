@@ -9,11 +9,9 @@ from typing import Any
 
 from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, convert
 from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
-from qdecomp.data_structures.error_kinds import kind_of_error
-from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.errors import InternalError, QDecompError, as_internal_errors
 from qdecomp.data_structures.lf_em.round_trip import check_round_trip
 from qdecomp.data_structures.logical_form import format_step
-from qdecomp.data_structures.mistakes import as_row_errors
 from qdecomp.data_structures.special_tokens import SpecialTokens
 
 __all__ = ["AnnotatedPair", "conversion_key", "failed_conversion", "make_conversion_record", "make_conversion_records"]
@@ -38,7 +36,7 @@ def make_conversion_record(question: str, decomposition: str, special: SpecialTo
     ``reason`` for counting and an ``error`` for people.
     """
     try:
-        with as_row_errors():
+        with as_internal_errors():
             conversion = convert(question, decomposition, special=special)
             reason, error = _loss(conversion)
     except QDecompError as failure:
@@ -61,7 +59,9 @@ def make_conversion_records(pairs: Iterable[AnnotatedPair], special: SpecialToke
 def failed_conversion(failure: QDecompError) -> dict[str, Any]:
     """The record of a decomposition that has no graph."""
     nothing: dict[str, Any] = {"logical_form": None, "graph": None, "round_trip": False, "missing": []}
-    return {**nothing, "reason": kind_of_error(failure), "error": str(failure)}
+    record = {**nothing, "reason": failure.kind, "error": str(failure)}
+    # Only such a record has the field: a run that goes on counts it, and no cache keeps it.
+    return record | {"internal_error": True} if isinstance(failure, InternalError) else record
 
 
 def _loss(conversion: Conversion) -> tuple[str | None, str | None]:
@@ -69,7 +69,7 @@ def _loss(conversion: Conversion) -> tuple[str | None, str | None]:
     result = check_round_trip(conversion)
     if result.verdict:
         return None, None
-    if result.error is not None and "gold:" in result.error:
+    if result.error is not None and "gold" in result.error.sides:
         return "no published logical form", result.error
     if conversion.alignment.missing:
         words = ", ".join(word for _, word in conversion.alignment.missing)

@@ -7,7 +7,6 @@ import pytest
 
 from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.dependency_graph import dependency_graph_from_json
-from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.files.converting import conversion_cache, conversion_records
 from qdecomp.files.converting.conversion_cache import ConversionCache, default_cache_folder
@@ -50,7 +49,7 @@ def test_a_mistake_of_ours_is_not_kept(tmp_path: Path, monkeypatch: pytest.Monke
         patch.setattr(conversion_records, "convert", fail)
         (broken,) = ConversionCache(tmp_path).records([GOOD], SPECIAL)
     (mended,) = ConversionCache(tmp_path).records([GOOD], SPECIAL)
-    assert is_mistake(broken["error"])
+    assert broken["internal_error"]
     assert mended["round_trip"]
 
 

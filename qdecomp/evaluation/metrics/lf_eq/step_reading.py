@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
-from qdecomp.data_structures.errors import StepError
+from qdecomp.data_structures.errors import Reason, StepError
 from qdecomp.data_structures.lexicon import removed_words
 from qdecomp.data_structures.lexicon.equivalence import representatives
 from qdecomp.data_structures.lexicon.inflections import variants
@@ -168,7 +168,11 @@ def read_plan(question: str, decomposition: AnyDecomposition) -> ComputedPlan:
 def _check_size(qdmr: Qdmr) -> None:
     words = sum(len(step.tokens) for step in qdmr.steps)
     if len(qdmr) > MAX_STEPS or words > MAX_WORDS:
-        raise StepError(f"too long: {len(qdmr)} steps, {words} words; at most {MAX_STEPS} and {MAX_WORDS} are compared")
+        raise StepError(
+            Reason(
+                "too long: {} steps, {} words; at most {} and {} are compared", len(qdmr), words, MAX_STEPS, MAX_WORDS
+            )
+        )
 
 
 @cache
@@ -243,7 +247,7 @@ class _StepReader:
         missing = [name for name in required if name not in present]
         if missing or not present:
             what = " and ".join(missing) or "arguments"
-            raise StepError(f"{self.step.operator} has no meaning without its {what}")
+            raise StepError(Reason("{} has no meaning without its {}", self.step.operator, what))
 
     def _refuse_ordinals(self) -> None:
         if not self.step.references:
@@ -257,7 +261,7 @@ class _StepReader:
                     or is_reference(following)
                 )
                 if ranks or (following == "of" and is_reference(self.tokens[min(place + 2, len(self.tokens) - 1)])):
-                    raise StepError(f"an ordinal ({token!r}) has no meaning over sets of things")
+                    raise StepError(Reason("an ordinal ({!r}) has no meaning over sets of things", token))
 
     def _words(self, token: str) -> list[str]:
         lower = token.lower()

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from qdecomp.data_structures.errors import QDecompError
+from qdecomp.data_structures.errors import ErrorText, QDecompError, Side
 from qdecomp.data_structures.lf_em.metric import AnyDecomposition
 from qdecomp.data_structures.operators import Operator
 from qdecomp.evaluation.metrics.lf_eq.computations import COMPUTATIONS
@@ -59,14 +59,15 @@ def lf_eq(question: str, prediction: AnyDecomposition, gold: AnyDecomposition, *
     False
     """
     plans: list[ComputedPlan] = []
-    errors: list[str] = []
-    for side, value in (("prediction", prediction), ("gold", gold)):
+    errors: list[QDecompError] = []
+    sides: tuple[tuple[Side, AnyDecomposition], ...] = (("prediction", prediction), ("gold", gold))
+    for side, value in sides:
         try:
             plans.append(_plan(question, value))
         except QDecompError as error:
-            errors.append(f"{side}: {error}")
+            errors.append(error.of(side))
     if errors:
-        return LfEqResult(False, "; ".join(errors))
+        return LfEqResult(False, ErrorText.of(*errors))
     if plans[0] == plans[1]:
         return LfEqResult(True)
     return _run(plans[0], plans[1], seed)

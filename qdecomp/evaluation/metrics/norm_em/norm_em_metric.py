@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from qdecomp.data_structures.errors import ErrorText
 from qdecomp.evaluation.metrics.annotation import AnnotationFile, MissingAnnotationError, StepAnnotator, step_key
 from qdecomp.evaluation.metrics.break_text import BreakText, parse_break_text
 from qdecomp.evaluation.metrics.metric_table import MetricOptions, MetricResult
@@ -50,11 +51,14 @@ class NormEm:
         except MissingAnnotationError as error:
             return MetricResult(None, str(error))
         details = {"prediction_normalized": official.prediction, "gold_normalized": official.gold}
-        problems = (("prediction", predicted.problem), ("gold", wanted.problem))
-        reasons = "; ".join(f"{side}: {problem}" for side, problem in problems if problem)
+        errors = []
+        if problem := predicted.problem:
+            errors.append(problem.of("prediction"))
+        if wrong_gold := wanted.problem:
+            errors.append(wrong_gold.of("gold"))
         same_text = not predicted.is_empty and predicted.flat.lower() == wanted.flat.lower()
-        right = same_text or (bool(official.verdict) and predicted.problem is None)
-        return MetricResult(float(right), reasons or None, details)
+        right = same_text or (bool(official.verdict) and problem is None)
+        return MetricResult(float(right), ErrorText.of(*errors) if errors else None, details)
 
     def prepare(self, rows: Iterable[tuple[str, str, str]]) -> None:
         """Annotate the steps of all rows at once, which is much faster than one by one."""

@@ -11,7 +11,6 @@ import pytest
 
 from qdecomp.data_structures.conversion import qdmr_to_lf
 from qdecomp.data_structures.lf_em import step_content
-from qdecomp.data_structures.mistakes import is_mistake
 from qdecomp.data_structures.tokenization import tokenize
 from tests.cli_runs import json_lines, run_qdecomp
 
@@ -24,7 +23,7 @@ PREDICTIONS = [
     {"question_id": f"GEO_dev_{number}", "question": f"What are the {word}?", "decomposition": f"return {word}"}
     for number, word in enumerate(("rivers", "boom", "lakes"), start=1)
 ]
-TOLD = "1 row failed because of a mistake in qdecomp"
+TOLD = "1 row failed with an internal error"
 
 
 @pytest.fixture(autouse=True)
@@ -50,11 +49,11 @@ def test_convert_counts_it_also_when_it_goes_on(files: Path, capsys: pytest.Capt
     arguments = ("convert", "--input", files / "gold.csv", "--output", files / "graphs.jsonl")
     assert run_qdecomp(*arguments) == 1
     captured = capsys.readouterr()
-    assert "IndexError in test_row_mistakes.py" in captured.out
+    assert "IndexError in test_internal_errors.py" in captured.out
     assert TOLD in captured.err
     records = json_lines(files / "graphs.jsonl")
     assert [record["graph"] is not None for record in records] == [True, False, True]
-    assert [is_mistake(record["error"]) for record in records] == [False, True, False]
+    assert ["internal_error" in record for record in records] == [False, True, False]
     assert run_qdecomp(*arguments) == 1
 
 
@@ -62,11 +61,11 @@ def test_evaluate_counts_it_as_wrong(files: Path, capsys: pytest.CaptureFixture[
     given = ("--gold", files / "gold.csv", "--predictions", files / "predictions.jsonl")
     assert run_qdecomp("evaluate", *given, "--details", files / "details.jsonl") == 1
     captured = capsys.readouterr()
-    assert "IndexError in test_row_mistakes.py" in captured.out
+    assert "IndexError in test_internal_errors.py" in captured.out
     assert TOLD in captured.err
     details = json_lines(files / "details.jsonl")
     assert [line["lf_em"] for line in details] == [True, False, True]
-    assert is_mistake(details[1]["errors"]["lf_em"])
+    assert details[1]["errors"]["lf_em"].startswith("internal error")
     # A metric that does not need the broken code is unaffected.
     assert details[1]["exact_match"] is True
 
@@ -76,7 +75,7 @@ def test_report_shows_it(files: Path, capsys: pytest.CaptureFixture[str]) -> Non
     given = ("--gold", files / "gold.csv", "--predictions", files / "predictions.jsonl")
     assert run_qdecomp("report", *given, "--output", files / "report") == 1
     assert TOLD in capsys.readouterr().err
-    assert "IndexError in test_row_mistakes.py" in (files / "report" / "index.html").read_text(encoding="utf-8")
+    assert "IndexError in test_internal_errors.py" in (files / "report" / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("gold", [True, False])
@@ -87,7 +86,7 @@ def test_render_shows_it_beside_the_others(files: Path, gold: bool, capsys: pyte
     assert TOLD in capsys.readouterr().err
     page = (files / "page.html").read_text(encoding="utf-8")
     assert page.count("<article") == 3
-    assert "IndexError in test_row_mistakes.py" in page
+    assert "IndexError in test_internal_errors.py" in page
 
 
 def test_parse_gives_the_others_their_answers(
@@ -103,7 +102,15 @@ def test_parse_gives_the_others_their_answers(
     questions.write_text("which rivers are long ?\nwhich boom is long ?\nwhich lakes are deep ?\n")
     assert run_qdecomp("parse", "--input", questions, "--output", files / "out.jsonl") == 1
     records = json_lines(files / "out.jsonl")
-    assert [is_mistake(record["error"]) for record in records] == [False, True, False]
+    assert ["internal_error" in record for record in records] == [False, True, False]
     assert [record["decomposition"] is not None for record in records] == [True, False, True]
     assert TOLD in capsys.readouterr().err
     assert run_qdecomp("parse", "which boom is long ?", "which lakes are deep ?") == 1
+
+
+def test_a_question_that_speaks_of_internal_errors_is_an_ordinary_one(tmp_path: Path) -> None:
+    sentence = "What is an internal error, please report it: IndexError in a.py:3?"
+    record = {"question_id": "a", "question": sentence, "decomposition": "return internal error, please report it"}
+    (tmp_path / "predictions.jsonl").write_text(json.dumps(record))
+    given = ("render", "--input", tmp_path / "predictions.jsonl", "--output", tmp_path / "page.html")
+    assert run_qdecomp(*given) == 0
