@@ -33,25 +33,25 @@ from qdecomp.parsers.calibration import (
     kept_shares,
     reliability_bins,
 )
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser_source import ParserSource, parser_path
-from qdecomp.parsers.prediction import Prediction
 from qdecomp.terminal import progress
 
 _BATCH = 32
 _PLOT = "calibration.svg"
 
 
-def answers_and_verdicts(parser: Path, gold_path: Path) -> tuple[list[Prediction], list[bool]]:
+def answers_and_verdicts(parser: Path, gold_path: Path) -> tuple[list[Decomposition], list[bool]]:
     """What the parser, without a calibration, says about each question with gold, and whether LF-EM finds it right."""
     predict = ParserSource(parser).open_as_it_is()
     examples = [example for example in read_gold(gold_path).examples if example.decomposition]
     by_length = sorted(examples, key=lambda example: len(example.question))
-    predictions: list[Prediction] = []
+    predictions: list[Decomposition] = []
     verdicts: list[bool] = []
     for start in progress(range(0, len(by_length), _BATCH), "parsing", -(-len(by_length) // _BATCH)):
         batch = by_length[start : start + _BATCH]
         for example, prediction in zip(batch, predict([each.question for each in batch]), strict=True):
-            text = prediction.decomposition
+            text = prediction.text
             predictions.append(prediction)
             verdicts.append(text is not None and bool(lf_em(example.question, text, example.decomposition or "")))
     return predictions, verdicts
@@ -96,7 +96,7 @@ class Measured:
         return "\n".join([*lines, *rows, "", f"![How many plans are right at which confidence]({_PLOT})"])
 
 
-def measure(rows: str, calibration: Calibration, predictions: list[Prediction], verdicts: list[bool]) -> Measured:
+def measure(rows: str, calibration: Calibration, predictions: list[Decomposition], verdicts: list[bool]) -> Measured:
     """Compare the confidence of plans with whether they are right."""
     pairs = [(calibration(each), verdict) for each, verdict in zip(predictions, verdicts, strict=True)]
     confidences = [confidence for confidence, _ in pairs if confidence is not None]

@@ -34,7 +34,6 @@ from qdecomp.files.readers.question_files import read_questions
 from qdecomp.files.readers.question_lines import QuestionRow
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import BUNDLED_NAME
-from qdecomp.parsers.prediction import Prediction
 
 _WORDS = re.compile(r"[^\W_]+")
 
@@ -81,7 +80,7 @@ def questions_of(paths: Sequence[Path], without: LeftOut) -> Iterator[QuestionRo
                 yield QuestionRow(f"{source}_{row.question_id}", row.question)
 
 
-def answers(parser: str, rows: Sequence[QuestionRow], path: Path, options: Sequence[str]) -> list[Prediction]:
+def answers(parser: str, rows: Sequence[QuestionRow], path: Path, options: Sequence[str]) -> list[Decomposition]:
     """What a parser says about each question; the records stay in a file, from which a stopped run resumes."""
     asked = path.with_name(f"{path.stem}_questions.jsonl")
     with write_text_atomically(asked) as stream:
@@ -92,19 +91,19 @@ def answers(parser: str, rows: Sequence[QuestionRow], path: Path, options: Seque
     return [joined.predictions[0] for joined in join_predictions([path])]
 
 
-def problem_of(question: str, plan: Prediction, min_confidence: float) -> str | None:
+def problem_of(question: str, plan: Decomposition, min_confidence: float) -> str | None:
     """Why a plan is not kept; None if it is."""
-    if plan.decomposition is None or plan.form is None:
+    if plan.text is None or plan.logical_form is None:
         return "no plan"
     if (plan.confidence or 0.0) < min_confidence:
         return "not sure enough"
-    return "a warning" if Decomposition(question, plan).warnings else None
+    return "a warning" if plan.warnings else None
 
 
-def says_the_same(question: str, plan: Prediction, other: Prediction) -> bool:
+def says_the_same(question: str, plan: Decomposition, other: Decomposition) -> bool:
     """Whether two plans have the same normalised logical form, as LF-EM compares them."""
     try:
-        first, second = (normalized_text(question, each.decomposition or "") for each in (plan, other))
+        first, second = (normalized_text(question, each.text or "") for each in (plan, other))
     except QDecompError:
         return False
     return first == second
@@ -113,8 +112,8 @@ def says_the_same(question: str, plan: Prediction, other: Prediction) -> bool:
 class Distillation:
     """The questions that still have a plan, and how many were dropped for which reason."""
 
-    def __init__(self, rows: Sequence[QuestionRow], plans: Sequence[Prediction], min_confidence: float) -> None:
-        self.kept: list[tuple[QuestionRow, Prediction]] = []
+    def __init__(self, rows: Sequence[QuestionRow], plans: Sequence[Decomposition], min_confidence: float) -> None:
+        self.kept: list[tuple[QuestionRow, Decomposition]] = []
         self.dropped: Counter[str] = Counter()
         for row, plan in zip(rows, plans, strict=True):
             problem = problem_of(row.question, plan, min_confidence)
@@ -123,7 +122,7 @@ class Distillation:
             else:
                 self.dropped[problem] += 1
 
-    def agree(self, others: Sequence[Prediction]) -> None:
+    def agree(self, others: Sequence[Decomposition]) -> None:
         """Keep the plans that another parser's answers agree with."""
         pairs = zip(self.kept, others, strict=True)
         agreed = [(row, plan) for (row, plan), other in pairs if says_the_same(row.question, plan, other)]
@@ -133,7 +132,7 @@ class Distillation:
     def rows(self) -> list[dict[str, str]]:
         """The plans as rows of Break's CSV."""
         return [
-            dict(zip(COLUMNS, (row.question_id, row.question, plan.decomposition or "", "", "train"), strict=True))
+            dict(zip(COLUMNS, (row.question_id, row.question, plan.text or "", "", "train"), strict=True))
             for row, plan in self.kept
         ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from qdecomp.data_structures.errors import QDecompError, as_internal_errors
 from qdecomp.files.readers.joined_predictions import JoinedQuestion
 from qdecomp.files.records.record_lines import RecordLine, format_record
 from qdecomp.parsers.consensus import consensus
-from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_to_record
+from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 from qdecomp.workers.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 
 __all__ = ["CombiningOutcome", "consensus_key", "consensus_lines"]
@@ -54,20 +55,20 @@ def _lines(questions: Sequence[JoinedQuestion], weights: Sequence[float], settin
     return [_line(question, _answer(question, weights), settings) for question in questions]
 
 
-def _answer(question: JoinedQuestion, weights: Sequence[float]) -> Prediction:
+def _answer(question: JoinedQuestion, weights: Sequence[float]) -> Decomposition:
     try:
         with as_internal_errors():
             return consensus(question.question, question.predictions, weights)
     except QDecompError as error:
-        return failed_prediction(error)
+        return failed_decomposition(question.question, error)
 
 
-def _line(question: JoinedQuestion, answer: Prediction, settings: str) -> RecordLine:
-    record = prediction_to_record(answer, question.question_id, question.question)
+def _line(question: JoinedQuestion, answer: Decomposition, settings: str) -> RecordLine:
+    record = replace(answer, question_id=question.question_id, question=question.question).to_record()
     keyed = {**record, "key": consensus_key(settings, question)}
     return RecordLine(format_record(keyed), CombiningOutcome.of(record))
 
 
 def _died_line(question: JoinedQuestion, settings: str) -> RecordLine:
     """The line of a question that no worker survives."""
-    return _line(question, failed_prediction(ROW_KILLED_WORKERS), settings)
+    return _line(question, failed_decomposition(question.question, ROW_KILLED_WORKERS), settings)

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from qdecomp.files.readers.question_lines import QuestionRow
 from qdecomp.files.records.record_lines import RecordLine, format_record
-from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 from qdecomp.parsers.length_batches import in_length_batches
 from qdecomp.parsers.parser import Parser
-from qdecomp.parsers.prediction import failed_prediction, prediction_to_record
 from qdecomp.parsers.remote_parser import RemoteParser, predict_on_worker, remote_parser, taking_turns
 from qdecomp.workers.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 
@@ -90,7 +89,7 @@ def _record(row: QuestionRow, decomposition: Decomposition) -> dict[str, Any]:
 
 
 def _failed_record(row: QuestionRow, error: str) -> dict[str, Any]:
-    return prediction_to_record(failed_prediction(error), row.question_id, row.question)
+    return replace(failed_decomposition(row.question, error), question_id=row.question_id).to_record()
 
 
 def _line(settings: str, row: QuestionRow, record: Mapping[str, Any]) -> RecordLine:
@@ -108,8 +107,7 @@ def _lines_on_worker(
 
 def _lines_of_batch(remote: RemoteParser, settings: str, rows: Sequence[QuestionRow]) -> list[RecordLine]:
     """In another process: the lines of a batch."""
-    predictions = predict_on_worker(remote, [row.question for row in rows])
-    answers = (Decomposition(row.question, prediction) for row, prediction in zip(rows, predictions, strict=True))
+    answers = predict_on_worker(remote, [row.question for row in rows])
     return [_line(settings, row, _record(row, answer)) for row, answer in zip(rows, answers, strict=True)]
 
 

@@ -18,7 +18,7 @@ from qdecomp.version import VERSION
 if TYPE_CHECKING:
     from qdecomp.files.readers.joined_predictions import JoinedPredictions, JoinedQuestion
     from qdecomp.files.records.record_lines import RecordLine
-    from qdecomp.parsers.prediction import Prediction
+    from qdecomp.parsers.decomposition import Decomposition
 
 __all__ = ["command"]
 
@@ -137,7 +137,7 @@ def _learned(joined: JoinedPredictions, gold_path: Path) -> Sequence[float]:
     golds = RowsById((question_id, gold) for question_id, gold in rows if gold)
     used = 0
 
-    def with_gold() -> Iterator[tuple[str, str, Sequence[Prediction]]]:
+    def with_gold() -> Iterator[tuple[str, str, Sequence[Decomposition]]]:
         nonlocal used
         for each in joined:
             if (gold := golds.find(each.question_id)) is not None:

@@ -122,7 +122,7 @@ def _svg(decompositions: Sequence[Decomposition]) -> str:
 def _html(decompositions: Sequence[Decomposition]) -> str:
     from qdecomp.visualization import PageItem, page_html
 
-    return page_html([PageItem(each.question_id, each.question, each.drawn) for each in decompositions])
+    return page_html([PageItem(each.question_id, each.question, each) for each in decompositions])
 
 
 # How a decomposition is written, and what separates two of them. Questions without one are reported on standard error.

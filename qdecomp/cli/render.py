@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from qdecomp.cli.internal_errors import exit_after_internal_errors
-from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.errors import DataError
 from qdecomp.terminal import printable
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qdecomp.evaluation.predictions import RowProblem
     from qdecomp.files import BreakExample
     from qdecomp.files.readers.file_rows import FileRow
-    from qdecomp.parsers.prediction import Prediction
+    from qdecomp.parsers.decomposition import Decomposition
     from qdecomp.visualization import PageItem
 
 __all__ = ["command"]
@@ -64,7 +64,7 @@ class _Record:
     row: int
     question_id: str
     question: str
-    prediction: Prediction
+    prediction: Decomposition
     reading: Reading | None
 
 
@@ -91,7 +91,7 @@ def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[Ro
 def _read_record(row: FileRow) -> _Record:
     from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors
     from qdecomp.data_structures.reading import read_decomposition
-    from qdecomp.parsers.prediction import Prediction, prediction_from_record
+    from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record
 
     if row.error is not None:
         raise DataError(row.error)
@@ -103,10 +103,10 @@ def _read_record(row: FileRow) -> _Record:
     reading: Reading | None = None
     try:
         with as_internal_errors():
-            prediction = prediction_from_record(value)
+            prediction = decomposition_from_record(value)
             reading = read_decomposition(written) if written else None
     except InternalError as mistake:
-        prediction = Prediction(written, error=ErrorText.of(mistake))
+        prediction = Decomposition(question if isinstance(question, str) else "", written, error=ErrorText.of(mistake))
     return _Record(row.number, question_id.strip(), question if isinstance(question, str) else "", prediction, reading)
 
 
@@ -138,20 +138,20 @@ def _tell(path: Path, problems: Sequence[RowProblem], readings: Sequence[Reading
 
 def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
     from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors
-    from qdecomp.parsers.prediction import Prediction, prediction_from_text
+    from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text
     from qdecomp.visualization import PageItem
 
     example = gold.get(record.question_id)
     question = record.question or (example.question if example is not None else "")
-    prediction = _with_graph(question, record.prediction)
+    prediction = _with_graph_error(replace(record.prediction, question=question))
     gold_side = None
     if example is not None and example.decomposition is not None:
         try:
             with as_internal_errors():
-                gold_side = prediction_from_text(example.decomposition)
+                gold_side = decomposition_from_text(question, example.decomposition)
         except InternalError as mistake:
-            gold_side = Prediction(example.decomposition, error=ErrorText.of(mistake))
-        gold_side = _with_graph(question, gold_side)
+            gold_side = Decomposition(question, example.decomposition, error=ErrorText.of(mistake))
+        gold_side = _with_graph_error(gold_side)
     item = PageItem(record.question_id, question or record.question_id, prediction, gold_side, _source(record))
     return _compared(item)
 
@@ -169,14 +169,14 @@ def _compared(item: PageItem) -> PageItem:
     from qdecomp.evaluation.differences import compare_steps
     from qdecomp.evaluation.metrics.metric_table import MetricOptions, get_metric
 
-    gold, written = item.gold, item.prediction.decomposition
-    if gold is None or gold.decomposition is None or written is None:
+    gold, written = item.gold, item.prediction.text
+    if gold is None or gold.text is None or written is None:
         return item
     metric = get_metric("sari")
     try:
         with as_internal_errors():
-            value = metric.load(MetricOptions())(item.question, written, gold.decomposition).value
-            steps = None if item.comparison() else compare_steps(item.question, written, gold.decomposition)
+            value = metric.load(MetricOptions())(item.question, written, gold.text).value
+            steps = None if item.comparison() else compare_steps(item.question, written, gold.text)
     except InternalError:
         return item
     scores = {} if value is None else {metric.title: value}
@@ -190,17 +190,9 @@ def _compared(item: PageItem) -> PageItem:
     )
 
 
-def _with_graph(question: str, prediction: Prediction) -> Prediction:
-    """The prediction with the graph that its steps convert to, if it has none; some steps do not convert."""
-    from qdecomp.data_structures.conversion.chain import convert
-    from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors
+def _with_graph_error(decomposition: Decomposition) -> Decomposition:
+    """The decomposition with the error of its graph, if that is an internal error; some steps do not convert."""
+    from qdecomp.data_structures.errors import is_internal
 
-    if not question or prediction.graph is not None or prediction.form is None:
-        return prediction
-    try:
-        with as_internal_errors():
-            return replace(prediction, graph=convert(question, prediction.form).graph)
-    except InternalError as mistake:
-        return replace(prediction, error=ErrorText.of(mistake))
-    except QDecompError:
-        return prediction
+    error = decomposition.graph_error
+    return replace(decomposition, error=error) if is_internal(error) else decomposition

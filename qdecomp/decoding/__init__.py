@@ -5,5 +5,4 @@ from qdecomp.decoding.decoder import Decoded as Decoded
 from qdecomp.decoding.decoder import Decoder as Decoder
 from qdecomp.decoding.decoder import DecoderSettings as DecoderSettings
 from qdecomp.decoding.decoder import make_decoder as make_decoder
-from qdecomp.decoding.decoder import prediction_from_decoded as prediction_from_decoded
 from qdecomp.decoding.decoder import with_candidates as with_candidates

@@ -17,7 +17,6 @@ from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.decoding.scores import LabelProbabilities, Scores
-from qdecomp.parsers.prediction import Candidate, Prediction, prediction_from_graph
 
 __all__ = [
     "DECODERS",
@@ -25,7 +24,6 @@ __all__ = [
     "Decoder",
     "DecoderSettings",
     "make_decoder",
-    "prediction_from_decoded",
     "with_candidates",
 ]
 
@@ -122,16 +120,3 @@ def with_candidates(decoder: Decoder, count: int) -> Decoder:
         raise DataError("greedy decoding gives only one graph; candidates need the decoder 'ilp'")
     changed: Decoder = replace(decoder, candidates=count)
     return changed
-
-
-def prediction_from_decoded(decoded: Decoded) -> Prediction:
-    """What the graph says; if other graphs were asked for, too, with a candidate for each text that they give."""
-    prediction = prediction_from_graph(decoded.graph, decoded.score, decoded.read)
-    if not decoded.others or prediction.decomposition is None:
-        return prediction
-    candidates = [Candidate(prediction.decomposition, decoded.score)]
-    for graph, score in decoded.others:
-        text = prediction_from_graph(graph).decomposition
-        if text is not None and all(text != each.decomposition for each in candidates):
-            candidates.append(Candidate(text, score))
-    return replace(prediction, candidates=tuple(candidates))

@@ -10,8 +10,8 @@ from ortools.sat.python import cp_model
 
 from qdecomp.decoding.choices import EdgeChoice
 from qdecomp.decoding.constraints import CONSTRAINTS, Arc, Arcs, Literal
+from qdecomp.decoding.coverage import Coverage
 from qdecomp.decoding.scores import EdgeCandidates
-from qdecomp.parsers.coverage import Coverage
 
 __all__ = ["Solution", "solve_graph"]
 

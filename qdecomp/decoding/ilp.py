@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.decoding.choices import EdgeChoice
+from qdecomp.decoding.coverage import Coverage, check_penalty, coverage_of
 from qdecomp.decoding.decoder import Decoded, Decoder
 from qdecomp.decoding.greedy import compatible_choices
 from qdecomp.decoding.scores import Scores
 from qdecomp.decoding.validity import broken_constraints
-from qdecomp.parsers.coverage import Coverage, check_penalty, coverage_of
 
 __all__ = ["DEFAULT_TIME_LIMIT", "IlpDecoder"]
 
@@ -44,7 +44,7 @@ class IlpDecoder(Decoder):
 
     With ``candidates`` above 1, this many graphs are searched for, each the best of those that remain, and each within
     the time limit. Each word of the question that a graph leaves out takes ``coverage_penalty`` off its score, see
-    :mod:`~qdecomp.parsers.coverage`.
+    :mod:`~qdecomp.decoding.coverage`.
     """
 
     time_limit: float = DEFAULT_TIME_LIMIT

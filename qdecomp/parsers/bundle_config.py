@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import SpecialTokens
 from qdecomp.decoding import DecoderSettings
-from qdecomp.parsers.coverage import check_penalty
+from qdecomp.decoding.coverage import check_penalty
 from qdecomp.parsers.plan_rules import RuleNames
 
 __all__ = ["KINDS", "BundleConfig", "GraphConfig", "WriterConfig", "config_from_json"]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.parsers.prediction import Prediction
+from qdecomp.parsers.decomposition import Decomposition
 
 __all__ = [
     "FEATURES",
@@ -38,25 +38,25 @@ _ROUNDS = 50
 _FEWEST_ROWS = 50
 
 
-def _score(prediction: Prediction) -> float:
+def _score(prediction: Decomposition) -> float:
     return max(prediction.score or 0.0, _LOWEST_SCORE)
 
 
-def _word_count(prediction: Prediction) -> int:
-    return len((prediction.decomposition or "").split())
+def _word_count(prediction: Decomposition) -> int:
+    return len((prediction.text or "").split())
 
 
-def _step_count(prediction: Prediction) -> int:
-    return (prediction.decomposition or "").count("return")
+def _step_count(prediction: Decomposition) -> int:
+    return (prediction.text or "").count("return")
 
 
-def _margin(prediction: Prediction) -> float:
+def _margin(prediction: Decomposition) -> float:
     if prediction.margin is None:
         return 0.0
     return min(prediction.margin, _WIDEST_MARGIN)
 
 
-FEATURES: Mapping[str, Callable[[Prediction], float]] = MappingProxyType(
+FEATURES: Mapping[str, Callable[[Decomposition], float]] = MappingProxyType(
     {
         "score": _score,
         "probability": lambda prediction: math.exp(_score(prediction)),
@@ -75,9 +75,9 @@ class Calibration:
     weights: Mapping[str, float]
     bias: float
 
-    def __call__(self, prediction: Prediction) -> float | None:
+    def __call__(self, prediction: Decomposition) -> float | None:
         """The probability that a prediction is right; None if there is nothing to go by."""
-        if prediction.decomposition is None or prediction.score is None:
+        if prediction.text is None or prediction.score is None:
             return None
         total = self.bias + sum(weight * FEATURES[name](prediction) for name, weight in self.weights.items())
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
@@ -91,10 +91,10 @@ class Calibration:
 class CalibratedParser:
     """Gives every prediction of a parser its calibrated confidence."""
 
-    predict: Callable[[Sequence[str]], Sequence[Prediction]]
+    predict: Callable[[Sequence[str]], Sequence[Decomposition]]
     calibration: Calibration
 
-    def __call__(self, questions: Sequence[str]) -> list[Prediction]:
+    def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
         """The predictions for a batch of questions."""
         return [replace(each, calibrated=self.calibration(each)) for each in self.predict(questions)]
 
@@ -116,7 +116,7 @@ def calibration_from_json(value: Any) -> Calibration | None:
     return Calibration(dict(weights), float(bias))
 
 
-def fit_calibration(predictions: Sequence[Prediction], right: Sequence[bool]) -> Calibration:
+def fit_calibration(predictions: Sequence[Decomposition], right: Sequence[bool]) -> Calibration:
     """The calibration that makes the verdicts most probable, with a small penalty on weights.
 
     Only predictions with a decomposition and a score count; there must be enough of them, right and wrong.
@@ -124,7 +124,7 @@ def fit_calibration(predictions: Sequence[Prediction], right: Sequence[bool]) ->
     rows = [
         (prediction, verdict)
         for prediction, verdict in zip(predictions, right, strict=True)
-        if prediction.decomposition is not None and prediction.score is not None
+        if prediction.text is not None and prediction.score is not None
     ]
     verdicts = np.array([verdict for _, verdict in rows], dtype=np.float64)
     if len(rows) < _FEWEST_ROWS or verdicts.all() or not verdicts.any():

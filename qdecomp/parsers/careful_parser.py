@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lexicon.plan_checks import not_a_question
-from qdecomp.parsers.prediction import Prediction, failed_prediction
+from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 
 __all__ = ["CarefulParser"]
 
@@ -19,23 +19,26 @@ class CarefulParser:
     Confidence is calibrated if the parser has a calibration, and otherwise the parser's probability.
     """
 
-    predict: Callable[[Sequence[str]], Sequence[Prediction]]
+    predict: Callable[[Sequence[str]], Sequence[Decomposition]]
     min_confidence: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.min_confidence, int | float) or not 0 <= self.min_confidence <= 1:
             raise DataError(f"min_confidence is {self.min_confidence!r}; give a number from 0 to 1")
 
-    def __call__(self, questions: Sequence[str]) -> list[Prediction]:
+    def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
         """A prediction for each question."""
         reasons = [not_a_question(question) for question in questions]
         asked = [question for question, reason in zip(questions, reasons, strict=True) if reason is None]
         answers = iter(map(self._checked, self.predict(asked)) if asked else ())
-        return [next(answers) if reason is None else failed_prediction(reason) for reason in reasons]
+        pairs = zip(questions, reasons, strict=True)
+        return [
+            next(answers) if reason is None else failed_decomposition(question, reason) for question, reason in pairs
+        ]
 
-    def _checked(self, prediction: Prediction) -> Prediction:
+    def _checked(self, prediction: Decomposition) -> Decomposition:
         confidence = prediction.confidence
-        if prediction.decomposition is None or confidence is None or confidence >= self.min_confidence:
+        if prediction.text is None or confidence is None or confidence >= self.min_confidence:
             return prediction
         reason = f"the confidence {confidence:.2f} is below {self.min_confidence:g}"
-        return replace(prediction, decomposition=None, form=None, graph=None, error=reason)
+        return replace(prediction, text=None, logical_form=None, predicted_graph=None, error=reason)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.lf_em import normalized_text
-from qdecomp.parsers.prediction import Candidate, Prediction, failed_prediction, prediction_from_text
+from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text, failed_decomposition
 
 __all__ = ["AnswerClass", "answer_classes", "check_weights", "consensus", "learn_weights"]
 
@@ -51,7 +51,7 @@ def check_weights(weights: Sequence[float], systems: int) -> None:
         raise DataError(f"weights must be 0 or more and not all 0, not {', '.join(map(str, weights))}")
 
 
-def answer_classes(question: str, predictions: Sequence[Prediction]) -> list[AnswerClass]:
+def answer_classes(question: str, predictions: Sequence[Decomposition]) -> list[AnswerClass]:
     """The classes of all candidates of all systems; a system without candidates has its one decomposition."""
     members: dict[tuple[bool, str], list[tuple[int, str, float]]] = {}
     for system, prediction in enumerate(predictions):
@@ -65,24 +65,24 @@ def answer_classes(question: str, predictions: Sequence[Prediction]) -> list[Ans
     return [AnswerClass(key, has_form, tuple(found)) for (has_form, key), found in members.items()]
 
 
-def _candidates(prediction: Prediction) -> list[tuple[str, float]]:
+def _candidates(prediction: Decomposition) -> list[tuple[str, float]]:
     """Texts with their probabilities, scaled so that the first one's is its calibrated confidence, if it has that."""
-    given = [(each.decomposition, math.exp(min(each.score, 0.0))) for each in prediction.candidates]
-    if not given and prediction.decomposition is not None:
+    given = [(each.text, math.exp(min(each.score, 0.0))) for each in prediction.candidates]
+    if not given and prediction.text is not None:
         score = prediction.score
-        given = [(prediction.decomposition, 1.0 if score is None else math.exp(min(score, 0.0)))]
+        given = [(prediction.text, 1.0 if score is None else math.exp(min(score, 0.0)))]
     if not given or prediction.calibrated is None:
         return given
     first = given[0][1]
     return [(text, prediction.calibrated * (probability / first if first else 1.0)) for text, probability in given]
 
 
-def consensus(question: str, predictions: Sequence[Prediction], weights: Sequence[float]) -> Prediction:
+def consensus(question: str, predictions: Sequence[Decomposition], weights: Sequence[float]) -> Decomposition:
     """The answer of several systems to one question, with the shares of all classes as candidates.
 
-    >>> sure = prediction_from_text("return rivers ;return number of #1", math.log(0.4))
-    >>> first, second = (prediction_from_text(text, math.log(0.3)) for text in ("return the rivers", "return river"))
-    >>> consensus("How many rivers are there?", [sure, first, second], [1, 1, 1]).decomposition
+    >>> texts = {"return rivers ;return number of #1": 0.4, "return the rivers": 0.3, "return river": 0.3}
+    >>> systems = [decomposition_from_text("", text, math.log(share)) for text, share in texts.items()]
+    >>> consensus("How many rivers are there?", systems, [1, 1, 1]).text
     'return the rivers'
     """
     check_weights(weights, len(predictions))
@@ -91,19 +91,19 @@ def consensus(question: str, predictions: Sequence[Prediction], weights: Sequenc
     ranked = sorted((pair for pair in supported if pair[0] > 0), key=lambda pair: (not pair[1].has_form, -pair[0]))
     if not ranked:
         reasons = dict.fromkeys(prediction.error or "no decomposition" for prediction in predictions)
-        return failed_prediction("; ".join(reasons))
+        return failed_decomposition(question, "; ".join(reasons))
     total = sum(weights)
     candidates = [
         Candidate(each.best_member(weights)[1], math.log(min(1.0, support / total))) for support, each in ranked
     ]
     system, text, _ = ranked[0][1].best_member(weights)
     own = predictions[system]
-    answer = own if own.decomposition == text else prediction_from_text(text)
+    answer = own if own.text == text else decomposition_from_text(question, text)
     margin = candidates[0].score - candidates[1].score if len(candidates) > 1 else None
     return replace(answer, score=candidates[0].score, candidates=tuple(candidates), margin=margin, calibrated=None)
 
 
-def learn_weights(rows: Iterable[tuple[str, str, Sequence[Prediction]]]) -> tuple[float, ...]:
+def learn_weights(rows: Iterable[tuple[str, str, Sequence[Decomposition]]]) -> tuple[float, ...]:
     """The weights with which most answers are right, for rows of a question, its gold and the systems' predictions.
 
     No system may have been trained on the rows. Weights are tried one after another; of equally good ones, those that
@@ -133,7 +133,7 @@ _Table = tuple[npt.NDArray[np.float64], int]
 """The probabilities (classes, systems) of the classes of a question, and the row of the right one, or -1."""
 
 
-def _table(question: str, gold: str, predictions: Sequence[Prediction]) -> _Table:
+def _table(question: str, gold: str, predictions: Sequence[Decomposition]) -> _Table:
     classes = [each for each in answer_classes(question, predictions) if each.has_form]
     probabilities = np.zeros((len(classes), len(predictions)))
     for row, each in enumerate(classes):

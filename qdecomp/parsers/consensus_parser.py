@@ -20,8 +20,8 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.parsers.backend_names import DEFAULT_BACKEND
 from qdecomp.parsers.calibration import Calibration, calibration_from_json
 from qdecomp.parsers.consensus import check_weights, consensus
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser_source import ParserSource, Predict, parser_path
-from qdecomp.parsers.prediction import Prediction
 
 __all__ = ["ConsensusParser", "member_paths", "open_consensus"]
 
@@ -40,7 +40,7 @@ class ConsensusParser:
     candidates: int = 0
     calibration: Calibration | None = None
 
-    def __call__(self, questions: Sequence[str]) -> list[Prediction]:
+    def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
         """The consensus for each question of a batch."""
         answers = zip(*(parser(questions) for parser in self.parsers), strict=True)
         found = [

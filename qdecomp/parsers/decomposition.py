@@ -1,23 +1,48 @@
-"""A question with its decomposition, and the plan of how to answer it step by step."""
+"""A question with its decomposition: the one value that every parser gives, and the record that is written for it."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
-from qdecomp.data_structures.dependency_graph import DependencyGraph
-from qdecomp.data_structures.errors import DataError, QDecompError
-from qdecomp.data_structures.logical_form import LogicalForm
-from qdecomp.data_structures.qdmr import Qdmr, Step, parse_qdmr
-from qdecomp.parsers.prediction import Prediction, prediction_to_record
+from qdecomp.data_structures.conversion.chain import convert, logical_form_from_graph
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
+from qdecomp.data_structures.dependency_graph import (
+    DependencyGraph,
+    dependency_graph_from_json,
+    dependency_graph_to_json,
+)
+from qdecomp.data_structures.errors import DataError, ErrorText, QDecompError, as_internal_errors, is_internal
+from qdecomp.data_structures.lexicon.plan_checks import plan_warnings
+from qdecomp.data_structures.logical_form import LogicalForm, format_step, parse_logical_form
+from qdecomp.data_structures.qdmr import Qdmr, Step, format_qdmr, parse_qdmr
+from qdecomp.data_structures.reading import read_decomposition
+from qdecomp.decoding import Decoded
 from qdecomp.planning.plan import Plan, plan_of_steps
 
-__all__ = ["Decomposition"]
+__all__ = [
+    "Candidate",
+    "Decomposition",
+    "decomposition_from_decoded",
+    "decomposition_from_graph",
+    "decomposition_from_record",
+    "decomposition_from_text",
+    "failed_decomposition",
+]
 
 # The longest question that ``repr`` shows in full.
 _LONGEST_IN_REPR = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One of the best decompositions that a parser found, and its log probability."""
+
+    text: str
+    score: float
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,17 +53,31 @@ class Decomposition:
     """
 
     question: str
-    prediction: Prediction
+    text: str | None = None
+    """The steps in Break's form, ``return flights ;return #1 from denver``."""
+    logical_form: LogicalForm | None = None
+    """The steps as operators with arguments; None if the text has no meaning, and ``error`` says why."""
+    predicted_graph: DependencyGraph | None = None
+    """The graph of a parser that predicts graphs; :attr:`graph` is there for the others, too."""
+    score: float | None = None
+    """The log probability that the parser gives it, minus penalties."""
+    error: str | None = None
+    candidates: tuple[Candidate, ...] = ()
+    """The best decompositions that the parser found, this one first, if it was asked for them."""
+    calibrated: float | None = None
+    """The probability that it is right, by the parser's calibration if it has one."""
+    margin: float | None = None
+    """How much more probable than the next best the parser finds it, in nats, if known."""
     question_id: str = ""
 
     @classmethod
     def of_text(cls, question: str, decomposition: str) -> Decomposition:
         """The decomposition for a text such as ``return flights ;return #1 from denver``."""
         qdmr = parse_qdmr(decomposition)
-        return cls(question, Prediction(str(qdmr), to_logical_form(qdmr)))
+        return cls(question, str(qdmr), to_logical_form(qdmr))
 
     def __bool__(self) -> bool:
-        return self.prediction.decomposition is not None
+        return self.text is not None
 
     def __str__(self) -> str:
         if not self:
@@ -62,18 +101,21 @@ class Decomposition:
     @property
     def qdmr(self) -> Qdmr | None:
         """The decomposition as a value; as text it is Break's form."""
-        text = self.prediction.decomposition
-        return None if text is None else parse_qdmr(text)
+        return None if self.text is None else parse_qdmr(self.text)
 
     @property
-    def logical_form(self) -> LogicalForm | None:
-        """The steps as operators with arguments."""
-        return self.prediction.form
+    def confidence(self) -> float | None:
+        """The probability that all of it is right, from 0 to 1; the parser's own if it has no calibration."""
+        if self.calibrated is not None or self.score is None:
+            return self.calibrated
+        return math.exp(min(self.score, 0.0))
 
     @property
     def graph(self) -> DependencyGraph | None:
         """The dependency graph over the question's words: the parser's, or else that of the steps; None without one."""
-        return self.drawn.graph
+        if self.predicted_graph is not None or self.logical_form is None:
+            return self.predicted_graph
+        return _graph_of_steps(self.question, self.logical_form)[0]
 
     @property
     def graph_error(self) -> str | None:
@@ -83,29 +125,8 @@ class Decomposition:
         return _graph_of_steps(self.question, self.logical_form)[1] if self else self.error
 
     @property
-    def drawn(self) -> Prediction:
-        """The prediction with its graph; for a parser that writes steps, it is made from them on demand."""
-        if self.prediction.graph is not None or self.logical_form is None:
-            return self.prediction
-        return replace(self.prediction, graph=_graph_of_steps(self.question, self.logical_form)[0])
-
-    @property
-    def confidence(self) -> float | None:
-        """The probability that all of it is right, from 0 to 1; the parser's own if it has no calibration."""
-        return self.prediction.confidence
-
-    @property
-    def error(self) -> str | None:
-        """Why there is no decomposition."""
-        return self.prediction.error
-
-    @property
     def warnings(self) -> tuple[str, ...]:
         """What is odd about the steps, such as a comparison with nothing: ``PLAN_CHECKS`` has the checks."""
-        from qdecomp.data_structures.lexicon.plan_checks import plan_warnings
-
-        if not self:
-            return ()
         try:
             qdmr = self.qdmr
         except QDecompError:
@@ -113,16 +134,37 @@ class Decomposition:
             return ()
         return () if qdmr is None else plan_warnings(self.question, qdmr)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The prediction record, for ``json.dumps``."""
-        record = prediction_to_record(self.prediction, self.question_id, self.question)
-        return record | {"warnings": list(self.warnings)} if self.warnings else record
-
     def plan(self) -> Plan:
         """The steps in levels, with what their references stand for."""
         if not self:
             raise DataError(f"there is no plan, as there is no decomposition: {self.error}")
         return plan_of_steps(self._steps(), self.logical_form)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The prediction record with the warnings, for ``json.dumps``."""
+        return self.to_record() | ({"warnings": list(self.warnings)} if self.warnings else {})
+
+    def to_record(self) -> dict[str, Any]:
+        """The prediction record, the same for every parser, which :func:`decomposition_from_record` reads."""
+        form, graph, score = self.logical_form, self.predicted_graph, self.score
+        record: dict[str, Any] = {
+            "question_id": self.question_id,
+            "question": self.question,
+            "decomposition": self.text,
+            "logical_form": None if form is None else [format_step(step) for step in form.steps],
+            "graph": None if graph is None else dependency_graph_to_json(graph),
+            # JSON has no infinity.
+            "score": score if score is not None and math.isfinite(score) else None,
+            "error": self.error,
+        }
+        if is_internal(self.error):
+            record["internal_error"] = True
+        if self.calibrated is not None:
+            record["confidence"] = self.calibrated
+        if self.candidates:
+            record["candidates"] = [{"decomposition": each.text, "score": each.score} for each in self.candidates]
+        encodable: dict[str, Any] = _encodable(record)
+        return encodable
 
     def _steps(self) -> tuple[Step, ...]:
         qdmr = self.qdmr
@@ -131,7 +173,137 @@ class Decomposition:
     def _repr_html_(self) -> str:
         from qdecomp.visualization import decomposition_html
 
-        return decomposition_html(self.question, self.drawn)
+        return decomposition_html(self.question, self)
+
+
+def decomposition_from_graph(
+    question: str,
+    graph: DependencyGraph,
+    score: float | None = None,
+    read: Callable[[DependencyGraph], LogicalForm] = logical_form_from_graph,
+) -> Decomposition:
+    """What a predicted graph says; one that means nothing gives no decomposition, and the reason.
+
+    >>> decomposition_from_graph("red cubes", DependencyGraph(("red", "cubes"))).error
+    'dependency graph: there is no edge'
+    """
+    try:
+        form = read(graph)
+        text = format_qdmr(to_qdmr(form))
+    except QDecompError as error:
+        return Decomposition(question, predicted_graph=graph, score=score, error=ErrorText.of(error))
+    return Decomposition(question, text, form, graph, score)
+
+
+def decomposition_from_decoded(question: str, decoded: Decoded) -> Decomposition:
+    """What a decoded graph says; if other graphs were asked for, too, with a candidate for each text that they give."""
+    found = decomposition_from_graph(question, decoded.graph, decoded.score, decoded.read)
+    if not decoded.others or found.text is None:
+        return found
+    candidates = {found.text: decoded.score}
+    for graph, score in decoded.others:
+        text = decomposition_from_graph(question, graph).text
+        if text is not None:
+            candidates.setdefault(text, score)
+    return replace(found, candidates=tuple(Candidate(*pair) for pair in candidates.items()))
+
+
+def decomposition_from_text(question: str, text: str, score: float | None = None) -> Decomposition:
+    """Read a predicted decomposition; the text is kept as it is, even if it has no logical form.
+
+    >>> print(decomposition_from_text("How many rivers?", "return rivers ;return number of #1").logical_form)
+    SELECT[](sub=rivers)
+    AGGREGATE[count](arg=#1)
+    """
+    if not text.strip():
+        return Decomposition(question, score=score, error="the decomposition is empty")
+    try:
+        return Decomposition(question, text, to_logical_form(parse_qdmr(text)), score=score)
+    except QDecompError as error:
+        return Decomposition(question, text, score=score, error=ErrorText.of(error))
+
+
+def failed_decomposition(question: str, error: Exception | str) -> Decomposition:
+    """The value for a question that has no decomposition."""
+    text = ErrorText.of(error) if isinstance(error, QDecompError) else str(error)
+    return Decomposition(question, error=text or type(error).__name__)
+
+
+def decomposition_from_record(record: Mapping[str, Any]) -> Decomposition:
+    """Read a prediction record; a form that the record lacks is derived from the one that it has.
+
+    The decomposition may be in any form that :func:`~qdecomp.data_structures.reading.read_decomposition` reads. A
+    record that cannot be read is a :class:`DataError`.
+
+    >>> print(decomposition_from_record({"decomposition": "return rivers"}).logical_form)
+    SELECT[](sub=rivers)
+    """
+    if not isinstance(record, Mapping):
+        raise DataError(f"not a prediction record: an object is expected, not {type(record).__name__}")
+    question, question_id = (record.get(name) for name in ("question", "question_id"))
+    text, graph, steps = (record.get(name) for name in ("decomposition", "graph", "logical_form"))
+    error = record.get("error")
+    try:
+        if text is not None and text != "":
+            text = read_decomposition(text).text
+        read = Decomposition(
+            question if isinstance(question, str) else "",
+            text,
+            None if steps is None else parse_logical_form(steps),
+            None if graph is None else dependency_graph_from_json(graph),
+            _number(record, "score"),
+            None if error is None else str(error),
+            tuple(
+                Candidate(str(each["decomposition"]), _number(each, "score") or 0.0)
+                for each in record.get("candidates") or ()
+            ),
+            _number(record, "confidence"),
+            question_id=question_id if isinstance(question_id, str) else "",
+        )
+        _check_steps(read)
+    except (QDecompError, TypeError, ValueError, KeyError, OverflowError) as reason:
+        raise DataError(f"not a prediction record: {reason}") from None
+    if read.logical_form is not None or read.error is not None:
+        return read
+    if text is not None:
+        found = decomposition_from_text(read.question, text)
+    elif read.predicted_graph is not None:
+        found = decomposition_from_graph(read.question, read.predicted_graph)
+    else:
+        return replace(read, error="the record has neither a decomposition nor a graph")
+    return replace(read, text=found.text, logical_form=found.logical_form, error=found.error)
+
+
+def _number(values: Mapping[str, Any], name: str) -> float | None:
+    if values.get(name) is None:
+        return None
+    value = float(values[name])
+    if math.isnan(value):
+        raise DataError(f"{name} is not a number")
+    return value
+
+
+def _check_steps(read: Decomposition) -> None:
+    """Raise if the steps of the logical form are not the decomposition's; one that cannot be read is not compared."""
+    if read.logical_form is None or read.text is None:
+        return
+    try:
+        steps = len(parse_qdmr(read.text))
+    except QDecompError:
+        return
+    if steps != len(read.logical_form):
+        raise DataError(f"the decomposition has {steps} steps, the logical form {len(read.logical_form)}")
+
+
+def _encodable(value: Any) -> Any:
+    """The value with ``?`` for lone surrogates in its texts, which no encoding has."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode(errors="replace").decode()
+    if isinstance(value, list):
+        return [_encodable(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _encodable(each) for name, each in value.items()}
+    return value
 
 
 @lru_cache(maxsize=256)
@@ -139,9 +311,6 @@ def _graph_of_steps(question: str, form: LogicalForm | None) -> tuple[Dependency
     """The graph of these steps, or the reason why there is none."""
     if form is None:
         return None, "the steps have no logical form"
-    from qdecomp.data_structures.conversion.chain import convert
-    from qdecomp.data_structures.errors import ErrorText, as_internal_errors
-
     try:
         with as_internal_errors():
             return convert(question, form).graph, None

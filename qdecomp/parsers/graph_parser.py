@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qdecomp.data_structures.errors import DataError, QDecompError
-from qdecomp.decoding import Decoder, prediction_from_decoded
+from qdecomp.decoding import Decoder
 from qdecomp.parsers.calibration import Calibration
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_decoded, failed_decomposition
 from qdecomp.parsers.graph_network import EncodedQuestion, GraphNetwork
-from qdecomp.parsers.prediction import Prediction, failed_prediction
 from qdecomp.parsers.questions import make_ready
 from qdecomp.parsers.word_pieces import WordPieces
 
@@ -35,13 +35,13 @@ class GraphParser:
         self._decoder = decoder
         self.calibration: Calibration | None = None
 
-    def __call__(self, questions: Sequence[str]) -> list[Prediction]:
+    def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
         """A prediction for each question, in one batch; one that cannot be parsed has an error."""
         ready = make_ready(questions, self._word_pieces)
         encoded = self._network.encode(ready.pieces) if ready.pieces else iter(())
         answers = [
-            self._decode((*words, *self._special), each)
-            for words, each in zip(ready.words.values(), encoded, strict=True)
+            self._decode(questions[number], (*words, *self._special), each)
+            for (number, words), each in zip(ready.words.items(), encoded, strict=True)
         ]
         return ready.with_answers(answers)
 
@@ -50,9 +50,9 @@ class GraphParser:
         (encoded,) = self._network.encode([self._word_pieces(words)])
         return (*words, *self._special), encoded
 
-    def _decode(self, tokens: tuple[str, ...], encoded: EncodedQuestion) -> Prediction:
+    def _decode(self, question: str, tokens: tuple[str, ...], encoded: EncodedQuestion) -> Decomposition:
         try:
             decoded = self._decoder.decode(tokens, encoded.edge_probabilities, encoded.label_probabilities, self.labels)
         except QDecompError as error:
-            return failed_prediction(error)
-        return prediction_from_decoded(decoded)
+            return failed_decomposition(question, error)
+        return decomposition_from_decoded(question, decoded)

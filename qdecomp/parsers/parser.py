@@ -10,16 +10,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.parsers.backend_names import DEFAULT_BACKEND
-from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 from qdecomp.parsers.length_batches import in_length_batches, window_size
 from qdecomp.parsers.parser_source import BUNDLED_NAME, ParserSource, Predict, parser_path, predict_each
-from qdecomp.parsers.prediction import Prediction, failed_prediction
 from qdecomp.parsers.remote_parser import predict_on_worker, remote_parser
 from qdecomp.workers.partitions import Pool, in_order
 from qdecomp.workers.pools import pool_of
@@ -62,11 +62,11 @@ class Parser:
 
     def parse(self, question: str, question_id: str = "") -> Decomposition:
         """The decomposition of one question; if there is none, it is falsy and says why."""
-        (prediction,) = self._predict([question])
-        return Decomposition(question, prediction, question_id)
+        (found,) = self._predict([question])
+        return replace(found, question_id=question_id)
 
-    def predict(self, questions: Sequence[str]) -> Sequence[Prediction]:
-        """The bare predictions of questions that are parsed together, as one batch."""
+    def predict(self, questions: Sequence[str]) -> Sequence[Decomposition]:
+        """The decompositions of questions that are parsed together, as one batch."""
         return self._predict(questions)
 
     @overload
@@ -118,29 +118,29 @@ class Parser:
         if as_tuples:
             return _with_contexts(questions, batch_size, answer)
         found = in_length_batches(questions, len, batch_size, answer)
-        return (Decomposition(question, prediction) for question, prediction in found)
+        return (decomposition for _, decomposition in found)
 
     def _answers(
         self, processes: int, pool: Pool | None, batches: Iterator[list[str]]
-    ) -> Iterator[Sequence[Prediction]]:
+    ) -> Iterator[Sequence[Decomposition]]:
         if pool is None and processes == 1:
             return map(self._predict, batches)
         work = partial(predict_on_worker, remote_parser(self.required_source()))
         if pool is None:
             return in_processes(work, batches, processes)
-        return in_order(pool, work, batches, lambda question: failed_prediction(ROW_KILLED_WORKERS))
+        return in_order(pool, work, batches, lambda question: failed_decomposition(question, ROW_KILLED_WORKERS))
 
 
 def _with_contexts(
     questions: Iterable[tuple[str, Context]],
     batch_size: int,
-    answer: Callable[[Iterator[list[str]]], Iterator[Sequence[Prediction]]],
+    answer: Callable[[Iterator[list[str]]], Iterator[Sequence[Decomposition]]],
 ) -> Iterator[tuple[Decomposition, Context]]:
-    def answer_texts(batches: Iterator[list[tuple[str, Context]]]) -> Iterator[Sequence[Prediction]]:
+    def answer_texts(batches: Iterator[list[tuple[str, Context]]]) -> Iterator[Sequence[Decomposition]]:
         return answer([question for question, _ in batch] for batch in batches)
 
     found = in_length_batches(questions, lambda item: len(item[0]), batch_size, answer_texts)
-    return ((Decomposition(question, prediction), context) for (question, context), prediction in found)
+    return ((decomposition, context) for (_, context), decomposition in found)
 
 
 def load(
@@ -161,7 +161,8 @@ def load(
     ``projection`` (the paper's soft reading of the greedy edges), or ``ilp`` (the best valid graph) with its options
     ``time_limit``, in seconds, and ``coverage_penalty``. A parser that writes has the options ``beam_size``,
     ``max_steps``, ``plan_rules`` and ``coverage_penalty``. With ``candidates``, every prediction has this many of the
-    best decompositions with their scores. An archive that names code to run is refused unless you ``trust`` it. Instead of a plan whose confidence is below ``min_confidence``, you get the reason.
+    best decompositions with their scores. An archive that names code to run is refused unless you ``trust`` it. Instead
+    of a plan whose confidence is below ``min_confidence``, you get the reason.
     The ``backend`` of a bundled parser that writes may be ``onnxruntime``, which is two to three times as fast as
     ``numpy`` and needs the extra ``fast``.
     """

@@ -9,14 +9,14 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError, InternalError, as_internal_errors
 from qdecomp.parsers.backend_names import DEFAULT_BACKEND
-from qdecomp.parsers.prediction import Prediction, failed_prediction
+from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 
 __all__ = ["BUNDLED_NAME", "ParserSource", "Predict", "parser_path", "predict_each"]
 
 BUNDLED_NAME = "minilm_break"
 """The name of the parser that comes with the package."""
 
-Predict = Callable[[Sequence[str]], Sequence[Prediction]]
+Predict = Callable[[Sequence[str]], Sequence[Decomposition]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +102,12 @@ def parser_path(source: str | Path, relative_to: Path | None = None) -> Path:
     return path
 
 
-def predict_each(predict: Predict, batch: Sequence[str]) -> Sequence[Prediction]:
+def predict_each(predict: Predict, batch: Sequence[str]) -> Sequence[Decomposition]:
     """Predict a batch; if the code fails on a question, that is its error, and the others get their answers."""
     try:
         with as_internal_errors():
             return predict(batch)
     except InternalError as mistake:
         if len(batch) == 1:
-            return [failed_prediction(mistake)]
+            return [failed_decomposition(batch[0], mistake)]
     return [prediction for question in batch for prediction in predict_each(predict, [question])]

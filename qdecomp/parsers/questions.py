@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.tokenization import question_words
-from qdecomp.parsers.prediction import Prediction, failed_prediction
+from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 from qdecomp.parsers.word_pieces import PieceIds, WordPieces
 
 __all__ = ["ReadyQuestions", "make_ready"]
@@ -19,9 +19,9 @@ class ReadyQuestions:
 
     words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     pieces: list[PieceIds] = field(default_factory=list)
-    failed: dict[int, Prediction] = field(default_factory=dict)
+    failed: dict[int, Decomposition] = field(default_factory=dict)
 
-    def with_answers(self, answers: Sequence[Prediction]) -> list[Prediction]:
+    def with_answers(self, answers: Sequence[Decomposition]) -> list[Decomposition]:
         """The predictions of all questions in order, given those of the parsed ones."""
         found = self.failed | dict(zip(self.words, answers, strict=True))
         return [found[number] for number in range(len(found))]
@@ -35,7 +35,7 @@ def make_ready(questions: Sequence[str], word_pieces: WordPieces) -> ReadyQuesti
             words = question_words(question)
             pieces = word_pieces(words)
         except QDecompError as error:
-            ready.failed[number] = failed_prediction(error)
+            ready.failed[number] = failed_decomposition(question, error)
             continue
         ready.words[number] = words
         ready.pieces.append(pieces)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser_source import ParserSource, Predict, predict_each
-from qdecomp.parsers.prediction import Prediction
 
 __all__ = ["RemoteParser", "predict_on_worker", "remote_parser", "taking_turns"]
 
@@ -57,7 +57,7 @@ def _opened(remote: RemoteParser) -> Predict:
     return source.open()
 
 
-def predict_on_worker(remote: RemoteParser, questions: Sequence[str]) -> Sequence[Prediction]:
+def predict_on_worker(remote: RemoteParser, questions: Sequence[str]) -> Sequence[Decomposition]:
     """On a worker: the predictions of a batch."""
     with taking_turns():
         return predict_each(remote.open(), questions)

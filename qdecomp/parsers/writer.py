@@ -8,13 +8,13 @@ from math import inf, isfinite
 
 from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids, text_from_target_tokens
 from qdecomp.data_structures.errors import DataError
+from qdecomp.decoding.coverage import check_penalty, unsaid_words
 from qdecomp.parsers.backends import NetworkOfWriter
 from qdecomp.parsers.beam_search import BeamSearch, Cost, Found
 from qdecomp.parsers.calibration import Calibration
-from qdecomp.parsers.coverage import check_penalty, unsaid_words
+from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text
 from qdecomp.parsers.hypothesis import Hypothesis
 from qdecomp.parsers.plan_rules import PlanRules, RuleNames
-from qdecomp.parsers.prediction import Candidate, Prediction, prediction_from_text
 from qdecomp.parsers.questions import make_ready
 from qdecomp.parsers.word_pieces import WordPieces
 from qdecomp.parsers.writer_tables import groups_of_a_length
@@ -78,7 +78,7 @@ class Writer:
         )
         self._search = search
 
-    def __call__(self, questions: Sequence[str]) -> list[Prediction]:
+    def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
         """A prediction for each question, in one batch; one that cannot be parsed has an error."""
         ready = make_ready(questions, self._word_pieces)
         if not ready.pieces:
@@ -87,7 +87,7 @@ class Writer:
         ids = [copied_ids(source, self._ids, self._network.first_word) for source in sources]
         states = self._network.encode(ready.pieces)
         asked = [questions[number] for number in ready.words]
-        found: dict[int, Prediction] = {}
+        found: dict[int, Decomposition] = {}
         for group in groups_of_a_length([len(source) for source in sources]):
             encoded, copied = [states[number] for number in group], [ids[number] for number in group]
             state = self._network.begin(encoded, copied, self._beam_search.beam_size)
@@ -107,9 +107,9 @@ class Writer:
 
         return cost
 
-    def _prediction(self, found: Found, source: Sequence[str], question: str) -> Prediction:
+    def _prediction(self, found: Found, source: Sequence[str], question: str) -> Decomposition:
         best, *others = found.hypotheses
-        read = prediction_from_text(self._text(best, source, question), best.score)
+        read = decomposition_from_text(question, self._text(best, source, question), best.score)
         margin = best.score - found.next_score
         prediction = replace(read, margin=margin if isfinite(margin) else None)
         if not self._search.candidates:

@@ -9,8 +9,7 @@ from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
 from qdecomp.data_structures.errors import QDecompError, as_internal_errors
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.data_structures.tokenization import check_length
-from qdecomp.parsers.decomposition import Decomposition
-from qdecomp.parsers.prediction import failed_prediction, prediction_from_text
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
 from qdecomp.planning import Plan
 from qdecomp.visualization import graph_svg, steps_svg
 from qdecomp.visualization.steps_svg import step_texts
@@ -45,10 +44,10 @@ def converted(question: str, written: str | list[str], *, pictures: bool = False
         with as_internal_errors():
             check_length(question)
             reading = read_decomposition(written)
-            form, prediction = reading.form, prediction_from_text(reading.text)
+            form, decomposition = reading.form, decomposition_from_text(question, reading.text)
     except QDecompError as error:
-        prediction = failed_prediction(error)
-    answer = answer_from_decomposition(Decomposition(question, prediction), graph=True, pictures=pictures)
+        decomposition = failed_decomposition(question, error)
+    answer = answer_from_decomposition(decomposition, graph=True, pictures=pictures)
     return answer | {"read_as": form}
 
 
@@ -82,7 +81,7 @@ def _graph_answer(decomposition: Decomposition) -> dict[str, Any]:
 
 def _pictures(decomposition: Decomposition) -> Mapping[str, str | None]:
     form, graph = decomposition.logical_form, decomposition.graph
-    texts = None if form is None else step_texts(form, decomposition.prediction.decomposition)
+    texts = None if form is None else step_texts(form, decomposition.text)
     return {
         "steps": None if form is None else _drawn(lambda: steps_svg(form, texts=texts)),
         "graph": None if graph is None else _drawn(lambda: graph_svg(graph)),

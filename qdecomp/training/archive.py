@@ -10,7 +10,7 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.predictors import Predictor
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.parsers.prediction import Prediction
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.training.question_decomposition import QuestionDecompositionPredictor
 from qdecomp.training.registration import register_components
 from qdecomp.training.safe_loading import load_archive_safely, registered_only
@@ -20,7 +20,7 @@ __all__ = ["load_archived_parser"]
 
 def load_archived_parser(
     path: Path, decoder: str | None = None, options: dict[str, Any] | None = None, *, trust: bool = False
-) -> Callable[[Sequence[str]], list[Prediction]]:
+) -> Callable[[Sequence[str]], list[Decomposition]]:
     """A function from a batch of questions to predictions; what is not the archive of a parser is a :class:`DataError`.
 
     Options without the name of a decoder are for the parser's own: the search of a parser that writes, and ``ilp`` for

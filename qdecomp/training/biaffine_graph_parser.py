@@ -15,9 +15,9 @@ from allennlp.nn import Activation
 from allennlp.training.metrics import Average
 
 from qdecomp.data_structures.errors import DataError, GraphError
-from qdecomp.decoding import DecoderSettings, make_decoder, prediction_from_decoded, with_candidates
+from qdecomp.decoding import DecoderSettings, make_decoder, with_candidates
 from qdecomp.decoding.scores import Places
-from qdecomp.parsers.prediction import Prediction, failed_prediction
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_decoded, failed_decomposition
 from qdecomp.training.biaffine import Biaffine
 from qdecomp.training.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
 from qdecomp.training.graph_targets import edge_matrix, label_matrix, pair_mask
@@ -154,14 +154,15 @@ class BiaffineGraphParser(QuestionParser):
 
     def _predict(
         self, scored: _Scored, metadata: Sequence[dict[str, Any]], graph: dict[str, torch.Tensor] | None
-    ) -> list[Prediction]:
-        predictions = [self._decode(scored, question, entry["tokens"]) for question, entry in enumerate(metadata)]
+    ) -> list[Decomposition]:
+        predictions = [self._decode(scored, question, entry) for question, entry in enumerate(metadata)]
         if graph is not None:
             self._measure(predictions, metadata, graph)
         return predictions
 
-    def _decode(self, scored: _Scored, question: int, tokens: Sequence[str]) -> Prediction:
+    def _decode(self, scored: _Scored, question: int, entry: dict[str, Any]) -> Decomposition:
         """What the decoder makes of one question: probabilities are in the order of a graph, labels on demand."""
+        tokens = entry["tokens"]
         order = [self._place(position, len(tokens)) for position in range(len(tokens))]
         label_from, label_to = scored.label_from[question, order], scored.label_to[question, order]
 
@@ -173,23 +174,23 @@ class BiaffineGraphParser(QuestionParser):
         try:
             decoded = self.decoder.decode(tokens, edge_probabilities, label_probabilities, self.labels)
         except GraphError as error:  # an untrained model may find edges everywhere
-            return failed_prediction(error)
-        return prediction_from_decoded(decoded)
+            return failed_decomposition(entry["question"], error)
+        return decomposition_from_decoded(entry["question"], decoded)
 
     def _place(self, position: int, size: int) -> int:
         special = self.word_encoder.special_count
         return to_model_order(position, size - special, special)
 
     def _measure(
-        self, predictions: Sequence[Prediction], metadata: Sequence[dict[str, Any]], graph: dict[str, torch.Tensor]
+        self, predictions: Sequence[Decomposition], metadata: Sequence[dict[str, Any]], graph: dict[str, torch.Tensor]
     ) -> None:
         size = max(len(entry["tokens"]) for entry in metadata)
         predicted = torch.full((len(predictions), size, size), NO_EDGE, device=graph["edges"].device)
         numbers = {label: number for number, label in enumerate(self.labels)}
         for question, prediction in enumerate(predictions):
-            if prediction.graph is not None:
-                count = len(prediction.graph.tokens)
-                for (head, dependent), label in prediction.graph.labels().items():
+            if prediction.predicted_graph is not None:
+                count = len(prediction.predicted_graph.tokens)
+                for (head, dependent), label in prediction.predicted_graph.labels().items():
                     predicted[question, self._place(head, count), self._place(dependent, count)] = numbers[label]
         known = graph["known"]
         # A gold label that is not in the vocabulary is still an edge, with a label that cannot be predicted.

@@ -23,7 +23,7 @@ from allennlp.data.vocabulary import Vocabulary
 from torch import Tensor, nn
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.parsers.coverage import check_penalty
+from qdecomp.decoding.coverage import check_penalty
 from qdecomp.parsers.hypothesis import Hypothesis
 from qdecomp.parsers.plan_rules import PlanRules
 from qdecomp.training.attention_feedback import AttentionFeedback, weights_of_places
@@ -136,7 +136,7 @@ class CopyDecoder(nn.Module, FromParams):
         paper), or those that are named. Training does not depend on it.
     coverage_penalty : `float`
         What each word of the question that a decomposition leaves out takes off its score, see
-        :mod:`qdecomp.parsers.coverage`; 0 as in the paper. Training does not depend on it.
+        :mod:`qdecomp.decoding.coverage`; 0 as in the paper. Training does not depend on it.
     attention_feedback : `bool`
         Whether the LSTM reads what the previous step attended to and copied, as in the paper. Then it has one layer,
         and training runs its steps one after another.

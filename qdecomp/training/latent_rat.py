@@ -14,8 +14,8 @@ from allennlp.training.metrics.average import Average
 from torch import Tensor
 
 from qdecomp.data_structures.errors import DataError, GraphError
-from qdecomp.decoding import DecoderSettings, make_decoder, prediction_from_decoded, with_candidates
-from qdecomp.parsers.prediction import Prediction, failed_prediction
+from qdecomp.decoding import DecoderSettings, make_decoder, with_candidates
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_decoded, failed_decomposition
 from qdecomp.training.copy_decoder import CopyDecoder
 from qdecomp.training.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
 from qdecomp.training.graph_targets import label_matrix, pair_mask
@@ -119,7 +119,7 @@ class LatentRat(QuestionParser):
             output["loss"] = decoder_loss + self._graph_loss(relations, graph, encoded)
             self._losses["decoder_loss"](float(decoder_loss.detach()))
         if not self.training:
-            predictions: dict[str, list[Prediction]] = {}
+            predictions: dict[str, list[Decomposition]] = {}
             with torch.no_grad():
                 if graph is not None or self._predict_with == "decoder":
                     questions = [entry["question"] for entry in metadata]
@@ -146,7 +146,7 @@ class LatentRat(QuestionParser):
         encoded: EncodedWords,
         metadata: Sequence[dict[str, Any]],
         graph: dict[str, Tensor] | None,
-    ) -> list[Prediction]:
+    ) -> list[Decomposition]:
         """The graphs of the most probable labels, made valid if the decoder of graphs does that."""
         probabilities = self.relation_labels.log_probabilities(relations).exp()
         if graph is not None:
@@ -164,9 +164,9 @@ class LatentRat(QuestionParser):
             try:
                 decoded = self.graph_decoder.decode(entry["tokens"], *arrays, self.labels)
             except GraphError as error:
-                predictions.append(failed_prediction(error))
+                predictions.append(failed_decomposition(entry["question"], error))
                 continue
-            predictions.append(prediction_from_decoded(decoded))
+            predictions.append(decomposition_from_decoded(entry["question"], decoded))
         return predictions
 
     def _graph_order(self, size: int, encoded: EncodedWords) -> Tensor:
@@ -183,7 +183,7 @@ class LatentRat(QuestionParser):
         gold = torch.where(gold == none, NO_EDGE, torch.where(gold == NO_EDGE, none, gold))
         self._edges(predicted[graph["known"]], gold[graph["known"]])
 
-    def _measure(self, predictions: dict[str, list[Prediction]], metadata: Sequence[dict[str, Any]]) -> None:
+    def _measure(self, predictions: dict[str, list[Decomposition]], metadata: Sequence[dict[str, Any]]) -> None:
         questions = [entry["question"] for entry in metadata]
         golds = [entry["decomposition"] for entry in metadata]
         for head, found in predictions.items():

@@ -14,7 +14,7 @@ from allennlp.training.metrics import Metric
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import normalized_text
-from qdecomp.parsers.prediction import Prediction
+from qdecomp.parsers.decomposition import Decomposition
 
 __all__ = ["DecompositionScores", "EdgeScores"]
 
@@ -38,11 +38,11 @@ class DecompositionScores(Metric):
     def __init__(self) -> None:
         self.reset()
 
-    def __call__(self, questions: Iterable[str], predictions: Iterable[Prediction], golds: Iterable[str]) -> None:  # type: ignore[override]
+    def __call__(self, questions: Iterable[str], predictions: Iterable[Decomposition], golds: Iterable[str]) -> None:  # type: ignore[override]
         """Add a batch."""
         for question, prediction, gold in zip(questions, predictions, golds, strict=True):
             self._total += 1
-            self._valid += prediction.is_valid
+            self._valid += prediction.logical_form is not None
             self._correct += _matches(question, prediction, gold)
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
@@ -57,13 +57,13 @@ class DecompositionScores(Metric):
         self._correct = self._valid = self._total = 0
 
 
-def _matches(question: str, prediction: Prediction, gold: str) -> bool:
+def _matches(question: str, prediction: Decomposition, gold: str) -> bool:
     """LF-EM of the decomposition's text, as ``qdecomp evaluate`` reads it from a record."""
-    if prediction.decomposition is None:
+    if prediction.text is None:
         return False
     expected = _normalized_gold(question, gold)
     try:
-        return expected is not None and normalized_text(question, prediction.decomposition) == expected
+        return expected is not None and normalized_text(question, prediction.text) == expected
     except QDecompError:
         return False
 

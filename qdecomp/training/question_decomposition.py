@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from allennlp.common.util import JsonDict
@@ -12,7 +13,7 @@ from allennlp.predictors import Predictor
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.decoding import DecoderSettings
 from qdecomp.files.readers.question_lines import QuestionLines, QuestionRow, question_from_json
-from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_to_record
+from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 from qdecomp.training.record_serializer import record_line
 
 __all__ = ["PREDICTOR", "QuestionDecompositionPredictor"]
@@ -68,15 +69,15 @@ class QuestionDecompositionPredictor(Predictor):
         """The records of questions, given as pairs (question_id, question)."""
         return self._records([QuestionRow(*pair) for pair in questions])
 
-    def predictions(self, questions: Sequence[str]) -> list[Prediction]:
+    def predictions(self, questions: Sequence[str]) -> list[Decomposition]:
         """What the model says about each of the questions."""
         instances: dict[int, Instance] = {}
-        found: dict[int, Prediction] = {}
+        found: dict[int, Decomposition] = {}
         for number, question in enumerate(questions):
             try:
                 instances[number] = self._dataset_reader.text_to_instance(question)
             except QDecompError as error:
-                found[number] = failed_prediction(error)
+                found[number] = failed_decomposition(question, error)
         found.update(zip(instances, self._parse(list(instances.values())), strict=True))
         return [found[number] for number in range(len(questions))]
 
@@ -102,7 +103,7 @@ class QuestionDecompositionPredictor(Predictor):
         """The records of a reader's instances."""
         metadata = [instance["metadata"].metadata for instance in instances]  # type: ignore[attr-defined]
         return [
-            prediction_to_record(prediction, entry["question_id"], entry["question"])
+            replace(prediction, question_id=entry["question_id"]).to_record()
             for prediction, entry in zip(self._parse(instances), metadata, strict=True)
         ]
 
@@ -122,13 +123,12 @@ class QuestionDecompositionPredictor(Predictor):
 
     def _records(self, rows: Sequence[QuestionRow]) -> list[JsonDict]:
         found = iter(self.predictions([row.question for row in rows if row.error is None]))
-        predictions = [next(found) if row.error is None else failed_prediction(row.error) for row in rows]
+        answers = [next(found) if row.error is None else failed_decomposition(row.question, row.error) for row in rows]
         return [
-            prediction_to_record(prediction, row.question_id, row.question)
-            for prediction, row in zip(predictions, rows, strict=True)
+            replace(answer, question_id=row.question_id).to_record() for answer, row in zip(answers, rows, strict=True)
         ]
 
-    def _parse(self, instances: list[Instance]) -> list[Prediction]:
+    def _parse(self, instances: list[Instance]) -> list[Decomposition]:
         if not instances:
             return []
         for instance in instances:
@@ -143,6 +143,7 @@ class QuestionDecompositionPredictor(Predictor):
             if len(instances) == 1:
                 logger.exception("a question cannot be parsed")
                 is_ours = isinstance(error, QDecompError)
-                return [failed_prediction(error if is_ours else f"{type(error).__name__}: {error}")]
+                question = instances[0]["metadata"].metadata["question"]  # type: ignore[attr-defined]
+                return [failed_decomposition(question, error if is_ours else f"{type(error).__name__}: {error}")]
         # Here and not above, because an error that is being handled keeps the memory of its batch.
         return [prediction for instance in instances for prediction in self._parse([instance])]

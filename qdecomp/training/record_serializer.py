@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from allennlp.data import DataLoader
 from allennlp.evaluation.serializers.serializers import Serializer
 
 from qdecomp.files.writing.output_stream import UNENCODABLE
-from qdecomp.parsers.prediction import prediction_to_record
+from qdecomp.parsers.decomposition import Decomposition
 
 __all__ = ["RECORD_SERIALIZER", "RecordSerializer", "record_line"]
 
@@ -28,10 +29,9 @@ class RecordSerializer(Serializer):
         output_postprocess_function: Callable[..., Any] | None = None,
     ) -> str:
         """The records of a batch, without a line break at the end."""
-        pairs = zip(output_dict["predictions"], batch["metadata"], strict=True)
-        records = (
-            prediction_to_record(prediction, entry["question_id"], entry["question"]) for prediction, entry in pairs
-        )
+        predictions: list[Decomposition] = output_dict["predictions"]
+        pairs = zip(predictions, batch["metadata"], strict=True)
+        records = (replace(prediction, question_id=entry["question_id"]).to_record() for prediction, entry in pairs)
         return "\n".join(map(record_line, records))
 
 

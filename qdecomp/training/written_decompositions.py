@@ -10,9 +10,9 @@ from allennlp.data.vocabulary import Vocabulary
 
 from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, text_from_target_tokens
 from qdecomp.data_structures.tokenization import tokenize
-from qdecomp.parsers.coverage import unsaid_words
+from qdecomp.decoding.coverage import unsaid_words
+from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text
 from qdecomp.parsers.hypothesis import Hypothesis
-from qdecomp.parsers.prediction import Candidate, Prediction, prediction_from_text
 from qdecomp.training.copy_decoder import CopyDecoder, Memory
 from qdecomp.training.copy_field import TARGET_NAMESPACE
 
@@ -26,7 +26,7 @@ def make_copy_decoder(decoder: Lazy[CopyDecoder], vocab: Vocabulary, encoder_dim
 
 def written_predictions(
     decoder: CopyDecoder, vocab: Vocabulary, memory: Memory, questions: Sequence[str], candidates: int = 0
-) -> list[Prediction]:
+) -> list[Decomposition]:
     """The most probable decompositions, spelled as in the questions, with further candidates."""
     penalty = decoder.coverage_penalty
     wanted = max(1, candidates, decoder.beam_size if penalty else 0)
@@ -37,7 +37,7 @@ def written_predictions(
         pairs = [_text_and_score(each, vocab, question, penalty) for each in ended or found[:1]]
         pairs.sort(key=lambda pair: -pair[1])
         given = tuple(Candidate(*pair) for pair in pairs[:candidates])
-        predictions.append(replace(prediction_from_text(*pairs[0]), candidates=given))
+        predictions.append(replace(decomposition_from_text(question, *pairs[0]), candidates=given))
     return predictions
 
 

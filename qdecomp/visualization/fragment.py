@@ -6,20 +6,50 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
+from typing import Protocol
 
+from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import GraphError
-from qdecomp.parsers.prediction import Prediction
+from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.visualization.graph_svg import graph_svg
 from qdecomp.visualization.page_tools import remarks_html
 from qdecomp.visualization.steps_svg import step_texts, steps_svg
 from qdecomp.visualization.style_sheets import style
 from qdecomp.visualization.texts import escape
 
-__all__ = ["Side", "decomposition_html", "picture_html", "pictures_html", "steps_html"]
+__all__ = ["Shown", "Side", "decomposition_html", "picture_html", "pictures_html", "steps_html"]
 
 # Pictures that are not wider than this are never shrunk, not even on a phone.
 _FITS_EVERYWHERE = 340
 _WIDTH = re.compile(r"--qd-width:([0-9.]+)px")
+
+
+class Shown(Protocol):
+    """A decomposition to draw, such as :class:`qdecomp.Decomposition`."""
+
+    @property
+    def text(self) -> str | None:
+        """The steps in Break's form."""
+
+    @property
+    def logical_form(self) -> LogicalForm | None:
+        """The steps as operators."""
+
+    @property
+    def graph(self) -> DependencyGraph | None:
+        """The dependency graph."""
+
+    @property
+    def score(self) -> float | None:
+        """The log probability."""
+
+    @property
+    def confidence(self) -> float | None:
+        """The probability that it is right."""
+
+    @property
+    def error(self) -> str | None:
+        """Why something is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +57,12 @@ class Side:
     """One of the decompositions of a question that are shown side by side, and its heading."""
 
     title: str
-    prediction: Prediction
+    prediction: Shown
     remarks: tuple[tuple[str, ...], ...] = ()
     """For each step, how it differs from its counterpart on the other side."""
 
 
-def decomposition_html(question: str, prediction: Prediction) -> str:
+def decomposition_html(question: str, prediction: Shown) -> str:
     """The fragment for one question, with its style, as notebooks show it."""
     side = Side("", prediction)
     return (
@@ -76,16 +106,18 @@ def _title(side: Side) -> str:
 
 def _steps_or_error(side: Side) -> Iterator[str]:
     prediction = side.prediction
-    if prediction.form is not None:
-        texts = step_texts(prediction.form, prediction.decomposition)
+    if prediction.logical_form is not None:
+        texts = step_texts(prediction.logical_form, prediction.text)
         items = (
             f'<li><span dir="auto">{escape(text)}</span> <span class="qd-operator-name qd-{step.operator.value}">'
             f"{escape(' '.join((step.operator.value, *step.properties)))}</span>{remarks_html(remarks)}</li>"
-            for text, step, remarks in zip(texts, prediction.form.steps, chain(side.remarks, repeat(())), strict=False)
+            for text, step, remarks in zip(
+                texts, prediction.logical_form.steps, chain(side.remarks, repeat(())), strict=False
+            )
         )
         yield f"<ol>{''.join(items)}</ol>"
-    elif prediction.decomposition:
-        yield f'<p class="qd-error" dir="auto">{escape(prediction.decomposition)}</p>'
+    elif prediction.text:
+        yield f'<p class="qd-error" dir="auto">{escape(prediction.text)}</p>'
     else:
         yield '<p class="qd-note">There is no decomposition.</p>'
     if prediction.error:
@@ -95,10 +127,10 @@ def _steps_or_error(side: Side) -> Iterator[str]:
 
 
 def _figure_of_steps(side: Side) -> str:
-    form = side.prediction.form
+    form = side.prediction.logical_form
     if form is None:
         return ""
-    texts = step_texts(form, side.prediction.decomposition)
+    texts = step_texts(form, side.prediction.text)
     return _figure(lambda: steps_svg(form, texts=texts, with_style=False), "Steps", side)
 
 

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from qdecomp.data_structures.errors import DataError, ErrorText, InternalError, as_internal_errors, is_internal
 from qdecomp.data_structures.lf_em import LfEmResult, lf_em
-from qdecomp.parsers.prediction import Prediction
 from qdecomp.version import VERSION
-from qdecomp.visualization.fragment import Side, pictures_html, steps_html
+from qdecomp.visualization.fragment import Shown, Side, pictures_html, steps_html
 from qdecomp.visualization.page_scripts import content_policy, page_script
 from qdecomp.visualization.page_tools import Filter, legend_html, tools_html
 from qdecomp.visualization.style_sheets import style
@@ -45,8 +44,8 @@ class PageItem:
 
     question_id: str
     question: str
-    prediction: Prediction
-    gold: Prediction | None = None
+    prediction: Shown
+    gold: Shown | None = None
     source: str = ""
     """The part of the data that the question comes from."""
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -57,13 +56,13 @@ class PageItem:
 
     def comparison(self) -> LfEmResult | None:
         """What LF-EM says; None without gold. What has no decomposition is wrong."""
-        if self.gold is None or self.gold.decomposition is None:
+        if self.gold is None or self.gold.text is None:
             return None
-        if self.prediction.decomposition is None:
+        if self.prediction.text is None:
             return LfEmResult(False, ErrorText.of(DataError("no decomposition").of("prediction")), None, None)
         try:
             with as_internal_errors():
-                return lf_em(self.question, self.prediction.decomposition, self.gold.decomposition)
+                return lf_em(self.question, self.prediction.text, self.gold.text)
         except InternalError as error:
             return LfEmResult(False, ErrorText.of(error), None, None)
 
@@ -71,7 +70,7 @@ class PageItem:
         """The names of the choices that show this item: ``equal`` or ``different``, and ``failed``."""
         comparison = self.comparison()
         compared = () if comparison is None else ("equal" if comparison else "different",)
-        return (*compared, *(() if self.prediction.is_valid else ("failed",)))
+        return (*compared, *(() if self.prediction.logical_form is not None else ("failed",)))
 
 
 class PagePart(NamedTuple):
@@ -118,7 +117,7 @@ def _tools(items: Sequence[PageItem], counts: Counter[str]) -> str:
         orders |= {"confidence": "least confident first", "-confidence": "most confident first"}
     for title in dict.fromkeys(title for item in items for title in item.scores):
         orders |= {_attribute(title): f"lowest {title} first", f"-{_attribute(title)}": f"highest {title} first"}
-    return tools_html(filters, orders, with_pictures=any(item.prediction.is_valid for item in items))
+    return tools_html(filters, orders, with_pictures=any(item.prediction.logical_form is not None for item in items))
 
 
 def _attribute(title: str) -> str:
@@ -128,8 +127,8 @@ def _attribute(title: str) -> str:
 
 def _number_of_steps(item: PageItem) -> int:
     """How many steps gold has, or else the prediction."""
-    shown = item.gold if item.gold is not None and item.gold.form is not None else item.prediction
-    return len(shown.form) if shown.form is not None else 0
+    shown = item.gold if item.gold is not None and item.gold.logical_form is not None else item.prediction
+    return len(shown.logical_form) if shown.logical_form is not None else 0
 
 
 def _choices(kinds: Sequence[str], total: int, counts: Counter[str]) -> str:
@@ -183,7 +182,7 @@ def _record(place: int, item: PageItem, unfolded: bool) -> PagePart:
         steps, pictures = f'<p class="qd-error">{escape(str(error))}</p>', ""
     classes = " ".join(["qd-record", "qd-decomposition", *(f"qd-{kind}" for kind in item.kinds())])
     attributes = "".join(f' data-{name}="{escape(value)}"' for name, value in _attributes(place, item).items())
-    decomposition = item.prediction.decomposition
+    decomposition = item.prediction.text
     copied = "" if decomposition is None else _copy_button("copy decomposition", decomposition)
     html = (
         f'<article class="{classes}" id="q{place}"{attributes}><div class="qd-words">'

@@ -36,9 +36,8 @@ from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.evaluation.predictions import read_gold, read_predictions
 from qdecomp.files import read_break_csv, try_json_lines
 from qdecomp.files.readers.question_files import read_questions
-from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.decomposition import decomposition_from_record
 from qdecomp.parsers.parser import Parser, load
-from qdecomp.parsers.prediction import prediction_from_record, prediction_to_record
 from qdecomp.visualization import PageItem, decomposition_html, graph_svg, graph_text, page_html, steps_svg
 
 from .inputs import Pieces
@@ -131,9 +130,8 @@ def try_codec(value: tuple[str, str]) -> None:
 
 def try_record(record: Mapping[str, Any]) -> None:
     """A prediction record, the decomposition it holds and its plan."""
-    prediction = prediction_from_record(record)
-    json.dumps(prediction_to_record(prediction, "1", "q"), allow_nan=False)
-    decomposition = Decomposition("q", prediction)
+    decomposition = decomposition_from_record(record)
+    json.dumps(decomposition.to_record(), allow_nan=False)
     str(decomposition)
     json.dumps(decomposition.to_dict(), allow_nan=False)
     if decomposition:
@@ -142,21 +140,21 @@ def try_record(record: Mapping[str, Any]) -> None:
 
 @cache
 def _scripts_of_a_page() -> int:
-    prediction = prediction_from_record({"decomposition": "return cubes"})
+    prediction = decomposition_from_record({"decomposition": "return cubes"})
     return page_html([PageItem("1", "which cubes ?", prediction, prediction)]).lower().count("<script")
 
 
 def try_page(record: Mapping[str, Any]) -> None:
     """Pages and pictures of a record; no word of it becomes markup."""
-    prediction = prediction_from_record(record)
+    prediction = decomposition_from_record(record)
     question = str(record.get("question"))
     page = page_html([PageItem("1", question, prediction, prediction)])
     assert page.lower().count("<script") == _scripts_of_a_page(), "a script"
     fragment = decomposition_html(question, prediction)
     assert "<script" not in fragment.lower(), "a script"
     f"{page}{fragment}".encode()
-    if prediction.form is not None:
-        ElementTree.fromstring(steps_svg(prediction.form))
+    if prediction.logical_form is not None:
+        ElementTree.fromstring(steps_svg(prediction.logical_form))
     if prediction.graph is not None:
         graph_text(prediction.graph)
         ElementTree.fromstring(graph_svg(prediction.graph))

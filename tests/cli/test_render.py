@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from qdecomp.data_structures.conversion.chain import convert
-from qdecomp.parsers.prediction import prediction_from_graph, prediction_to_record
+from qdecomp.parsers.decomposition import decomposition_from_graph
 from tests.cli_runs import run_qdecomp
 from tests.pages import Page
 
@@ -28,7 +29,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "gold.csv").write_text(GOLD)
     graph = convert(QUESTION, DECOMPOSITION).graph
     records: list[dict[str, Any]] = [
-        prediction_to_record(prediction_from_graph(graph, -1.5), "CLEVR_dev_1", QUESTION),
+        replace(decomposition_from_graph(QUESTION, graph, -1.5), question_id="CLEVR_dev_1").to_record(),
         {"question_id": "GEO_dev_2", "decomposition": "return rivers", "error": None},
         {"question_id": "GEO_dev_3", "question": "What is the shortest river?", "decomposition": None, "error": "no"},
     ]

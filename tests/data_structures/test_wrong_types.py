@@ -18,8 +18,7 @@ from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.logical_form import logical_form_from_json, parse_logical_form, parse_step
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.span_graph import span_graph_from_json
-from qdecomp.parsers.decomposition import Decomposition
-from qdecomp.parsers.prediction import Prediction, prediction_from_record
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record
 
 READERS: tuple[Callable[[Any], Any], ...] = (
     parse_qdmr,
@@ -32,7 +31,7 @@ READERS: tuple[Callable[[Any], Any], ...] = (
     parse_conllu,
     dependency_graph_from_json,
     span_graph_from_json,
-    prediction_from_record,
+    decomposition_from_record,
     lambda value: convert("how many cubes ?", value),
     lambda value: convert(value, "return cubes"),
 )
@@ -75,14 +74,14 @@ def test_a_value_of_another_type_is_our_error(read: Callable[[Any], Any], value:
 @pytest.mark.parametrize("field", ["decomposition", "logical_form", "graph", "score", "error", "candidates"])
 def test_a_field_of_a_record_is_read_or_our_error(field: str, value: Any) -> None:
     for record in ({field: value}, {"decomposition": "return x", field: value}):
-        assert "\n" not in outcome(prediction_from_record, record)
+        assert "\n" not in outcome(decomposition_from_record, record)
 
 
 @settings(max_examples=200)
 @given(st.dictionaries(st.sampled_from(["decomposition", "logical_form", "graph", "score", "error"]), json_values))
 def test_any_record_is_read_or_our_error(record: dict[str, Any]) -> None:
     def used(record: dict[str, Any]) -> None:
-        decomposition = Decomposition("how many cubes ?", prediction_from_record(record))
+        decomposition = decomposition_from_record({"question": "how many cubes ?", **record})
         decomposition.plan()
         str(decomposition)
 
@@ -96,16 +95,16 @@ def test_lf_em_with_a_side_of_another_type_says_so() -> None:
 
 def test_a_score_of_many_digits_is_our_error() -> None:
     with pytest.raises(DataError, match="not a prediction record"):
-        prediction_from_record({"decomposition": "return x", "score": 10**400})
+        decomposition_from_record({"decomposition": "return x", "score": 10**400})
 
 
 def test_a_logical_form_has_as_many_steps_as_its_decomposition() -> None:
     record = {"decomposition": "return x ;return #1 y", "logical_form": ["SELECT[](sub=x)"]}
     with pytest.raises(DataError, match="2 steps, the logical form 1"):
-        prediction_from_record(record)
-    prediction = Prediction("return x ;return #1 y", parse_logical_form(["SELECT[](sub=x)"]))
+        decomposition_from_record(record)
+    prediction = Decomposition("x ?", "return x ;return #1 y", parse_logical_form(["SELECT[](sub=x)"]))
     with pytest.raises(DataError, match="2 steps, but 1 in the logical form"):
-        Decomposition("x ?", prediction).plan()
+        prediction.plan()
 
 
 @pytest.mark.parametrize("line", ['{0} [label="a"];', '0 -> {0} [label="span"];'])

@@ -9,14 +9,15 @@ from hypothesis import given, settings
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, GraphError
-from qdecomp.decoding import graph_program, prediction_from_decoded, with_candidates
+from qdecomp.decoding import graph_program, with_candidates
 from qdecomp.decoding.choices import EdgeChoice, is_possible, token_kinds
 from qdecomp.decoding.constraints import CONSTRAINTS
+from qdecomp.decoding.coverage import coverage_of
 from qdecomp.decoding.greedy import GreedyDecoder
 from qdecomp.decoding.ilp import IlpDecoder
 from qdecomp.decoding.scores import Scores
 from qdecomp.decoding.validity import broken_constraints, is_valid
-from qdecomp.parsers.coverage import coverage_of
+from qdecomp.parsers.decomposition import decomposition_from_decoded
 from tests.decoding.decoding_examples import (
     DUM_1,
     DUP_1,
@@ -258,11 +259,8 @@ def test_candidates_are_the_next_most_probable_valid_graphs() -> None:
     assert [(edge.head, edge.dependent) for edge in other.edges] == [(1, 0)]
     assert score == pytest.approx(math.log(0.1 * 0.8), abs=1e-4)
     assert decoded.score == pytest.approx(math.log(0.9 * 0.2), abs=1e-4)
-    prediction = prediction_from_decoded(decoded)
-    assert [each.decomposition for each in prediction.candidates] == [
-        prediction.decomposition,
-        "return red ;return #1 cubes",
-    ]
+    found = decomposition_from_decoded("red cubes", decoded)
+    assert [each.text for each in found.candidates] == [found.text, "return red ;return #1 cubes"]
 
 
 def test_a_graph_that_is_valid_at_once_has_candidates_too() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from qdecomp import Decomposition
 from qdecomp.data_structures.errors import DataError
-from qdecomp.parsers.prediction import failed_prediction
+from qdecomp.parsers.decomposition import failed_decomposition
 
 CHAIN = "Which river flows through the capital of Norland?"
 COMPARISON = "Which has more inhabitants, Arvo or Brenn?"
@@ -51,7 +51,7 @@ class FixedParser:
     def parse(self, question: str) -> Decomposition:
         if question in PLANS:
             return Decomposition.of_text(question, PLANS[question])
-        return Decomposition(question, failed_prediction(DataError("not a question")))
+        return failed_decomposition(question, DataError("not a question"))
 
     def pipe(self, questions: Iterable[str]) -> Iterator[Decomposition]:
         batch = list(questions)

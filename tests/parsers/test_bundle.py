@@ -60,7 +60,7 @@ def test_the_parser_is_as_good_as_the_card_says(shared_path: Path) -> None:
     examples = read_break_csv(shared_path / "break" / scores["gold"])
     assert len(examples) == scores["questions"]
     right = sum(
-        lf_em(example.question, decomposition.prediction.decomposition or "", example.decomposition or "").verdict
+        lf_em(example.question, decomposition.text or "", example.decomposition or "").verdict
         for decomposition, example in load().pipe(((example.question, example) for example in examples), as_tuples=True)
     )
     assert right / len(examples) == pytest.approx(scores["lf_em"]["mean"], abs=0.003)

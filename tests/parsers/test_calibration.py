@@ -15,17 +15,17 @@ from qdecomp.parsers.calibration import (
     fit_calibration,
     kept_shares,
 )
-from qdecomp.parsers.prediction import Prediction
+from qdecomp.parsers.decomposition import Decomposition
 
 
-def sample(count: int, seed: int) -> tuple[list[Prediction], list[bool]]:
+def sample(count: int, seed: int) -> tuple[list[Decomposition], list[bool]]:
     """Predictions that are less sure of themselves than they should be: the share of right ones is the square root."""
     generator = random.Random(seed)
     predictions, right = [], []
     for _ in range(count):
         probability = generator.uniform(0.001, 1)
         steps = " ;".join(["return a b"] * generator.randint(1, 5))
-        predictions.append(Prediction(steps, score=math.log(probability), margin=generator.uniform(0, 3)))
+        predictions.append(Decomposition("", steps, score=math.log(probability), margin=generator.uniform(0, 3)))
         right.append(generator.random() < probability**0.5)
     return predictions, right
 
@@ -63,15 +63,15 @@ def test_too_few_rows_or_only_right_ones_are_said() -> None:
 
 def test_what_has_no_plan_has_no_confidence() -> None:
     calibration = Calibration({"score": 1.0}, 0.0)
-    assert calibration(Prediction(error="no")) is None
-    assert calibration(Prediction("return a", score=0.0)) == 0.5
-    assert calibration(Prediction("return a", score=-math.inf)) == pytest.approx(0.0, abs=1e-12)
+    assert calibration(Decomposition("", error="no")) is None
+    assert calibration(Decomposition("", "return a", score=0.0)) == 0.5
+    assert calibration(Decomposition("", "return a", score=-math.inf)) == pytest.approx(0.0, abs=1e-12)
     assert set(FEATURES) >= {"score", "steps", "margin"}
 
 
 def test_a_parser_is_calibrated() -> None:
     parser = CalibratedParser(
-        lambda questions: [Prediction("return a", score=-1.0) for _ in questions], Calibration({}, 0)
+        lambda questions: [Decomposition("", "return a", score=-1.0) for _ in questions], Calibration({}, 0)
     )
     assert [each.confidence for each in parser(["a", "b"])] == [0.5, 0.5]
 

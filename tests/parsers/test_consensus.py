@@ -7,7 +7,7 @@ import pytest
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.parsers.consensus import answer_classes, consensus, learn_weights
-from qdecomp.parsers.prediction import Candidate, Prediction, failed_prediction, prediction_from_text
+from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text, failed_decomposition
 
 QUESTION = "How many red cubes are there?"
 SPLIT = "return cubes ;return #1 that are red ;return number of #2"
@@ -15,10 +15,10 @@ JOINED = "return red cubes ;return the number of #1"
 WRONG = "return cubes ;return number of #1"
 
 
-def says(*candidates: tuple[str, float]) -> Prediction:
+def says(*candidates: tuple[str, float]) -> Decomposition:
     """A prediction with candidates and their probabilities."""
     given = tuple(Candidate(text, math.log(probability)) for text, probability in candidates)
-    return replace(prediction_from_text(given[0].decomposition, given[0].score), candidates=given)
+    return replace(decomposition_from_text(QUESTION, given[0].text, given[0].score), candidates=given)
 
 
 def test_candidates_that_lf_em_takes_for_equal_are_one_class() -> None:
@@ -29,44 +29,44 @@ def test_candidates_that_lf_em_takes_for_equal_are_one_class() -> None:
 def test_the_best_member_of_the_class_with_most_support_is_the_answer() -> None:
     systems = [says((WRONG, 0.5), (SPLIT, 0.2)), says((JOINED, 0.4))]
     answer = consensus(QUESTION, systems, [1, 1])
-    assert answer.decomposition == JOINED
+    assert answer.text == JOINED
     assert answer.score == pytest.approx(math.log(0.6 / 2))
-    assert [each.decomposition for each in answer.candidates] == [JOINED, WRONG]
-    assert answer.form is not None
+    assert [each.text for each in answer.candidates] == [JOINED, WRONG]
+    assert answer.logical_form is not None
 
 
 def test_weights_decide() -> None:
     systems = [says((WRONG, 0.5), (SPLIT, 0.2)), says((JOINED, 0.4))]
-    assert consensus(QUESTION, systems, [2, 0.5]).decomposition == WRONG
-    assert consensus(QUESTION, systems, [0, 1]).decomposition == JOINED
+    assert consensus(QUESTION, systems, [2, 0.5]).text == WRONG
+    assert consensus(QUESTION, systems, [0, 1]).text == JOINED
 
 
 def test_a_system_without_candidates_counts_with_its_probability_or_one() -> None:
-    sure = prediction_from_text(WRONG)
-    assert consensus(QUESTION, [sure, says((JOINED, 0.9))], [1, 1]).decomposition == WRONG
-    assert (
-        consensus(QUESTION, [replace(sure, score=math.log(0.3)), says((JOINED, 0.9))], [1, 1]).decomposition == JOINED
-    )
+    sure = decomposition_from_text(QUESTION, WRONG)
+    assert consensus(QUESTION, [sure, says((JOINED, 0.9))], [1, 1]).text == WRONG
+    assert consensus(QUESTION, [replace(sure, score=math.log(0.3)), says((JOINED, 0.9))], [1, 1]).text == JOINED
 
 
 def test_calibrated_confidence_counts_instead_of_the_probability() -> None:
     modest = replace(says((JOINED, 0.01), (WRONG, 0.001)), calibrated=0.8)
     answer = consensus(QUESTION, [says((WRONG, 0.5)), modest], [1, 1])
-    assert answer.decomposition == JOINED
+    assert answer.text == JOINED
     # The member's own confidence is not that of all.
     assert answer.confidence == pytest.approx(0.4)
     assert [math.exp(each.score) for each in answer.candidates] == pytest.approx([0.8 / 2, (0.5 + 0.08) / 2])
 
 
 def test_what_has_no_logical_form_is_the_last_resort() -> None:
-    broken = Prediction("return #7", score=0.0)
-    assert consensus(QUESTION, [broken, says((JOINED, 0.1))], [1, 1]).decomposition == JOINED
-    assert consensus(QUESTION, [broken, failed_prediction("no")], [1, 1]).decomposition == "return #7"
+    broken = Decomposition(QUESTION, "return #7", score=0.0)
+    assert consensus(QUESTION, [broken, says((JOINED, 0.1))], [1, 1]).text == JOINED
+    assert consensus(QUESTION, [broken, failed_decomposition(QUESTION, "no")], [1, 1]).text == "return #7"
 
 
 def test_without_any_decomposition_the_reasons_are_said() -> None:
-    answer = consensus(QUESTION, [failed_prediction("too long"), failed_prediction("empty")], [1, 1])
-    assert answer.decomposition is None
+    answer = consensus(
+        QUESTION, [failed_decomposition(QUESTION, "too long"), failed_decomposition(QUESTION, "empty")], [1, 1]
+    )
+    assert answer.text is None
     assert answer.error == "too long; empty"
 
 
@@ -80,7 +80,7 @@ def test_weights_are_learned_from_what_is_right() -> None:
     """The second system is right, though less sure of itself."""
     rows = [(QUESTION, SPLIT, [says((WRONG, 0.9)), says((JOINED, 0.3))])] * 5
     weights = learn_weights(rows)
-    assert consensus(QUESTION, rows[0][2], weights).decomposition == JOINED
+    assert consensus(QUESTION, rows[0][2], weights).text == JOINED
     assert max(weights) == 1.0
     with pytest.raises(DataError, match="gold"):
         learn_weights([])

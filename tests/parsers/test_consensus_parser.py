@@ -28,7 +28,7 @@ def test_the_consensus_of_a_parser_with_itself_is_its_answer(tmp_path: Path) -> 
     for ours, theirs in zip(parser.pipe(QUESTIONS), alone.pipe(QUESTIONS), strict=True):
         assert bool(ours) == bool(theirs)
         assert ours.steps == theirs.steps
-        assert ours.prediction.candidates == ()
+        assert ours.candidates == ()
     assert parser.parse("").error == "the question is empty"
 
 

@@ -5,11 +5,10 @@ import math
 
 import pytest
 
-from qdecomp import Decomposition
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import parse_qdmr
-from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_from_record
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record, failed_decomposition
 
 QUESTION = "how many red cubes are left of the largest blue ball ?"
 TEXT = (
@@ -35,7 +34,7 @@ def test_it_has_every_form(decomposition: Decomposition) -> None:
     assert decomposition.qdmr == parse_qdmr(TEXT)
     assert decomposition.logical_form is not None
     assert decomposition.logical_form.steps[-1].operator is Operator.AGGREGATE
-    assert decomposition.prediction.graph is None
+    assert decomposition.predicted_graph is None
     assert decomposition.graph is not None
     assert decomposition.confidence is None
     record = json.loads(json.dumps(decomposition.to_dict()))
@@ -44,8 +43,8 @@ def test_it_has_every_form(decomposition: Decomposition) -> None:
 
 
 def test_confidence_is_a_probability() -> None:
-    assert Decomposition("q", Prediction("return a", score=math.log(0.25))).confidence == pytest.approx(0.25)
-    assert Decomposition("q", Prediction("return a", score=-math.inf)).confidence == 0.0
+    assert Decomposition("q", "return a", score=math.log(0.25)).confidence == pytest.approx(0.25)
+    assert Decomposition("q", "return a", score=-math.inf).confidence == 0.0
 
 
 def test_the_plan_has_what_can_be_answered_side_by_side_in_one_level(decomposition: Decomposition) -> None:
@@ -87,7 +86,7 @@ def test_a_plan_whose_steps_double_stays_small() -> None:
 
 
 def test_without_a_decomposition_it_says_why() -> None:
-    failed = Decomposition("?", failed_prediction("the question has no word in it"))
+    failed = failed_decomposition("?", "the question has no word in it")
     assert not failed
     assert str(failed) == "no decomposition: the question has no word in it"
     assert failed.steps == ()
@@ -105,10 +104,10 @@ def test_notebooks_show_a_page_fragment(decomposition: Decomposition) -> None:
 
 def test_its_repr_is_one_line(decomposition: Decomposition) -> None:
     assert repr(decomposition) == f"<Decomposition of {QUESTION!r}: 8 steps>"
-    scored = Decomposition("why\n" * 100, Prediction("return a", score=math.log(0.25)))
+    scored = Decomposition("why\n" * 100, "return a", score=math.log(0.25))
     assert repr(scored).endswith("…': 1 step, confidence 0.25>")
     assert "\n" not in repr(scored)
-    assert repr(Decomposition("?", failed_prediction("no"))) == "<Decomposition of '?': none>"
+    assert repr(failed_decomposition("?", "no")) == "<Decomposition of '?': none>"
 
 
 def test_a_step_is_filled_with_numbers_and_lists(decomposition: Decomposition) -> None:
@@ -118,18 +117,17 @@ def test_a_step_is_filled_with_numbers_and_lists(decomposition: Decomposition) -
 
 def test_steps_that_were_written_have_a_graph() -> None:
     decomposition = Decomposition.of_text("How many red cubes are there?", "return red cubes ;return number of #1")
-    assert decomposition.prediction.graph is None
+    assert decomposition.predicted_graph is None
     assert decomposition.graph is not None
     assert decomposition.graph_error is None
-    assert decomposition.drawn.graph == decomposition.graph
     assert "<svg" in decomposition._repr_html_()
 
 
 def test_what_has_no_graph_says_why() -> None:
-    without_form = Decomposition("How many cubes?", Prediction("return #2", error="step 1: refers to a later step"))
+    without_form = Decomposition("How many cubes?", "return #2", error="step 1: refers to a later step")
     assert without_form.graph is None
     assert without_form.graph_error == "the steps have no logical form"
-    nothing = Decomposition("", Prediction(error="the question is empty"))
+    nothing = Decomposition("", error="the question is empty")
     assert nothing.graph is None
     assert nothing.graph_error == "the question is empty"
 
@@ -141,11 +139,11 @@ def test_warnings_are_in_the_record_where_there_are_some() -> None:
     fine = Decomposition.of_text("Which rivers are long?", "return rivers ;return #1 that are long")
     assert fine.warnings == ()
     assert "warnings" not in fine.to_dict()
-    assert Decomposition("?", failed_prediction("no")).warnings == ()
+    assert failed_decomposition("?", "no").warnings == ()
 
 
 def test_a_calibrated_confidence_is_the_same_everywhere() -> None:
-    decomposition = Decomposition("Which rivers?", Prediction("return rivers", score=-2.0, calibrated=0.75))
+    decomposition = Decomposition("Which rivers?", "return rivers", score=-2.0, calibrated=0.75)
     assert decomposition.confidence == 0.75
     assert decomposition.to_dict()["confidence"] == 0.75
-    assert prediction_from_record(decomposition.to_dict()).confidence == 0.75
+    assert decomposition_from_record(decomposition.to_dict()).confidence == 0.75

@@ -8,8 +8,8 @@ import pytest
 from qdecomp import lf_em, load, to_logical_form
 from qdecomp.data_structures.conversion.chain import logical_form_from_graph
 from qdecomp.data_structures.errors import DataError
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import Parser
-from qdecomp.parsers.prediction import Prediction
 
 
 class Echo:
@@ -18,9 +18,9 @@ class Echo:
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
 
-    def __call__(self, questions: Sequence[str]) -> list[Prediction]:
+    def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
         self.batches.append(list(questions))
-        return [Prediction(f"return {question}") for question in questions]
+        return [Decomposition(question, f"return {question}") for question in questions]
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,7 @@ def test_a_pipe_keeps_the_order_and_sorts_by_length_inside() -> None:
     questions = [f"{'x' * (number * 7 % 23)} {number}" for number in range(100)]
     decompositions = list(Parser("echo", echo).pipe(questions, batch_size=4))
     assert [decomposition.question for decomposition in decompositions] == questions
-    assert [decomposition.prediction.decomposition for decomposition in decompositions] == [
-        f"return {question}" for question in questions
-    ]
+    assert [decomposition.text for decomposition in decompositions] == [f"return {question}" for question in questions]
     assert max(map(len, echo.batches)) == 4
     spread = [max(map(len, batch)) - min(map(len, batch)) for batch in echo.batches]
     assert sum(spread) / len(spread) < 5

@@ -11,10 +11,10 @@ import torch
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.parsers.bundle import read_bundle, write_bundle
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.graph_network import GraphNetwork
 from qdecomp.parsers.layers import Weights
 from qdecomp.parsers.parser import Parser, load
-from qdecomp.parsers.prediction import Prediction
 from qdecomp.parsers.weights import ByteRows, from_bytes
 from qdecomp.parsers.word_pieces import WordPieces
 from qdecomp.training.bundling import bundle_parts
@@ -89,7 +89,7 @@ class TestSameAsTheModel(ParserTestCase):
         expected = self.predictions()
         parser = Parser("tiny", read_bundle(folder, decoder="greedy"))
         questions = [entry["question"] for entry in self.dataset.as_tensor_dict()["metadata"]]
-        found = [decomposition.prediction for decomposition in parser.pipe(questions, batch_size=3)]
+        found = list(parser.pipe(questions, batch_size=3))
         assert [_without_scores(each) for each in found] == [_without_scores(each) for each in expected]
         for ours, theirs in zip(found, expected, strict=True):
             assert ours.score == pytest.approx(theirs.score, abs=0.1)
@@ -97,8 +97,8 @@ class TestSameAsTheModel(ParserTestCase):
     def test_a_question_does_not_depend_on_its_batch(self, folder: Path) -> None:
         parser = load(folder)
         questions = [entry["question"] for entry in self.dataset.as_tensor_dict()["metadata"]]
-        alone = [parser.parse(question).prediction for question in questions]
-        together = [decomposition.prediction for decomposition in parser.pipe(questions)]
+        alone = [parser.parse(question) for question in questions]
+        together = list(parser.pipe(questions))
         assert [_without_scores(each) for each in alone] == [_without_scores(each) for each in together]
 
     def test_rounded_weights_are_near(self, folder: Path) -> None:
@@ -111,7 +111,7 @@ class TestSameAsTheModel(ParserTestCase):
             assert (np.abs(from_bytes(value) - state[name].numpy()) <= 0.501 * step).all()
 
 
-def _without_scores(prediction: Prediction) -> Any:
+def _without_scores(prediction: Decomposition) -> Any:
     graph = prediction.graph
     edges = None if graph is None else [(edge.head, edge.dependent, edge.tag) for edge in graph.edges]
     return prediction.decomposition, prediction.form, edges, prediction.error

@@ -11,12 +11,12 @@ import torch
 from allennlp.common import Params
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.decoding.coverage import unsaid_words
 from qdecomp.parsers.bundle import read_bundle, read_config, write_bundle
 from qdecomp.parsers.bundle_config import WriterConfig
-from qdecomp.parsers.coverage import unsaid_words
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.layers import Weights
 from qdecomp.parsers.parser import load
-from qdecomp.parsers.prediction import Prediction
 from qdecomp.parsers.word_pieces import WordPieces
 from qdecomp.parsers.writer_network import WriterNetwork
 from qdecomp.training.bundling import bundle_parts
@@ -83,16 +83,16 @@ class TestSameAsTheModel(ParserTestCase):
 
     def test_predictions_are_the_same(self, folder: Path) -> None:
         expected = self.predictions()
-        found = [decomposition.prediction for decomposition in load(folder).pipe(self.questions, batch_size=3)]
-        assert [each.decomposition for each in found] == [each.decomposition for each in expected]
-        assert [each.form for each in found] == [each.form for each in expected]
+        found = list(load(folder).pipe(self.questions, batch_size=3))
+        assert [each.text for each in found] == [each.text for each in expected]
+        assert [each.logical_form for each in found] == [each.logical_form for each in expected]
         for ours, theirs in zip(found, expected, strict=True):
             assert ours.score == pytest.approx(theirs.score, abs=0.1)
 
     def test_predictions_of_whole_numbers_are_the_same(self, folder: Path) -> None:
         """Rounded to bytes, a model that knows its rows by heart still knows them."""
         found = load(folder, backend="onnxruntime").pipe(self.questions, batch_size=3)
-        assert [each.prediction.decomposition for each in found] == [each.decomposition for each in self.predictions()]
+        assert [each.text for each in found] == [each.text for each in self.predictions()]
 
     def test_predictions_at_their_cost_are_the_same(self, folder: Path) -> None:
         """A penalty so high that the number of words left out decides."""
@@ -106,10 +106,8 @@ class TestSameAsTheModel(ParserTestCase):
             assert ours.score == pytest.approx(theirs.score, abs=1.0)
             assert words <= len(unsaid_words(*before))
 
-    def plans(self, predictions: list[Prediction]) -> list[tuple[str, str]]:
-        return [
-            (question, each.decomposition or "") for question, each in zip(self.questions, predictions, strict=True)
-        ]
+    def plans(self, predictions: list[Decomposition]) -> list[tuple[str, str]]:
+        return [(question, each.text or "") for question, each in zip(self.questions, predictions, strict=True)]
 
     def test_candidates_are_the_same(self, folder: Path) -> None:
         batch = self.dataset.as_tensor_dict()
@@ -132,8 +130,8 @@ class TestSameAsTheModel(ParserTestCase):
 
     def test_a_question_does_not_depend_on_its_batch(self, folder: Path) -> None:
         parser = load(folder)
-        alone = [parser.parse(question).prediction.decomposition for question in self.questions]
-        together = [each.prediction.decomposition for each in parser.pipe(self.questions)]
+        alone = [parser.parse(question).text for question in self.questions]
+        together = [each.text for each in parser.pipe(self.questions)]
         assert alone == together
 
     @pytest.mark.parametrize("backend", ["numpy", "onnxruntime"])

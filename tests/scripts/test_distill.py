@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from qdecomp.files import read_break_csv
-from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_from_text
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
 from scripts.distill import main, problem_of, says_the_same
 
 QUESTION = "How many red cubes are there?"
@@ -19,8 +19,8 @@ SAME_IN_OTHER_WORDS = "return cubes ;return #1 that is red ;return the number of
 OTHER = "return balls ;return #1 that are red ;return number of #2"
 
 
-def plan(text: str, probability: float = 0.9) -> Prediction:
-    return prediction_from_text(text, math.log(probability))
+def plan(text: str, probability: float = 0.9) -> Decomposition:
+    return decomposition_from_text(QUESTION, text, math.log(probability))
 
 
 @pytest.mark.parametrize(
@@ -29,18 +29,22 @@ def plan(text: str, probability: float = 0.9) -> Prediction:
         (plan(PLAN), None),
         (plan(PLAN, 0.6), "not sure enough"),
         (plan("return cubes ;return balls ;return number of #2"), "a warning"),
-        (failed_prediction("not a question"), "no plan"),
+        (failed_decomposition(QUESTION, "not a question"), "no plan"),
     ],
 )
-def test_what_is_kept(prediction: Prediction, expected: str | None) -> None:
+def test_what_is_kept(prediction: Decomposition, expected: str | None) -> None:
     assert problem_of(QUESTION, prediction, 0.7) == expected
 
 
 @pytest.mark.parametrize(
     ("other", "expected"),
-    [(plan(SAME_IN_OTHER_WORDS, 0.1), True), (plan(OTHER), False), (failed_prediction("not a question"), False)],
+    [
+        (plan(SAME_IN_OTHER_WORDS, 0.1), True),
+        (plan(OTHER), False),
+        (failed_decomposition(QUESTION, "not a question"), False),
+    ],
 )
-def test_which_plans_agree(other: Prediction, expected: bool) -> None:
+def test_which_plans_agree(other: Decomposition, expected: bool) -> None:
     assert says_the_same(QUESTION, plan(PLAN), other) is expected
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from qdecomp.parsers.careful_parser import CarefulParser
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
 from qdecomp.parsers.parser import Parser
-from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_from_text
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 NEEDS = "pip install 'question-decomposition[serve]' (in a clone: pip install '.[serve]')"
 
 
-def toy_predict(questions: Sequence[str]) -> list[Prediction]:
+def toy_predict(questions: Sequence[str]) -> list[Decomposition]:
     """Counts whatever is asked for: always the same two steps, with the question's last word."""
     return [
-        prediction_from_text(f"return {question.split()[-1]} ;return number of #1", -0.5)
+        decomposition_from_text(question, f"return {question.split()[-1]} ;return number of #1", -0.5)
         if question
-        else failed_prediction("the question is empty")
+        else failed_decomposition(question, "the question is empty")
         for question in questions
     ]
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import Parser
-from qdecomp.parsers.prediction import Prediction
 from qdecomp.version import VERSION
 
 if TYPE_CHECKING:
@@ -284,10 +284,10 @@ def test_a_mistake_of_ours_is_told_without_words_of_the_request(
 
 
 def test_a_question_on_which_the_parser_fails_is_the_error_of_its_record(client_of: Callable[..., TestClient]) -> None:
-    def fail(questions: Sequence[str]) -> list[Prediction]:
+    def fail(questions: Sequence[str]) -> list[Decomposition]:
         if any("bad" in question for question in questions):
             raise IndexError("bad")
-        return [Prediction("return cubes")] * len(questions)
+        return [Decomposition(question, "return cubes") for question in questions]
 
     client = client_of(Parser("fails", fail))
     results = client.post("/parse", json={"questions": ["a good one", "a bad one"]}).json()["results"]

@@ -13,7 +13,7 @@ from allennlp.common import Params
 from allennlp.common.testing import ModelTestCase
 
 import qdecomp.training.plugin  # noqa: F401
-from qdecomp.parsers.prediction import Prediction
+from qdecomp.parsers.decomposition import Decomposition
 
 # One row in forty: ten shapes of questions from different sources.
 _ROWS = slice(1, None, 40)
@@ -91,13 +91,13 @@ class ParserTestCase(ModelTestCase):
 
     def assert_fields_equal(self, field1: Any, field2: Any, name: str, tolerance: float = 1e-6) -> None:
         """As in the base class; of predictions, all but the scores must be equal, and these almost."""
-        if isinstance(field1, Prediction):
+        if isinstance(field1, Decomposition):
             assert replace(field1, score=None) == replace(field2, score=None), name
             super().assert_fields_equal(field1.score, field2.score, f"{name}.score", max(tolerance, 1e-4))
         else:
             super().assert_fields_equal(field1, field2, name, tolerance)
 
-    def predictions(self) -> list[Prediction]:
+    def predictions(self) -> list[Decomposition]:
         """What the model says about the ten questions."""
         self.model.eval()
         return [output["predictions"] for output in self.model.forward_on_instances(self.instances)]

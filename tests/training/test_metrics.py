@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from qdecomp.parsers.prediction import failed_prediction, prediction_from_text
+from qdecomp.parsers.decomposition import decomposition_from_text, failed_decomposition
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
 
 QUESTION = "How many red cubes are there?"
@@ -11,15 +11,18 @@ GOLD = "return cubes ;return #1 that are red ;return number of #2"
 
 def test_lf_em_and_valid_outputs() -> None:
     scores = DecompositionScores()
-    predictions = [prediction_from_text("return red cubes ;return number of #1"), prediction_from_text("return cubes")]
-    predictions += [failed_prediction("no reason"), prediction_from_text("return #1")]
+    predictions = [
+        decomposition_from_text(QUESTION, "return red cubes ;return number of #1"),
+        decomposition_from_text(QUESTION, "return cubes"),
+    ]
+    predictions += [failed_decomposition(QUESTION, "no reason"), decomposition_from_text(QUESTION, "return #1")]
     scores([QUESTION] * 4, predictions, [GOLD] * 4)
     assert scores.get_metric() == {"lf_em": 0.25, "valid": 0.5}
 
 
 def test_a_gold_without_a_logical_form_cannot_be_matched() -> None:
     scores = DecompositionScores()
-    scores([QUESTION], [prediction_from_text("return #1")], ["return #1"])
+    scores([QUESTION], [decomposition_from_text(QUESTION, "return #1")], ["return #1"])
     assert scores.get_metric(reset=True) == {"lf_em": 0.0, "valid": 0.0}
     assert scores.get_metric() == {"lf_em": 0.0, "valid": 0.0}
 

@@ -13,7 +13,7 @@ from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.operators import Operator
 from qdecomp.files import read_break_csv
-from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_from_text
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
 from qdecomp.visualization import PageItem, VerdictEvidence, page_html, page_parts
 from qdecomp.visualization.colours import SURFACES
 from qdecomp.visualization.page_scripts import content_policy, page_script
@@ -24,12 +24,21 @@ QUESTION = "How many red cubes are there?"
 GOLD = "return cubes ;return #1 that are red ;return number of #2"
 
 EQUAL = PageItem(
-    "q-1", QUESTION, prediction_from_text("return red cubes ;return number of #1"), prediction_from_text(GOLD)
+    "q-1",
+    QUESTION,
+    decomposition_from_text(QUESTION, "return red cubes ;return number of #1"),
+    decomposition_from_text(QUESTION, GOLD),
 )
-DIFFERENT = PageItem("q-2", QUESTION, prediction_from_text("return cubes"), prediction_from_text(GOLD))
-FAILED = PageItem("q-3", QUESTION, failed_prediction("the question is too long"), prediction_from_text(GOLD))
-WITHOUT_GOLD = PageItem("q-4", HOSTILE, prediction_from_text(f"return {HOSTILE}"))
-BROKEN_GOLD = PageItem("q-5", QUESTION, prediction_from_text(GOLD), prediction_from_text("return #1"))
+DIFFERENT = PageItem(
+    "q-2", QUESTION, decomposition_from_text(QUESTION, "return cubes"), decomposition_from_text(QUESTION, GOLD)
+)
+FAILED = PageItem(
+    "q-3", QUESTION, failed_decomposition(QUESTION, "the question is too long"), decomposition_from_text(QUESTION, GOLD)
+)
+WITHOUT_GOLD = PageItem("q-4", HOSTILE, decomposition_from_text(HOSTILE, f"return {HOSTILE}"))
+BROKEN_GOLD = PageItem(
+    "q-5", QUESTION, decomposition_from_text(QUESTION, GOLD), decomposition_from_text(QUESTION, "return #1")
+)
 ITEMS = [EQUAL, DIFFERENT, FAILED, WITHOUT_GOLD, BROKEN_GOLD]
 
 
@@ -64,8 +73,8 @@ def test_records_are_marked_by_lf_em(page: Page) -> None:
 def test_gold_stands_beside_the_prediction(page: Page) -> None:
     assert page.texts.count("Prediction") == page.texts.count("Gold") == 4
     assert page.texts.count("Steps: gold") == 3
-    # Two sides of two questions, one of each of the others.
-    assert page.count("svg") == 7
+    # Two sides of two questions, one of each of the others; steps and graph of each.
+    assert page.count("svg") == 14
 
 
 def test_the_counts_stand_above_and_choose_what_is_shown(page: Page) -> None:
@@ -154,14 +163,17 @@ def test_the_page_comes_in_pieces_with_one_style() -> None:
 
 def hard_page(project_root: Path) -> str:
     """Graphs that are hard to draw, and questions of the sample set with every operator, beside gold."""
-    drawn = [PageItem(name, name, Prediction(graph=graph, error="no steps")) for name, graph in GRAPHS.items()]
+    drawn = [
+        PageItem(name, name, Decomposition(name, predicted_graph=graph, error="no steps"))
+        for name, graph in GRAPHS.items()
+    ]
     examples = read_break_csv(project_root / "data" / "dev.csv")
     for example in sorted(examples, key=lambda example: -len(example.decomposition or ""))[:24:2]:
         try:
             conversion = convert(example.question, example.decomposition or "")
         except QDecompError:
             continue
-        side = Prediction(example.decomposition, conversion.form, conversion.graph, -3.25)
+        side = Decomposition(example.question, example.decomposition, conversion.form, conversion.graph, -3.25)
         drawn.append(PageItem(example.question_id, example.question, side, side))
     return page_html([*drawn, *ITEMS])
 

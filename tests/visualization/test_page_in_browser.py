@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qdecomp.cli.render import command as render
-from qdecomp.parsers.prediction import prediction_from_text
+from qdecomp.parsers.decomposition import decomposition_from_text
 from qdecomp.visualization import PageItem, page_html
 from tests.browser import Browser, open_browser
 from tests.visualization.examples import HOSTILE
@@ -24,8 +24,8 @@ def item(number: int) -> PageItem:
     return PageItem(
         question_id=f"id-{number}",
         question=f"How many red cubes are in box {number}? {HOSTILE if number == 5 else ''}",
-        prediction=prediction_from_text(text, score=-number / 100),
-        gold=prediction_from_text(GOLD),
+        prediction=decomposition_from_text("q", text, score=-number / 100),
+        gold=decomposition_from_text("q", GOLD),
         source="EVEN" if number % 2 == 0 else "ODD",
         scores={"SARI": (number * 37 % 100) / 100},
     )
@@ -141,7 +141,9 @@ def test_without_scripts_everything_is_there(browser: Browser, page: Path) -> No
 
 def test_nothing_from_the_data_runs(browser: Browser, tmp_path: Path) -> None:
     attack = "<script>window.hit = 1</script><img src=x onerror='window.hit = 1'></noscript><svg onload='window.hit=1'>"
-    attacked = PageItem(attack, attack, prediction_from_text(f"return {attack}"), prediction_from_text(GOLD), attack)
+    attacked = PageItem(
+        attack, attack, decomposition_from_text("q", f"return {attack}"), decomposition_from_text("q", GOLD), attack
+    )
     path = tmp_path / "page.html"
     path.write_text(page_html([attacked] * 61, title=attack), encoding="utf-8")
     browser.look()

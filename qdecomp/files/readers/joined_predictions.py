@@ -15,7 +15,7 @@ from qdecomp.files.readers.file_kinds import FileKind, kind_of_file
 from qdecomp.files.readers.file_rows import table_rows
 from qdecomp.files.readers.text_files import read_json_lines
 from qdecomp.files.row_store.rows_by_id import RowsById
-from qdecomp.parsers.prediction import Prediction, failed_prediction, prediction_from_record
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record, failed_decomposition
 
 __all__ = ["JoinedPredictions", "JoinedQuestion", "join_predictions"]
 
@@ -31,10 +31,12 @@ class JoinedQuestion:
     records: tuple[str | None, ...]
 
     @property
-    def predictions(self) -> tuple[Prediction, ...]:
+    def predictions(self) -> tuple[Decomposition, ...]:
         """What each system says."""
         return tuple(
-            failed_prediction(_NO_ROW) if record is None else prediction_from_record(json.loads(record))
+            failed_decomposition(self.question, _NO_ROW)
+            if record is None
+            else decomposition_from_record(json.loads(record))
             for record in self.records
         )
 
@@ -129,7 +131,7 @@ def _rows(path: Path) -> Iterator[tuple[str, _Row]]:
             raise DataError(f"{path}: row {number} has no question_id, by which the files are matched")
         try:
             # Better now than in the middle of the output.
-            prediction_from_record(record)
+            decomposition_from_record(record)
         except DataError as error:
             raise DataError(f"{path}: question {question_id}: {error}") from None
         question = record.get("question")

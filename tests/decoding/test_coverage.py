@@ -4,7 +4,7 @@ import pytest
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import SpecialTokens
-from qdecomp.parsers.coverage import Coverage, check_penalty, coverage_of, unsaid_words
+from qdecomp.decoding.coverage import Coverage, check_penalty, coverage_of, unsaid_words
 
 
 @pytest.mark.parametrize(
