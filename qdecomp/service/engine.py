@@ -1,103 +1,131 @@
-"""What answers the requests of one process: the parser with its thread, and threads for other work. It has no state."""
+"""What answers the requests of one process: a thread with the parser, and threads for all other work.
+
+Nothing but the parsing of JSON happens on the event loop. Every queue is short: who would wait long is refused at once.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any, TypeVar
 
+from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.limits import above
-from qdecomp.parsers.parser import Parser, load
-from qdecomp.service.answers import answer_from_decomposition, converted
-from qdecomp.service.batching import MicroBatcher
-from qdecomp.service.monitoring import Monitor
-from qdecomp.service.pair_scores import Scorer, chosen_metrics, mean_scores
-from qdecomp.service.refused_requests import RefusedError, took_too_long
-from qdecomp.service.requests import ConvertRequest, ParseRequest, ScoredPair, ScoreRequest
+from qdecomp.evaluation.metrics.metric_table import DEFAULT_METRICS, Metric, MetricFunction, MetricOptions
+from qdecomp.evaluation.scoring import choose_metrics
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.parser import Parser
+from qdecomp.service.middleware import Monitor
+from qdecomp.service.refusals import RefusedError, busy, took_too_long
+from qdecomp.service.schemas import (
+    ConvertAnswer,
+    ConvertRequest,
+    ParseAnswer,
+    ParseAnswers,
+    ParseRequest,
+    ScoreAnswer,
+    ScoreAnswers,
+    ScoredPair,
+    ScoreRequest,
+)
 from qdecomp.service.settings import ServiceSettings
-from qdecomp.service.work_thread import WorkThread
 
-__all__ = ["Engine", "open_parser"]
-
+_T = TypeVar("_T")
 _R = TypeVar("_R")
 
-
-def open_parser(settings: ServiceSettings) -> Parser:
-    """Load the parser that the settings name."""
-    return load(
-        settings.parser,
-        decoder=settings.decoder,
-        candidates=settings.candidates,
-        min_confidence=settings.min_confidence,
-        trust=settings.trust,
-        backend=settings.backend,
-    )
+_GED_SECONDS = 5.0
+# An alignment is solved outside of the interpreter's lock, so a few of them do not hold up the others.
+_WORK_THREADS = 4
 
 
 class Engine:
     """Parses, converts and scores within the limits of the settings."""
 
-    def __init__(self, settings: ServiceSettings, parser: Parser) -> None:
+    def __init__(self, settings: ServiceSettings, parser: Parser, monitor: Monitor) -> None:
         self.settings = settings
         self.parser = parser
-        self.monitor = Monitor(lambda: self._batcher.waiting)
+        self._monitor = monitor
         self._batcher = MicroBatcher(
             lambda questions: list(parser.pipe(questions, batch_size=settings.batch_size)),
             batch_size=settings.batch_size,
             max_waiting=settings.max_waiting,
-            on_batch=self.monitor.batches.observe,
+            on_batch=monitor.batches.observe,
         )
-        self._drawing = WorkThread("drawing", settings.max_waiting)
-        self._scoring = WorkThread("scoring", settings.max_waiting)
-        self._scorer = Scorer(settings.max_seconds)
+        # A graph, a conversion or a score may take seconds; an answer without one does not wait for them.
+        self._quick = WorkThreads("answers", 1, settings.max_waiting)
+        self._slow = WorkThreads("work", _WORK_THREADS, settings.max_waiting)
 
     @property
-    def is_alive(self) -> bool:
-        """Whether questions can be answered."""
-        return self._batcher.is_alive
+    def waiting(self) -> int:
+        """How many questions are waiting for the parser."""
+        return self._batcher.waiting
 
-    def start(self) -> None:
-        """Start the threads."""
-        self._batcher.start()
+    def is_full(self, path: str) -> bool:
+        """Whether a request to this path would be refused whatever it asks."""
+        if path == "/parse":
+            return self._batcher.waiting >= self.settings.max_waiting
+        return path in ("/convert", "/score") and self._slow.is_full
 
     def stop(self) -> None:
         """Finish what is in progress, then end the threads."""
         self._batcher.stop()
-        self._drawing.stop()
-        self._scoring.stop()
-        self.monitor.stop()
+        self._quick.stop()
+        self._slow.stop()
 
-    async def parse(self, request: ParseRequest) -> dict[str, Any]:
+    async def parse(self, request: ParseRequest) -> bytes:
         """The answer to one question, or the list of the answers to many."""
         if (request.question is None) == (request.questions is None):
             raise RefusedError(422, "give either question, a string, or questions, a list of strings")
         questions = [request.question] if request.question is not None else request.questions or []
         self._require_some(questions, "questions")
         self._require_short(questions)
-        answers = await self._in_time(self._answers(questions, request))
-        return answers[0] if request.question is not None else {"results": answers}
+        return await self._in_time(self._parsed(questions, request))
 
-    async def convert(self, request: ConvertRequest) -> dict[str, Any]:
+    async def _parsed(self, questions: Sequence[str], request: ParseRequest) -> bytes:
+        threads = self._slow if request.graph or request.pictures else self._quick
+        if threads.is_full:
+            raise busy()
+        decompositions = await self._batcher.parse(questions)
+        for decomposition in decompositions:
+            self._monitor.questions.labels("plan" if decomposition else "no plan").inc()
+
+        def answer(found: Iterable[Decomposition]) -> bytes:
+            answers = [ParseAnswer.of(each, graph=request.graph, pictures=request.pictures) for each in found]
+            return (answers[0] if request.question is not None else ParseAnswers(results=answers)).to_json()
+
+        return await threads.run(answer, decompositions)
+
+    async def convert(self, request: ConvertRequest) -> bytes:
         """What a user's steps mean."""
         self._require_short([request.question])
-        job = self._drawing.run(converted, request.question, request.decomposition, pictures=request.pictures)
-        return await self._in_time(job)
 
-    async def score(self, request: ScoreRequest) -> dict[str, Any]:
+        def answer(requests: Iterable[ConvertRequest]) -> bytes:
+            (each,) = requests
+            return ConvertAnswer.of_written(each.question, each.decomposition, pictures=each.pictures).to_json()
+
+        return await self._in_time(self._slow.run(answer, [request]))
+
+    async def score(self, request: ScoreRequest) -> bytes:
         """The scores of one pair, or of many with their means."""
-        metrics = chosen_metrics(request.metrics)
-        pairs = _pairs(request)
-        self._require_some(pairs, "pairs")
-        self._require_short([pair.question for pair in pairs])
-        results = await self._in_time(self._scoring.run(self._scorer.score, pairs, metrics))
-        return results[0] if request.pairs is None else {"results": results, "mean": mean_scores(results)}
+        metrics = _chosen_metrics(request.metrics)
+        asked = _pairs(request)
+        self._require_some(asked, "pairs")
+        self._require_short([pair.question for pair in asked])
+        seconds = min(_GED_SECONDS, self.settings.max_seconds)
 
-    async def _answers(self, questions: Sequence[str], request: ParseRequest) -> list[dict[str, Any]]:
-        found = await self._batcher.parse(questions)
-        for decomposition in found:
-            self.monitor.questions.labels("plan" if decomposition else "no plan").inc()
-        options = {"graph": request.graph, "pictures": request.pictures}
-        return await self._drawing.run(lambda: [answer_from_decomposition(each, **options) for each in found])
+        def answer(pairs: Iterable[ScoredPair]) -> bytes:
+            try:
+                functions = {metric: _function(metric, seconds) for metric in metrics}
+            except DataError as error:  # a metric whose packages are not installed
+                raise RefusedError(422, str(error)) from None
+            results = [ScoreAnswer.of(pair, functions) for pair in pairs]
+            return (results[0] if request.pairs is None else ScoreAnswers.of(results)).to_json()
+
+        return await self._in_time(self._slow.run(answer, asked))
 
     async def _in_time(self, work: Awaitable[_R]) -> _R:
         try:
@@ -118,6 +146,22 @@ class Engine:
                 raise RefusedError(422, f"{which} is too long: {reason}")
 
 
+def _chosen_metrics(names: Sequence[str] | None) -> tuple[Metric, ...]:
+    """The metrics of a request; an unknown name is refused."""
+    try:
+        metrics = choose_metrics(names if names is not None else DEFAULT_METRICS)
+    except DataError as error:
+        raise RefusedError(422, str(error)) from None
+    if not metrics:
+        raise RefusedError(422, "metrics is empty; leave it out for the usual ones")
+    return metrics
+
+
+@lru_cache(maxsize=16)
+def _function(metric: Metric, ged_seconds: float) -> MetricFunction:
+    return metric.load(MetricOptions(ged_seconds=ged_seconds))
+
+
 def _pairs(request: ScoreRequest) -> list[ScoredPair]:
     question, prediction, gold = request.question, request.prediction, request.gold
     given = [value is not None for value in (question, prediction, gold)]
@@ -126,3 +170,107 @@ def _pairs(request: ScoreRequest) -> list[ScoredPair]:
     if request.pairs is not None or question is None or prediction is None or gold is None:
         raise RefusedError(422, "give either question, prediction and gold, or pairs, a list of objects with these")
     return [ScoredPair(question=question, prediction=prediction, gold=gold)]
+
+
+class WorkThreads:
+    """A few threads for one kind of work; a request that finds ``max_waiting`` others is refused."""
+
+    def __init__(self, name: str, threads: int, max_waiting: int) -> None:
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix=f"qdecomp-{name}")
+        self._max_waiting = max_waiting
+        self._waiting = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a job would be refused."""
+        return self._waiting >= self._max_waiting
+
+    async def run(self, work: Callable[[Iterable[_T]], _R], items: Sequence[_T]) -> _R:
+        """The result of the work; when the request is gone or its time is up, the work gets no further item."""
+        if self.is_full:
+            raise busy()
+        gone = threading.Event()
+
+        def while_awaited() -> Iterator[_T]:
+            for item in items:
+                if gone.is_set():
+                    raise asyncio.CancelledError
+                yield item
+
+        self._waiting += 1
+        try:
+            return await asyncio.wrap_future(self._executor.submit(work, while_awaited()))
+        finally:
+            gone.set()
+            self._waiting -= 1
+
+    def stop(self) -> None:
+        """End the threads when their work is done."""
+        self._executor.shutdown()
+
+
+class MicroBatcher:
+    """A thread that parses whatever is waiting, at most ``batch_size`` questions at a time.
+
+    Nothing waits for more questions to arrive: while one batch is parsed, the next one gathers. A question whose
+    request is gone (its client disconnected or its time is up) is not parsed.
+    """
+
+    def __init__(
+        self,
+        parse_many: Callable[[Sequence[str]], Sequence[Decomposition]],
+        *,
+        batch_size: int = 32,
+        max_waiting: int = 64,
+        on_batch: Callable[[int], None] = lambda size: None,
+    ) -> None:
+        self._parse_many = parse_many
+        self._batch_size = batch_size
+        self._max_waiting = max_waiting
+        self._on_batch = on_batch
+        self._jobs: deque[tuple[str, asyncio.Future[Decomposition]]] = deque()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="qdecomp-parser")
+        self._working: asyncio.Task[None] | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many questions are waiting."""
+        return len(self._jobs)
+
+    async def parse(self, questions: Sequence[str]) -> list[Decomposition]:
+        """The decomposition of each question; too many questions are refused."""
+        # A request that is larger than the limit is accepted if nothing else is waiting.
+        if self._jobs and len(self._jobs) + len(questions) > self._max_waiting:
+            raise busy()
+        loop = asyncio.get_running_loop()
+        jobs = [(question, loop.create_future()) for question in questions]
+        self._jobs.extend(jobs)
+        if self._working is None or self._working.done():
+            self._working = loop.create_task(self._work())
+        return list(await asyncio.gather(*(answer for _, answer in jobs)))
+
+    def stop(self) -> None:
+        """End the thread when its batch is done."""
+        self._thread.shutdown()
+
+    async def _work(self) -> None:
+        while self._jobs:
+            batch = [self._jobs.popleft() for _ in range(min(self._batch_size, len(self._jobs)))]
+            batch = [(question, answer) for question, answer in batch if not answer.done()]
+            if batch:
+                self._on_batch(len(batch))
+                await self._answer(batch)
+
+    async def _answer(self, batch: Sequence[tuple[str, asyncio.Future[Decomposition]]]) -> None:
+        questions = [question for question, _ in batch]
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(self._thread, self._parse_many, questions)
+            answers = list(zip(batch, found, strict=True))
+        except Exception as error:
+            for _, answer in batch:
+                if not answer.done():
+                    answer.set_exception(error)
+            return
+        for (_, answer), decomposition in answers:
+            if not answer.done():
+                answer.set_result(decomposition)

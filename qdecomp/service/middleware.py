@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from qdecomp.service.log import LOG
-from qdecomp.service.monitoring import Monitor
-from qdecomp.service.refused_requests import RefusedError, mistake, too_large, too_many_connections, too_slow
+from qdecomp.service.refusals import RefusedError, busy, internal_error
 
-__all__ = ["BoundedBodies", "Observer", "refuse_connection"]
+LOG = logging.getLogger("qdecomp.service")
+"""It contains no words of questions."""
+
+MULTIPROCESS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable with the folder in which workers keep their metrics; prometheus_client reads it when it is imported."""
 
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # A body above the limit is read and discarded, up to this many times the limit, since most clients send their whole
-# body fore they read the answer that says that it is too large.
+# body before they read the answer that says that it is too large.
 _THROWN_AWAY = 16
 
 _CONTENT_POLICY = (
@@ -34,32 +48,112 @@ _SECURITY_HEADERS = (
 )
 _CACHE_CONTROL = b"cache-control"
 
+# The creation times of counters would double the lines, and nobody needs them.
+disable_created_metrics()
 
-async def send_refusal(send: Send, refusal: RefusedError) -> None:
-    """Answer with the reason as JSON."""
-    body = json.dumps({"error": refusal.message}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+_BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
-async def refuse_connection(scope: Scope, receive: Receive, send: Send) -> None:
-    """An application for a connection that is one too many."""
+class Monitor:
+    """Metrics for Prometheus, of one process or of all workers together. No label contains what a client wrote."""
 
-    async def send_with_security(message: Message) -> None:
-        await send(_secured(message))
+    def __init__(self) -> None:
+        registry = self._registry = CollectorRegistry()
+        self.requests = Counter(
+            "qdecomp_requests", "Requests by path and status.", ("method", "path", "status"), registry=registry
+        )
+        self.seconds = Histogram(
+            "qdecomp_request_seconds", "Time to answer.", ("path",), buckets=_SECONDS, registry=registry
+        )
+        self.questions = Counter("qdecomp_questions", "Parsed questions by outcome.", ("outcome",), registry=registry)
+        self.batches = Histogram(
+            "qdecomp_batch_size", "Questions parsed together.", buckets=_BATCH_SIZES, registry=registry
+        )
+        self._waiting = Gauge(
+            "qdecomp_questions_waiting",
+            "Questions waiting for the parser.",
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
 
-    await send_refusal(send_with_security, too_many_connections())
+    def text(self, waiting: int) -> tuple[bytes, str]:
+        """All metrics in Prometheus's format, and the content type of that format."""
+        self._waiting.set(waiting)
+        registry = self._registry
+        if MULTIPROCESS_FOLDER in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)
+        return generate_latest(registry), CONTENT_TYPE_LATEST
+
+    def stop(self) -> None:
+        """Remove this process from the metrics about running processes."""
+        if MULTIPROCESS_FOLDER in os.environ:
+            mark_process_dead(os.getpid())
+
+
+class Observer:
+    """Adds security headers, counts and measures, and lets no exception escape."""
+
+    def __init__(self, app: ASGIApp, monitor: Monitor, paths: Iterable[str], log_requests: bool = False) -> None:
+        self._app = app
+        self._monitor = monitor
+        self._paths = frozenset(paths)
+        self._log_requests = log_requests
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        status = 0
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(_secured(message))
+
+        try:
+            await self._app(scope, receive, send_and_note)
+        except Exception as error:
+            # Its message may contain words of the request; the reason does not.
+            refusal = internal_error(error)
+            LOG.error("%s %s: %s", scope["method"], self._label(scope), refusal.message)
+            if not status:
+                await _send_refusal(send_and_note, refusal)
+        finally:
+            self._note(scope, status, time.perf_counter() - started)
+
+    def _label(self, scope: Scope) -> str:
+        path: str = scope["path"]
+        if path in self._paths:
+            return path
+        return "/static" if path.startswith("/static/") else "other"
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        path, method = self._label(scope), scope["method"]
+        known = method if method in _WITH_BODY or method in ("GET", "HEAD", "OPTIONS") else "other"
+        # A client that disconnected before its answer has no status.
+        self._monitor.requests.labels(known, path, str(status or "gone")).inc()
+        self._monitor.seconds.labels(path).observe(seconds)
+        if self._log_requests:
+            LOG.info("%s %s %s %.1f ms", known, path, status or "gone", 1000 * seconds)
 
 
 class BoundedBodies:
-    """Reads the body of a request before anything is done with it, and stops the work if the client disconnects."""
+    """Reads the body of a request before anything is done with it, and stops the work if the client disconnects.
 
-    def __init__(self, app: ASGIApp, max_body: int, max_seconds: float) -> None:
+    A request to a path that ``is_full`` is refused before its body is read: the cheapest answer there is, so that a
+    service with too much to do keeps its time for what it has accepted.
+    """
+
+    def __init__(self, app: ASGIApp, max_body: int, max_seconds: float, is_full: Callable[[str], bool]) -> None:
         self._app = app
         self._max_body = max_body
         self._max_seconds = max_seconds
+        self._is_full = is_full
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse a body that is too large or too slow."""
@@ -69,12 +163,11 @@ class BoundedBodies:
         try:
             body = await asyncio.wait_for(self._body(scope, receive), self._max_seconds)
         except (TimeoutError, asyncio.TimeoutError):
-            refusal = too_slow(self._max_seconds)
-            refusal.headers["Connection"] = "close"
-            await send_refusal(send, refusal)
+            message = f"the body did not arrive within {self._max_seconds:g} seconds"
+            await _send_refusal(send, RefusedError(408, message, {"Connection": "close"}))
             return
         except RefusedError as refusal:
-            await send_refusal(send, refusal)
+            await _send_refusal(send, refusal)
             return
         if body is not None:
             await self._while_connected(scope, body, receive, send)
@@ -83,10 +176,12 @@ class BoundedBodies:
         """The whole body; None if the client has disconnected."""
         pieces: list[bytes] = []
         size = 0
-        refusal = too_large(self._max_body)
+        refusal = RefusedError(413, f"the body is too large; at most {self._max_body:,} bytes are allowed")
         if _announced_length(scope["headers"]) > self._max_body * _THROWN_AWAY:
             refusal.headers["Connection"] = "close"
             raise refusal
+        if self._is_full(scope["path"]):
+            raise busy()
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
@@ -136,54 +231,22 @@ def _announced_length(headers: Iterable[tuple[bytes, bytes]]) -> int:
     return int(value) if value.isdigit() else 0
 
 
-class Observer:
-    """Adds security headers, counts and measures, and lets no exception escape."""
+async def refuse_connection(scope: Scope, receive: Receive, send: Send) -> None:
+    """An application for a connection that is one too many."""
 
-    def __init__(self, app: ASGIApp, monitor: Monitor, paths: Iterable[str], log_requests: bool = False) -> None:
-        self._app = app
-        self._monitor = monitor
-        self._paths = frozenset(paths)
-        self._log_requests = log_requests
+    async def send_with_security(message: Message) -> None:
+        await send(_secured(message))
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        started = time.perf_counter()
-        status = 0
+    await _send_refusal(send_with_security, busy("connections are open", Connection="close"))
 
-        async def send_and_note(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(_secured(message))
 
-        try:
-            await self._app(scope, receive, send_and_note)
-        except Exception as error:
-            # Its message may contain words of the request; the reason does not.
-            refusal = mistake(error)
-            LOG.error("%s %s: %s", scope["method"], self._label(scope), refusal.message)
-            if not status:
-                await send_refusal(send_and_note, refusal)
-        finally:
-            self._note(scope, status, time.perf_counter() - started)
-
-    def _label(self, scope: Scope) -> str:
-        path: str = scope["path"]
-        if path in self._paths:
-            return path
-        return "/static" if path.startswith("/static/") else "other"
-
-    def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        path, method = self._label(scope), scope["method"]
-        known = method if method in _WITH_BODY or method in ("GET", "HEAD", "OPTIONS") else "other"
-        # A client that disconnected before its answer has no status.
-        self._monitor.requests.labels(known, path, str(status or "gone")).inc()
-        self._monitor.seconds.labels(path).observe(seconds)
-        if self._log_requests:
-            LOG.info("%s %s %s %.1f ms", known, path, status or "gone", 1000 * seconds)
+async def _send_refusal(send: Send, refusal: RefusedError) -> None:
+    """Answer with the reason as JSON."""
+    body = json.dumps({"error": refusal.message}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _secured(message: Message) -> Message:

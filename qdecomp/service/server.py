@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import multiprocessing.connection
 import os
 import shutil
 import signal
 import socket
+import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import h11
 import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
-from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.parsers.parser import Parser, load
 from qdecomp.parsers.parser_source import parser_path
 from qdecomp.service.app import create_app
-from qdecomp.service.engine import open_parser
-from qdecomp.service.log import start_log
-from qdecomp.service.monitoring import MULTIPROCESS_FOLDER
-from qdecomp.service.protocol import PatientProtocol
-from qdecomp.service.settings import ServiceSettings
-
-__all__ = ["listening", "serve"]
+from qdecomp.service.middleware import LOG, MULTIPROCESS_FOLDER, refuse_connection
+from qdecomp.service.settings import ServiceSettings, settings_from_environment
+from qdecomp.terminal import printable
 
 _SECONDS_TO_KEEP_ALIVE = 20
+# For a client to take an answer; one that does not read would otherwise keep its connection for ever.
+_SECONDS_TO_READ = 20
 _SECONDS_TO_FINISH = 5
 _SECONDS_FOR_A_SIGN_OF_LIFE = 30
+# When the service stops, what a client sent on an open connection before it could know is still answered.
+_SECONDS_TO_STOP = 1.0
 _BACKLOG = 1024
+_CLOSE = (b"connection", b"close")
 
 
 def serve(settings: ServiceSettings, host: str, port: int, workers: int, tell: Callable[[str], None]) -> None:
     """Answer requests until SIGTERM or an interrupt; what was accepted by then is still answered."""
     parser_path(settings.parser)
-    start_log()
+    _start_log()
     with listening(host, port) as listener:
         address = _address(host, listener.getsockname()[1])
         if workers == 1:
@@ -46,7 +56,7 @@ def serve(settings: ServiceSettings, host: str, port: int, workers: int, tell: C
 
 
 def _serve_alone(settings: ServiceSettings, listener: socket.socket, ready: Callable[[], None]) -> None:
-    server = uvicorn.Server(_config(settings, create_app(settings, open_parser(settings))))
+    server = uvicorn.Server(_config(settings, create_app(settings, _open_parser(settings))))
     # uvicorn handles the signal while it runs and raises it again once it has stopped, when there is nothing left to
     # end.
     signal.signal(signal.SIGTERM, lambda number, frame: setattr(server, "should_exit", True))
@@ -59,13 +69,13 @@ def _serve_together(
     settings: ServiceSettings, listener: socket.socket, workers: int, ready: Callable[[], None]
 ) -> None:
     # What the workers could not load is reported here, before there are any.
-    open_parser(settings)
+    _open_parser(settings)
     settings.to_environment()
     folder = tempfile.mkdtemp(prefix="qdecomp-serve-")
     os.environ[MULTIPROCESS_FOLDER] = folder
     try:
-        config = _config(settings, "qdecomp.service.app:app_from_environment", factory=True, workers=workers)
-        supervisor = Multiprocess(config, sockets=[listener])
+        config = _config(settings, "qdecomp.service.server:app_from_environment", factory=True, workers=workers)
+        supervisor = _Supervisor(config, sockets=[listener])
         ready()
         supervisor.run()
         if any(process.exitcode == uvicorn.config.STARTUP_FAILURE for process in supervisor.processes):
@@ -74,10 +84,47 @@ def _serve_together(
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def app_from_environment() -> ASGIApp:
+    """The application of a worker process; if the parser cannot be loaded, it prints one line and the process ends."""
+    _start_log()
+    threading.Thread(target=_end_with_parent, name="qdecomp-parent-watch", daemon=True).start()
+    settings = settings_from_environment()
+    try:
+        return create_app(settings, _open_parser(settings))
+    except QDecompError as error:
+        print(f"qdecomp: {printable(str(error))}", file=sys.stderr)
+        # So that the supervisor tries no other.
+        sys.exit(uvicorn.config.STARTUP_FAILURE)
+
+
+def _end_with_parent() -> None:
+    """Stop as on SIGTERM if the process that started this one is gone, even if it was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _open_parser(settings: ServiceSettings) -> Parser:
+    return load(
+        settings.parser,
+        decoder=settings.decoder,
+        candidates=settings.candidates,
+        min_confidence=settings.min_confidence,
+        trust=settings.trust,
+        backend=settings.backend,
+    )
+
+
+def _start_log() -> None:
+    logging.basicConfig(format="%(asctime)s %(message)s", stream=sys.stderr)
+    LOG.setLevel(logging.INFO)
+
+
 def _config(settings: ServiceSettings, app: Any, **options: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=PatientProtocol,
+        http=_Connection,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -102,6 +149,9 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
     # client has acknowledged the headers, and clients take 40 ms to do so.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # The connections inherit it. Only Linux has it.
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * _SECONDS_TO_READ)
         listener.set_inheritable(True)
         try:
             listener.bind((host, port))
@@ -116,3 +166,60 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
 def _address(host: str, port: int) -> str:
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}/"
+
+
+class _Supervisor(Multiprocess):
+    """uvicorn's, which stops listening before its workers do.
+
+    While any process has the socket open, the system completes new connections; those that nobody accepts any more
+    would be reset at the end, after their requests were sent.
+    """
+
+    def terminate_all(self) -> None:
+        """Ask all workers to stop."""
+        for listener in self.sockets:
+            listener.close()
+        super().terminate_all()
+
+
+class _Connection(H11Protocol):
+    """uvicorn's, with a clock for the headers of each request, and a stop that loses no request.
+
+    After the service was told to stop, every answer says that the connection closes, so that a client sends nothing
+    more on it; connections without a request close a little later.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the clock for the first request, which is refused if there are too many connections."""
+        super().connection_made(transport)
+        # uvicorn's own refusal is plain text without our headers, and refuses those who were there before.
+        limit, self.limit_concurrency = self.limit_concurrency, None
+        if limit is not None and len(self.connections) > limit:
+            self.app = refuse_connection
+        stopping = _CLOSE in self.server_state.default_headers
+        self._close_in(_SECONDS_TO_STOP if stopping else self.timeout_keep_alive)
+
+    def data_received(self, data: bytes) -> None:
+        """Let the clock run on while the headers are incomplete."""
+        clock, self.timeout_keep_alive_task = self.timeout_keep_alive_task, None
+        super().data_received(data)
+        if clock is not None:
+            if self.conn.their_state is h11.IDLE:
+                self.timeout_keep_alive_task = clock
+            else:
+                clock.cancel()
+
+    def shutdown(self) -> None:
+        """Close after the answer that is in progress, or soon if there is none."""
+        if _CLOSE not in self.server_state.default_headers:
+            self.server_state.default_headers = [*self.server_state.default_headers, _CLOSE]
+        if self.cycle is None or self.cycle.response_complete:
+            self._unset_keepalive_if_required()
+            self._close_in(_SECONDS_TO_STOP)
+        elif self.cycle.response_started:
+            self.cycle.keep_alive = False
+        else:
+            self.cycle.default_headers = self.server_state.default_headers
+
+    def _close_in(self, seconds: float) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(seconds, self.timeout_keep_alive_handler)

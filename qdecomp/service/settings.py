@@ -35,7 +35,7 @@ class ServiceSettings:
     """Characters of a question."""
     max_body: int = 1_000_000
     """Bytes of a request's body."""
-    max_waiting: int = 256
+    max_waiting: int = 64
     """Questions, or other jobs, that may wait at the same time; more are refused until there is room."""
     max_seconds: float = 30.0
     """For an answer, and for the body of a request to arrive."""

@@ -267,12 +267,12 @@ def test_files_of_the_page_are_sent_again_only_when_they_changed(client: TestCli
 def test_a_mistake_of_ours_is_told_without_words_of_the_request(
     client_of: Callable[..., TestClient], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from qdecomp.service import engine
+    from qdecomp.service.schemas import ConvertAnswer
 
     def fail(question: str, *args: Any, **options: Any) -> None:
         raise KeyError(question)
 
-    monkeypatch.setattr(engine, "converted", fail)
+    monkeypatch.setattr(ConvertAnswer, "of_written", fail)
     client = client_of()
     with caplog.at_level(logging.INFO):
         answer = client.post("/convert", json={"question": "the password is 1234", "decomposition": "return x"})

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 pytest.importorskip("fastapi", reason=f"the service is not installed: {NEEDS}")
 
-from qdecomp.service.batching import MicroBatcher
-from qdecomp.service.refused_requests import RefusedError
+from qdecomp.service.engine import MicroBatcher
+from qdecomp.service.refusals import RefusedError
 
 
 class Gate:
@@ -40,13 +40,11 @@ class Gate:
 
 def run(gate: Gate, scenario: Callable[[MicroBatcher], Any], **options: Any) -> Any:
     batcher = MicroBatcher(gate, **options)
-    batcher.start()
     try:
         return asyncio.run(scenario(batcher))
     finally:
         gate.open.set()
         batcher.stop()
-        assert not batcher.is_alive
 
 
 async def begun(batcher: MicroBatcher, gate: Gate, questions: Sequence[str]) -> asyncio.Future[list[Decomposition]]:
@@ -108,22 +106,6 @@ def test_a_request_that_has_gone_is_not_parsed() -> None:
     assert gate.batches == [["how many a"], ["how many c"]]
 
 
-def test_what_waits_is_parsed_when_the_batcher_stops() -> None:
-    gate = Gate()
-
-    async def scenario(batcher: MicroBatcher) -> list[Decomposition]:
-        first = await begun(batcher, gate, ["how many a"])
-        second = asyncio.ensure_future(batcher.parse(["how many b"]))
-        await asyncio.sleep(0)
-        stopping = asyncio.ensure_future(asyncio.to_thread(batcher.stop))
-        gate.open.set()
-        answers = [*(await first), *(await second)]
-        await stopping
-        return answers
-
-    assert [each.steps[0] for each in run(gate, scenario)] == ["a", "b"]
-
-
 def test_an_error_of_the_parser_reaches_every_request_of_its_batch_and_no_other() -> None:
     calls = []
 
@@ -139,7 +121,6 @@ def test_an_error_of_the_parser_reaches_every_request_of_its_batch_and_no_other(
         return await batcher.parse(["how many b"])
 
     batcher = MicroBatcher(fail_once)
-    batcher.start()
     assert asyncio.run(scenario(batcher))[0].steps[0] == "b"
     batcher.stop()
 

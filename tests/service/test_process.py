@@ -200,7 +200,7 @@ def test_a_parser_that_is_nowhere_or_broken(tmp_path: Path, capfd: pytest.Captur
 def test_a_worker_that_cannot_load_its_parser_ends_with_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from qdecomp.service.app import app_from_environment
+    from qdecomp.service.server import app_from_environment
     from qdecomp.service.settings import ServiceSettings
 
     monkeypatch.setenv("QDECOMP_SERVICE_SETTINGS", "")

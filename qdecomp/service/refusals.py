@@ -8,22 +8,10 @@ from typing import Any
 from qdecomp.data_structures.errors import InternalError, QDecompError, as_internal_errors
 from qdecomp.terminal import printable
 
-__all__ = [
-    "RefusedError",
-    "busy",
-    "invalid_request",
-    "mistake",
-    "too_large",
-    "too_many_connections",
-    "too_slow",
-    "took_too_long",
-]
-
-_NOT_JSON = "json_invalid"
 _LONGEST_NAME = 60
-# What pydantic adds to the place of a mistake if a field has alternative types.
+# What pydantic adds to the place of an error if a field has alternative types.
 _ALTERNATIVES = ("str", "list[str]")
-# Plain words for mistakes in a request that pydantic words for programmers.
+# Plain words for errors in a request that pydantic words for programmers.
 _WORDS: Mapping[str, str] = {
     "missing": "is missing",
     "extra_forbidden": "is not a known field",
@@ -48,25 +36,9 @@ class RefusedError(Exception):
         self.headers = dict(headers or {})
 
 
-def too_large(limit: int) -> RefusedError:
-    """The body is above the limit."""
-    return RefusedError(413, f"the body is too large; at most {limit:,} bytes are allowed")
-
-
-def too_slow(seconds: float) -> RefusedError:
-    """The body did not arrive."""
-    return RefusedError(408, f"the body did not arrive within {seconds:g} seconds")
-
-
-def busy() -> RefusedError:
-    """Too much is already waiting."""
-    return RefusedError(503, "too many requests are waiting; try again in a moment", {"Retry-After": "1"})
-
-
-def too_many_connections() -> RefusedError:
-    """The connection is one too many."""
-    headers = {"Retry-After": "1", "Connection": "close"}
-    return RefusedError(503, "too many connections are open; try again in a moment", headers)
+def busy(what: str = "requests are waiting", **headers: str) -> RefusedError:
+    """Too much is already waiting, or open."""
+    return RefusedError(503, f"too many {what}; try again in a moment", {"Retry-After": "1", **headers})
 
 
 def took_too_long(seconds: float) -> RefusedError:
@@ -84,15 +56,17 @@ def invalid_request(errors: Sequence[Mapping[str, Any]]) -> RefusedError:
         return RefusedError(422, "the request does not match /openapi.json")
     first = errors[0]
     kind, place = first["type"], [part for part in first["loc"][1:] if part not in _ALTERNATIVES]
-    if kind == _NOT_JSON:
+    if kind == "json_invalid":
         reason = first.get("ctx", {}).get("error", first["msg"])
         return RefusedError(400, f"the body is not JSON: {reason}")
-    name = _shown(".".join(map(str, place))) or "the body"
+    # A client may have made up the name of a field.
+    name = printable(".".join(map(str, place))) or "the body"
+    name = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
     words = _WORDS.get(kind) or f"is not valid: {first['msg']}"
     return RefusedError(422, f"{name} {words}")
 
 
-def mistake(error: Exception) -> RefusedError:
+def internal_error(error: Exception) -> RefusedError:
     """The code failed; the reason contains no words of the request."""
     try:
         with as_internal_errors():
@@ -101,9 +75,3 @@ def mistake(error: Exception) -> RefusedError:
         return RefusedError(500, found.reason)
     except QDecompError as found:
         return RefusedError(422, str(found))
-
-
-def _shown(name: str) -> str:
-    """The name of a field, which a client may have made up, made safe to send and to read."""
-    name = printable(name)
-    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"

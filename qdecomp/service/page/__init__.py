@@ -1,14 +1,47 @@
-"""The API as a page without scripts, made from its OpenAPI description; nothing comes from other hosts."""
+"""The files of the page, read once, and the API as a page without scripts; nothing comes from other hosts."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
 from typing import Any
 
+from qdecomp.visualization.page_scripts import clipboard_module
+from qdecomp.visualization.style_sheets import style
 from qdecomp.visualization.texts import escape
 
-__all__ = ["api_page"]
+_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """What is sent for a file, with a tag that changes when the file does."""
+
+    content: bytes
+    media_type: str
+
+    @property
+    def tag(self) -> str:
+        """The value for ``ETag``."""
+        return f'"{hashlib.sha256(self.content).hexdigest()[:16]}"'
+
+
+@lru_cache(maxsize=1)
+def page_files() -> Mapping[str, PageFile]:
+    """The files by name, with those that all pages share: ``pictures.css`` and ``clipboard.js``."""
+    found = {}
+    for path in resources.files(__package__).iterdir():
+        media_type = _TYPES.get(f".{path.name.rpartition('.')[2]}")
+        if media_type is not None:
+            found[path.name] = PageFile(path.read_bytes(), f"{media_type}; charset=utf-8")
+    pictures = style("picture").removeprefix("<style>").removesuffix("</style>")
+    found["pictures.css"] = PageFile(pictures.encode(), "text/css; charset=utf-8")
+    found["clipboard.js"] = PageFile(clipboard_module().encode(), "text/javascript; charset=utf-8")
+    return found
 
 
 def api_page(description: Mapping[str, Any]) -> str:

@@ -1,0 +1,394 @@
+"""The bodies of requests and answers, as the API documents them; the models of answers make them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
+from qdecomp.data_structures.errors import ErrorText, QDecompError, Side, as_internal_errors
+from qdecomp.data_structures.reading import read_decomposition
+from qdecomp.data_structures.tokenization import check_length, has_half_character
+from qdecomp.evaluation.metrics.metric_table import METRICS, Metric, MetricFunction, MetricResult
+from qdecomp.evaluation.scoring import field_name
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
+from qdecomp.service.settings import ServiceSettings
+from qdecomp.visualization import graph_svg, steps_svg
+from qdecomp.visualization.steps_svg import step_texts
+
+# Requests
+
+
+def _whole(text: str) -> str:
+    if has_half_character(text):
+        raise ValueError("half a character")
+    return text
+
+
+def _whole_steps(written: str | list[str]) -> str | list[str]:
+    for text in [written] if isinstance(written, str) else written:
+        _whole(text)
+    return written
+
+
+Text = Annotated[str, AfterValidator(_whole)]
+"""A text that can be sent back: JSON's escapes may produce half a character, which cannot be encoded."""
+
+WrittenSteps = Annotated[str | list[str], AfterValidator(_whole_steps)]
+"""A decomposition: Break's text, text in another form that qdecomp reads, or a list of steps."""
+
+_QUESTION = "How many red cubes are there?"
+_STEPS = "return cubes ;return #1 that are red ;return number of #2"
+
+
+def _body(*examples: dict[str, Any], either: Sequence[Sequence[str]] = ()) -> ConfigDict:
+    """The settings of a body; of the groups of fields in ``either``, a request has exactly one."""
+
+    def describe(schema: dict[str, Any]) -> None:
+        if examples:
+            schema["examples"] = list(examples)
+        for field in schema["properties"].values():
+            _without_null(field)
+        if either:
+            schema["oneOf"] = [
+                {
+                    "required": list(group),
+                    "properties": {name: False for other in either if other != group for name in other},
+                }
+                for group in either
+            ]
+
+    return ConfigDict(extra="forbid", strict=True, json_schema_extra=describe)
+
+
+def _without_null(field: dict[str, Any]) -> None:
+    """A field that may be left out: null is how that is stored, and nothing to send."""
+    kinds = [kind for kind in field.get("anyOf", ()) if kind.get("type") != "null"]
+    if kinds and field.get("default", ...) is None:
+        del field["anyOf"], field["default"]
+        field.update(kinds[0] if len(kinds) == 1 else {"anyOf": kinds})
+
+
+class ParseRequest(BaseModel):
+    """One ``question`` or many ``questions``."""
+
+    model_config = _body(
+        {"question": _QUESTION},
+        {"questions": [_QUESTION, "Which rivers are in Texas?"]},
+        either=(("question",), ("questions",)),
+    )
+
+    question: Text | None = Field(default=None, description="The question.")
+    questions: list[Text] | None = Field(default=None, description="Many questions, in the place of one.")
+    graph: bool = Field(default=False, description="Add the dependency graph.")
+    pictures: bool = Field(default=False, description="Add the step diagram and the graph as SVG.")
+
+
+class ConvertRequest(BaseModel):
+    """A question and the steps that a user wrote for it."""
+
+    model_config = _body({"question": _QUESTION, "decomposition": _STEPS})
+
+    question: Text = Field(description="The question that the steps answer.")
+    decomposition: WrittenSteps = Field(description="QDMR text, another text that qdecomp reads, or a list of steps.")
+    pictures: bool = Field(default=False, description="Add the step diagram and the graph as SVG.")
+
+
+class ScoredPair(BaseModel):
+    """A question with a predicted and a gold decomposition."""
+
+    model_config = _body()
+
+    question: Text
+    prediction: WrittenSteps
+    gold: WrittenSteps
+
+
+class ScoreRequest(BaseModel):
+    """One pair (``question``, ``prediction``, ``gold``) or many ``pairs``."""
+
+    model_config = _body(
+        {"question": _QUESTION, "prediction": ["red cubes", "number of #1"], "gold": _STEPS},
+        {"pairs": [{"question": _QUESTION, "prediction": _STEPS, "gold": _STEPS}], "metrics": ["lf_em", "lf_eq"]},
+        either=(("question", "prediction", "gold"), ("pairs",)),
+    )
+
+    question: Text | None = Field(default=None, description="The question of both.")
+    prediction: WrittenSteps | None = Field(default=None, description="The decomposition that is scored.")
+    gold: WrittenSteps | None = Field(default=None, description="The decomposition that is right.")
+    pairs: list[ScoredPair] | None = Field(default=None, description="Many such pairs, in the place of one.")
+    metrics: list[Text] | None = Field(
+        default=None,
+        description="em, sari, lf_em (with lf_em_strict), lf_eq, norm_em, ged; by default the first three.",
+    )
+
+
+def add_limits(description: dict[str, Any], settings: ServiceSettings) -> None:
+    """Write the limits into the schemas of requests, so that programs generated from them respect them."""
+    bodies = description["components"]["schemas"]
+    fields = {
+        name: bodies[name]["properties"] for name in ("ParseRequest", "ConvertRequest", "ScoredPair", "ScoreRequest")
+    }
+    length = {"maxLength": settings.max_question_length}
+    number = {"minItems": 1, "maxItems": settings.max_questions}
+    for properties in fields.values():
+        properties["question"] |= length
+    fields["ParseRequest"]["questions"] |= number
+    fields["ParseRequest"]["questions"]["items"] |= length
+    fields["ScoreRequest"]["pairs"] |= number
+    fields["ScoreRequest"]["metrics"] |= {"minItems": 1}
+    fields["ScoreRequest"]["metrics"]["items"] |= {"enum": list(METRICS)}
+
+
+# Answers
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    def to_json(self) -> bytes:
+        """What is sent: the fields that were set."""
+        fields = self.model_dump(exclude_unset=True)
+        return json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+class ErrorAnswer(_Answer):
+    """Why a request was refused."""
+
+    error: str = Field(description="One line.")
+
+
+class StepAnswer(_Answer):
+    """One step of a plan."""
+
+    number: int = Field(description="Counted from 1.")
+    text: str = Field(description="The step as it is in the decomposition.")
+    question: str = Field(description="The step as a question, with references such as #1.")
+    resolved: str = Field(description="The text with the texts of other steps in place of references.")
+    operator: str
+    properties: list[str]
+    needs: list[int] = Field(description="The steps whose answers this one needs.")
+
+
+class PlanAnswer(_Answer):
+    """The order in which steps can be answered."""
+
+    levels: list[list[int]] = Field(description="The steps of a level can be answered at the same time.")
+    final: int = Field(description="The step that answers the question.")
+
+
+class GraphAnswer(_Answer):
+    """A dependency graph over the words of the question."""
+
+    tokens: list[str]
+    edges: list[tuple[int, int, str] | tuple[int, int, str, float]] = Field(
+        description="Head, dependent, tag and, from a graph parser, probability."
+    )
+
+
+class PicturesAnswer(_Answer):
+    """SVG, or null if there is nothing or too much to draw."""
+
+    steps: str | None
+    graph: str | None
+
+    @classmethod
+    def of(cls, decomposition: Decomposition) -> PicturesAnswer:
+        """Draw the steps and the graph."""
+        form, graph = decomposition.logical_form, decomposition.graph
+        texts = None if form is None else step_texts(form, decomposition.text)
+        return cls(
+            steps=None if form is None else _drawn(lambda: steps_svg(form, texts=texts)),
+            graph=None if graph is None else _drawn(lambda: graph_svg(graph)),
+        )
+
+
+def _drawn(draw: Callable[[], str]) -> str | None:
+    """The picture, or None if there is too much to draw."""
+    try:
+        return draw()
+    except QDecompError:
+        return None
+
+
+class CandidateAnswer(_Answer):
+    """One of the best decompositions."""
+
+    decomposition: str
+    score: float | None
+
+
+class ParseAnswer(_Answer):
+    """The prediction record of a question, with its steps and its plan."""
+
+    question_id: str
+    question: str
+    decomposition: str | None = Field(description="QDMR text; null if there is none.")
+    logical_form: list[str] | None = Field(description="A text for each step.")
+    graph: GraphAnswer | None = Field(description="The graph that was asked for, or that of a graph parser.")
+    score: float | None = Field(description="The logarithm of the parser's own probability.")
+    error: str | None = Field(description="Why there is no plan.")
+    internal_error: bool | None = Field(default=None, description="True if that is a bug in qdecomp.")
+    confidence: float | None = Field(description="The estimated probability that the plan is right, from 0 to 1.")
+    candidates: list[CandidateAnswer] | None = Field(
+        default=None, description="If the service was started with candidates."
+    )
+    warnings: list[str] = Field(description="What is odd about the steps.")
+    steps: list[StepAnswer]
+    plan: PlanAnswer | None
+    graph_error: str | None = Field(default=None, description="Why there is no graph, if one was asked for.")
+    pictures: PicturesAnswer | None = Field(default=None, description="If they were asked for.")
+
+    @classmethod
+    def of(cls, decomposition: Decomposition, *, graph: bool = False, pictures: bool = False) -> ParseAnswer:
+        """The prediction record with its steps and its plan and, if requested, its graph and its pictures."""
+        return cls(**_parsed(decomposition, graph=graph, pictures=pictures))
+
+
+class ParseAnswers(_Answer):
+    """The answers to many questions, in order."""
+
+    results: list[ParseAnswer]
+
+
+class ConvertAnswer(ParseAnswer):
+    """The same for a user's steps."""
+
+    read_as: str | None = Field(description="The form in which the steps were read.")
+
+    @classmethod
+    def of_written(cls, question: str, written: str | list[str], *, pictures: bool = False) -> ConvertAnswer:
+        """What a user's steps mean: as for a parser's, with the form in which they were read."""
+        form: str | None = None
+        try:
+            with as_internal_errors():
+                check_length(question)
+                reading = read_decomposition(written)
+                form, decomposition = reading.form, decomposition_from_text(question, reading.text)
+        except QDecompError as error:
+            decomposition = failed_decomposition(question, error)
+        return cls(read_as=form, **_parsed(decomposition, graph=True, pictures=pictures))
+
+
+def _parsed(decomposition: Decomposition, *, graph: bool, pictures: bool) -> dict[str, Any]:
+    """The fields of an answer; what fails is the error of this answer."""
+    confidence = decomposition.confidence if decomposition else None
+    fields = decomposition.to_dict() | {"confidence": confidence, "steps": [], "plan": None}
+    fields["warnings"] = list(decomposition.warnings)
+    try:
+        with as_internal_errors():
+            if decomposition.logical_form is not None:
+                fields |= _planned(decomposition)
+            if graph or pictures:
+                found = decomposition.graph
+                fields["graph"] = None if found is None else dependency_graph_to_json(found)
+                fields["graph_error"] = decomposition.graph_error
+            if pictures:
+                fields["pictures"] = PicturesAnswer.of(decomposition)
+    except QDecompError as error:
+        fields["error"] = fields["error"] or str(error)
+    return fields
+
+
+def _planned(decomposition: Decomposition) -> dict[str, Any]:
+    plan, form = decomposition.plan(), decomposition.logical_form
+    assert form is not None
+    steps = [
+        StepAnswer(
+            number=step.number,
+            text=step.text,
+            question=str(step.question()),
+            resolved=step.resolved,
+            operator=logical.operator.value,
+            properties=list(logical.properties),
+            needs=list(step.needs),
+        )
+        for step, logical in zip(plan.steps, form.steps, strict=True)
+    ]
+    levels = [[step.number for step in level] for level in plan]
+    return {"steps": steps, "plan": PlanAnswer(levels=levels, final=plan.final.number)}
+
+
+class FormsAnswer(_Answer):
+    """The normalised logical forms that LF-EM compares; null if a side cannot be read."""
+
+    prediction: str | None
+    gold: str | None
+
+
+class ScoreAnswer(_Answer):
+    """The scores of one pair."""
+
+    scores: dict[str, float | None] = Field(description="A value for each metric.")
+    errors: dict[str, str] = Field(description="By metric: what could not be read.")
+    normalized: dict[str, FormsAnswer] | None = Field(default=None, description="With lf_em.")
+    evidence: dict[str, list[str]] | None = Field(default=None, description="With lf_eq: a world in which they differ.")
+
+    @classmethod
+    def of(cls, pair: ScoredPair, functions: Mapping[Metric, MetricFunction]) -> ScoreAnswer:
+        """A value for each metric, and reasons if something could not be read."""
+        results = {metric: _result(pair, metric, function) for metric, function in functions.items()}
+        fields: dict[str, Any] = {
+            "scores": {field_name(metric): result.value for metric, result in results.items()},
+            "errors": {field_name(metric): result.error for metric, result in results.items() if result.error},
+        }
+        for metric, result in results.items():
+            if metric.name in ("lf_em", "lf_em_strict"):
+                forms = {side: result.details.get(f"{side}_normalized") for side in ("prediction", "gold")}
+                fields.setdefault("normalized", {})[metric.name] = forms
+            elif evidence := result.details.get("evidence"):
+                fields.setdefault("evidence", {})[metric.name] = list(evidence)
+        return cls(**fields)
+
+
+def _result(pair: ScoredPair, metric: Metric, function: MetricFunction) -> MetricResult:
+    worst = 1.0 if metric.lower_is_better else 0.0
+    try:
+        with as_internal_errors():
+            check_length(pair.question)
+            prediction, gold = _read("prediction", pair.prediction), _read("gold", pair.gold)
+            return function(pair.question, prediction, gold)
+    except QDecompError as error:
+        return MetricResult(worst, ErrorText.of(error))
+
+
+def _read(side: Side, written: str | list[str]) -> str:
+    try:
+        return read_decomposition(written).text
+    except QDecompError as error:
+        error.of(side)
+        raise
+
+
+class ScoreAnswers(_Answer):
+    """The scores of many pairs, in order."""
+
+    results: list[ScoreAnswer]
+    mean: dict[str, float | None]
+
+    @classmethod
+    def of(cls, results: Sequence[ScoreAnswer]) -> ScoreAnswers:
+        """With the mean of each metric over the pairs that have a value."""
+        mean: dict[str, float | None] = {}
+        for name in results[0].scores:
+            values = [value for result in results if (value := result.scores[name]) is not None]
+            mean[name] = sum(values) / len(values) if values else None
+        return cls(results=list(results), mean=mean)
+
+
+class HealthAnswer(_Answer):
+    """Whether the service can answer questions."""
+
+    status: str
+
+
+class VersionAnswer(_Answer):
+    """What is running here."""
+
+    version: str
+    parser: str
+    lf_em_version: str
+    limits: dict[str, int | float]
