@@ -1,0 +1,358 @@
+"""Converts annotated decompositions to graphs: whole files of them, with records that can be written and kept.
+
+A conversion is kept in a cache under a key of its content (question, decomposition, special tokens) and the version of
+the rules, so a graph made by other rules is never used. The cache is an SQLite file, which several processes may share.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, convert
+from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
+from qdecomp.data_structures.errors import DataError, InternalError, QDecompError, as_internal_errors
+from qdecomp.data_structures.lf_em.round_trip import check_round_trip
+from qdecomp.data_structures.logical_form import format_step
+from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
+from qdecomp.files.break_csv import BreakExample, example_store, iterate_break_csv, source_of
+from qdecomp.files.jobs import ALL_CORES, ROW_KILLED_WORKERS, Job, Where, in_chunks, run, spread
+from qdecomp.files.sources import cache_folder
+from qdecomp.terminal import progress
+
+__all__ = ["ConversionCache", "ConversionSummary", "SourceCounts", "convert_file"]
+
+logger = logging.getLogger(__name__)
+
+# For fewer rows than this, starting other processes takes longer than the work.
+_ROWS_FOR_PROCESSES = 400
+_ROWS_A_TASK = 100
+_ROWS_FOR_PROGRESS = 100
+# Above this, the cache would take more than about 200 MB for one file.
+_MOST_ROWS_TO_KEEP = 100_000
+_NO_DECOMPOSITION = "there is no decomposition"
+
+AnnotatedPair = tuple[str, str]
+"""A question and its decomposition."""
+
+
+def make_conversion_record(question: str, decomposition: str, special: SpecialTokens) -> dict[str, Any]:
+    """Convert a decomposition, and check that its graph converts back to the logical form.
+
+    The record has the ``logical_form`` and the ``graph``, both None if there is none; ``round_trip``, the verdict of
+    the check; ``missing``, the words of the decomposition that the question does not have; and what went wrong, as a
+    ``reason`` for counting and an ``error`` for people.
+    """
+    try:
+        with as_internal_errors():
+            conversion = convert(question, decomposition, special=special)
+            reason, error = _loss(conversion)
+    except QDecompError as failure:
+        return _failed(failure)
+    return {
+        "logical_form": [format_step(step) for step in conversion.form.steps],
+        "graph": dependency_graph_to_json(conversion.graph),
+        "round_trip": reason is None,
+        "missing": [word for _, word in conversion.alignment.missing],
+        "reason": reason,
+        "error": error,
+    }
+
+
+def _make_records(pairs: Iterable[AnnotatedPair], special: SpecialTokens) -> list[dict[str, Any]]:
+    return [make_conversion_record(*pair, special) for pair in pairs]
+
+
+def _failed(failure: QDecompError, reason: str | None = None) -> dict[str, Any]:
+    """The record of a decomposition that has no graph."""
+    nothing: dict[str, Any] = {"logical_form": None, "graph": None, "round_trip": False, "missing": []}
+    record = {**nothing, "reason": reason or failure.kind, "error": str(failure)}
+    # Only such a record has the field: a run that is resumed counts it, and no cache keeps it.
+    return record | {"internal_error": True} if isinstance(failure, InternalError) else record
+
+
+def _died() -> dict[str, Any]:
+    return _failed(DataError(ROW_KILLED_WORKERS), "the worker process died")
+
+
+def _loss(conversion: Conversion) -> tuple[str | None, str | None]:
+    """Why the graph does not convert back to the logical form: a class of reasons and the reason; None if it does."""
+    result = check_round_trip(conversion)
+    if result.verdict:
+        return None, None
+    if result.error is not None and "gold" in result.error.sides:
+        return "no published logical form", result.error
+    if conversion.alignment.missing:
+        words = ", ".join(word for _, word in conversion.alignment.missing)
+        return "words that the question does not have", f"the question does not have: {words}"
+    return "words that go elsewhere", f"{result.gold_normalized} became {result.prediction_normalized}"
+
+
+def _content_key(
+    question: str, decomposition: str | None, special: SpecialTokens, version: str = CONVERSION_VERSION
+) -> str:
+    """What a conversion depends on, as one short text: if any of it changes, so does the key."""
+    content = json.dumps([version, question, decomposition, special.appended])
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+# The cache.
+
+_SECONDS_TO_WAIT_FOR_ANOTHER_PROCESS = 60.0
+_ROWS_A_TRANSACTION = 200
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS checked_conversions "
+    "(key TEXT PRIMARY KEY, record TEXT NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID"
+)
+
+
+class ConversionCache:
+    """Converts annotated questions, or finds earlier conversions in ``folder``.
+
+    If the folder cannot be written, the file is damaged or a record was changed, that costs time, never a result.
+    """
+
+    def __init__(self, folder: str | Path | None = None, version: str = CONVERSION_VERSION) -> None:
+        self._version = version
+        self.path = (Path(folder) if folder else cache_folder()) / f"conversions-{version}.sqlite"
+
+    def records(
+        self, pairs: Sequence[AnnotatedPair], special: SpecialTokens, *, processes: int | None = None
+    ) -> list[dict[str, Any]]:
+        """The conversion of each pair, see :func:`make_conversion_record`.
+
+        ``processes`` is how many cores convert what is not found, all by default.
+        """
+        keys = [_content_key(*pair, special, self._version) for pair in pairs]
+        found: dict[str, dict[str, Any]] = {}
+        try:
+            with self._connect() as connection:
+                found.update(_lookup(connection, keys))
+                results = _convert(_missing(keys, pairs, found), special, processes)
+                # Written in chunks: a kill loses little, and other processes need not wait for the whole file.
+                while chunk := list(islice(results, _ROWS_A_TRANSACTION)):
+                    found.update(chunk)
+                    _keep(connection, chunk)
+        except (sqlite3.Error, OSError) as error:
+            _warn(self.path, str(error))
+            found.update(_convert(_missing(keys, pairs, found), special, processes))
+        return [found[key] for key in keys]
+
+    @contextmanager
+    def _connect(self) -> Iterator[sqlite3.Connection]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self.path, timeout=_SECONDS_TO_WAIT_FOR_ANOTHER_PROCESS)) as connection:
+            connection.execute(_TABLE)
+            # Its records have no checksums.
+            connection.execute("DROP TABLE IF EXISTS conversions")
+            yield connection
+
+
+@lru_cache(maxsize=100)
+def _warn(path: Path, reason: str) -> None:
+    """Say once, not for every chunk of a file, that there is no cache."""
+    logger.warning("%s: the cache of conversions cannot be used (%s); converting without it", path, reason)
+
+
+def _missing(keys: Sequence[str], pairs: Sequence[AnnotatedPair], found: Mapping[str, Any]) -> dict[str, AnnotatedPair]:
+    return {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found}
+
+
+def _checksum(key: str, record: str) -> bytes:
+    return hashlib.blake2b(f"{key} {record}".encode(), digest_size=8).digest()
+
+
+def _lookup(connection: sqlite3.Connection, keys: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for chunk in in_chunks(dict.fromkeys(keys), 500):
+        marks = ",".join("?" * len(chunk))
+        query = f"SELECT key, CAST(record AS TEXT), checksum FROM checked_conversions WHERE key IN ({marks})"
+        for key, record, checksum in connection.execute(query, chunk):
+            if checksum == _checksum(key, record):
+                yield key, json.loads(record)
+
+
+def _keep(connection: sqlite3.Connection, records: Iterable[tuple[str, dict[str, Any]]]) -> None:
+    # A bug may be fixed without a new version of the rules.
+    texts = [(key, json.dumps(record)) for key, record in records if "internal_error" not in record]
+    with connection:
+        connection.executemany(
+            "INSERT OR REPLACE INTO checked_conversions VALUES (?, ?, ?)",
+            [(key, text, _checksum(key, text)) for key, text in texts],
+        )
+
+
+def _convert(
+    wanted: Mapping[str, AnnotatedPair], special: SpecialTokens, processes: int | None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    with Where(processes).for_rows(len(wanted), _ROWS_FOR_PROCESSES).pool() as pool:
+        chunks = in_chunks(wanted.values(), _ROWS_A_TASK)
+        records = chain.from_iterable(spread(partial(_make_records, special=special), chunks, pool, lambda _: _died()))
+        results = zip(wanted, records, strict=True)
+        shown = len(wanted) > _ROWS_FOR_PROGRESS
+        yield from progress(results, "Converting to graphs", len(wanted)) if shown else results
+
+
+# Files.
+
+
+@dataclass(slots=True)
+class SourceCounts:
+    """How many rows of one source there are, and what became of them."""
+
+    rows: int = 0
+    converted: int = 0
+    round_trip: int = 0
+
+
+class _Outcome(NamedTuple):
+    """What is counted about a row."""
+
+    source: str
+    converted: bool
+    round_trip: bool
+    reason: str
+    is_internal: bool
+
+
+@dataclass(slots=True)
+class ConversionSummary:
+    """What became of the rows of a file.
+
+    ``failures`` counts rows without a graph by reason; ``losses`` counts rows whose graph does not convert back to the
+    logical form, by reason. ``resumed`` rows were already there when the run began. ``internal_errors`` counts the rows
+    that have no graph because of a bug. ``broken`` says of the first rows that cannot be read why, and
+    ``broken_rows`` is how many there are.
+    """
+
+    sources: dict[str, SourceCounts] = field(default_factory=dict)
+    failures: Counter[str] = field(default_factory=Counter)
+    losses: Counter[str] = field(default_factory=Counter)
+    resumed: int = 0
+    internal_errors: int = 0
+    seconds: float = 0.0
+    broken: list[str] = field(default_factory=list)
+    broken_rows: int = 0
+
+    @property
+    def total(self) -> SourceCounts:
+        """All sources together."""
+        counts = self.sources.values()
+        return SourceCounts(
+            sum(count.rows for count in counts),
+            sum(count.converted for count in counts),
+            sum(count.round_trip for count in counts),
+        )
+
+    def add(self, outcome: _Outcome) -> None:
+        """Count one row."""
+        counts = self.sources.setdefault(outcome.source, SourceCounts())
+        counts.rows += 1
+        counts.converted += outcome.converted
+        counts.round_trip += outcome.round_trip
+        self.internal_errors += outcome.is_internal
+        if not outcome.converted:
+            self.failures[outcome.reason] += 1
+        elif not outcome.round_trip:
+            self.losses[outcome.reason] += 1
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures for ``json.dumps``."""
+        total = self.total
+        return {
+            "rows": total.rows,
+            "converted": total.converted,
+            "round_trip": total.round_trip,
+            "seconds": round(self.seconds, 3),
+            "resumed": self.resumed,
+            "failures": dict(self.failures.most_common()),
+            "losses": dict(self.losses.most_common()),
+            "sources": {
+                name: {"rows": counts.rows, "converted": counts.converted, "round_trip": counts.round_trip}
+                for name, counts in sorted(self.sources.items())
+            },
+            "conversion_version": CONVERSION_VERSION,
+        }
+
+
+_BROKEN_ROWS_NAMED = 10
+
+
+def convert_file(
+    input_path: str | Path,
+    output_path: str | Path,
+    *,
+    special: SpecialTokens = PRESETS["default"],
+    where: Where = ALL_CORES,
+    cache: ConversionCache | None = None,
+    overwrite: bool = False,
+    part_rows: int | None = None,
+) -> ConversionSummary:
+    """Convert Break's CSV to JSON lines, one for each row, in its order; a run that was stopped resumes.
+
+    An output whose name ends with a slash is a folder of files with ``part_rows`` rows each. With a ``cache``, what
+    training or another run has converted is not converted again, and what is new is kept there, unless the file is very
+    long or other machines convert it.
+    """
+    started = time.monotonic()
+    examples = example_store(iterate_break_csv(input_path))
+    summary = ConversionSummary()
+    for broken in (example for example in examples if example.error is not None):
+        summary.broken_rows += 1
+        if len(summary.broken) < _BROKEN_ROWS_NAMED:
+            summary.broken.append(f"row {broken.row}: {broken.error}")
+    is_kept = where.cluster is None and len(examples) <= _MOST_ROWS_TO_KEEP
+    job = Job(
+        "Converting",
+        partial(_records, special=special, cache=cache if is_kept else None),
+        partial(_key, special=special),
+        lambda example: _record(example, special, _died()),
+        _outcome,
+    )
+    where = where.for_rows(len(examples), _ROWS_FOR_PROCESSES)
+    summary.resumed = run(
+        examples, job, output_path, where, count=summary.add, overwrite=overwrite, part_rows=part_rows
+    )
+    summary.seconds = time.monotonic() - started
+    return summary
+
+
+def _records(
+    examples: Sequence[BreakExample], special: SpecialTokens, cache: ConversionCache | None
+) -> list[dict[str, Any]]:
+    pairs = [(example.question, example.decomposition) for example in examples if example.decomposition is not None]
+    conversions = iter(_make_records(pairs, special) if cache is None else cache.records(pairs, special, processes=1))
+    return [
+        _record(example, special, _no_conversion(example) if example.decomposition is None else next(conversions))
+        for example in examples
+    ]
+
+
+def _no_conversion(example: BreakExample) -> dict[str, Any]:
+    return _failed(DataError(example.error or _NO_DECOMPOSITION))
+
+
+def _record(example: BreakExample, special: SpecialTokens, conversion: Mapping[str, Any]) -> dict[str, Any]:
+    row = {"row": example.row, "key": _key(example, special), "question_id": example.question_id}
+    return {**row, "question": example.question, **conversion}
+
+
+def _key(example: BreakExample, special: SpecialTokens) -> str:
+    content = _content_key(example.question, example.decomposition, special)
+    return hashlib.sha256(json.dumps([content, example.question_id]).encode()).hexdigest()[:16]
+
+
+def _outcome(record: Mapping[str, Any]) -> _Outcome:
+    converted = record["graph"] is not None
+    source, reason = source_of(record["question_id"]), record["reason"] or ""
+    return _Outcome(source, converted, record["round_trip"], reason, "internal_error" in record)
