@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from qdecomp.data_structures.text_enum import TextEnum
+from qdecomp.data_structures.operators import TextEnum
 from qdecomp.evaluation.score_tables import format_p_value
 from qdecomp.evaluation.significance import Comparison
 from qdecomp.files import write_text_atomically

@@ -150,7 +150,7 @@ def prepare(names: Sequence[str]) -> None:
     ):
         import_module(module)
     for module in (
-        "qdecomp.data_structures.alignment.alignment_program",
+        "ortools.sat.python.cp_model",
         "qdecomp.decoding.graph_program",
         "qdecomp.parsers.bundle",
     ):

@@ -14,10 +14,10 @@ import click
 from script_errors import run_script
 
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.lexicon.plan_checks import PLAN_CHECKS, failed_checks
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.evaluation.predictions import read_gold, read_predictions
+from qdecomp.planning.checks import PLAN_CHECKS, failed_checks
 
 _ANY = "any of these"
 Judged = tuple[str, str, bool]

@@ -4,9 +4,15 @@ Everything that grows has a limit, several times what people write, so that no i
 memory. What exceeds a limit is refused with a line that names it; below the limit, the work grows about as the input
 does. In Break, the longest question has 289 characters and 49 words, the longest decomposition 591 characters and 21
 steps, and the longest step 30 words.
+
+What is remembered about texts is bounded by size, too: :func:`cache_short` remembers only short ones.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 from qdecomp.data_structures.errors import Reason
 
@@ -14,6 +20,7 @@ __all__ = [
     "LARGEST_ARCHIVE",
     "LONGEST_DECOMPOSITION",
     "LONGEST_QUESTION",
+    "LONGEST_REMEMBERED_STEP",
     "LONGEST_STEP",
     "MOST_ALIGNMENT_CHOICES",
     "MOST_ARCHIVE_EXPANSION",
@@ -25,7 +32,10 @@ __all__ = [
     "MOST_TOKENS",
     "MOST_WORDS",
     "above",
+    "cache_short",
 ]
+
+_Result = TypeVar("_Result")
 
 LONGEST_QUESTION = 2_000
 """Characters of a question."""
@@ -57,6 +67,9 @@ MOST_EDGES_DRAWN = 200
 MOST_ALIGNMENT_CHOICES = 1_000
 """Interdependent ways to align a word of a step with a word of the question."""
 
+LONGEST_REMEMBERED_STEP = 200
+"""Characters of a step up to which it is remembered how it was read."""
+
 LARGEST_ARCHIVE = 8_000_000_000
 """Bytes of all files of a parser's archive."""
 
@@ -75,3 +88,28 @@ def above(limit: int, count: int, what: str) -> Reason | None:
     >>> above(100, 100, "steps")
     """
     return Reason(f"{{:,}} {what}; at most {{:,}} are allowed", count, limit) if count > limit else None
+
+
+def cache_short(entries: int, longest: int) -> Callable[[Callable[[str], _Result]], Callable[[str], _Result]]:
+    """Like ``functools.lru_cache``, for a function of a text, but a text of more characters is not remembered.
+
+    A cache that is bounded only by its entries holds as much as users send: 65,536 steps of 2,000 characters are a
+    gigabyte.
+
+    >>> @cache_short(entries=100, longest=5)
+    ... def words(text: str) -> list[str]:
+    ...     return text.split()
+    >>> words("a b") is words("a b"), words("a b c d") is words("a b c d")
+    (True, False)
+    """
+
+    def decorate(function: Callable[[str], _Result]) -> Callable[[str], _Result]:
+        remembered = lru_cache(maxsize=entries)(function)
+
+        @wraps(function)
+        def call(text: str) -> _Result:
+            return remembered(text) if len(text) <= longest else function(text)
+
+        return call
+
+    return decorate

@@ -9,16 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from qdecomp.data_structures.text_enum import TextEnum
-
-__all__ = ["ARGUMENT_NAMES", "OPERATORS", "Operator", "OperatorSignature", "Template", "row_of"]
+__all__ = ["ARGUMENT_NAMES", "OPERATORS", "Operator", "OperatorSignature", "Template", "TextEnum", "row_of"]
 
 RowFunction = TypeVar("RowFunction", bound=Callable[..., Any])
 """What a table of :func:`row_of` holds."""
-"""What a table of :func:`row_of` holds."""
+
+
+class TextEnum(str, Enum):
+    """An enumeration of texts; ``str`` gives the text, as Python's own ``StrEnum`` does from 3.11 on.
+
+    >>> str(Operator.SELECT), f"{Operator.SELECT}", Operator.SELECT == "select"
+    ('select', 'select', True)
+    """
+
+    # Enum's own hash is written in Python, and operators are looked up for every step.
+    __hash__ = str.__hash__
+    __str__ = str.__str__
 
 
 class Operator(TextEnum):

@@ -14,7 +14,15 @@ from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
 from qdecomp.data_structures.errors import QdmrSyntaxError, Reason, require_text
-from qdecomp.data_structures.limits import LONGEST_DECOMPOSITION, LONGEST_STEP, MOST_STEP_WORDS, MOST_STEPS, above
+from qdecomp.data_structures.limits import (
+    LONGEST_DECOMPOSITION,
+    LONGEST_REMEMBERED_STEP,
+    LONGEST_STEP,
+    MOST_STEP_WORDS,
+    MOST_STEPS,
+    above,
+    cache_short,
+)
 
 __all__ = [
     "Qdmr",
@@ -202,7 +210,7 @@ def parse_step_text(text: str) -> Step | None:
     return Step._of_found_tokens(tuple(tokens)) if tokens else None
 
 
-_parse_known_step = lru_cache(maxsize=65536)(parse_step_text)
+_parse_known_step = cache_short(entries=8192, longest=LONGEST_REMEMBERED_STEP)(parse_step_text)
 
 
 def format_qdmr(qdmr: Qdmr) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED, EdgeTag
-from qdecomp.data_structures.lexicon.anchors import anchor_words
+from qdecomp.data_structures.lexicon import anchor_words
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.decoding.choices import EdgeChoice, TokenKind, is_possible, read_label, token_kinds
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import InternalError, QDecompError, as_internal_errors
-from qdecomp.data_structures.lf_em.normalization import NormalizedStep, normalize_steps
-from qdecomp.data_structures.operators import OPERATORS, Operator
+from qdecomp.data_structures.lf_em import NormalizedStep, normalize_steps
+from qdecomp.data_structures.operators import OPERATORS, Operator, TextEnum
 from qdecomp.data_structures.qdmr import parse_qdmr
-from qdecomp.data_structures.text_enum import TextEnum
 from qdecomp.evaluation.scoring import QuestionScores
 from qdecomp.evaluation.step_alignment import StepDifference, StepPairing, all_words, pair_steps, step_differences
 

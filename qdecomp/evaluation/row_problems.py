@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qdecomp.data_structures.text_enum import TextEnum
+from qdecomp.data_structures.operators import TextEnum
 
 __all__ = ["ProblemKind", "RowProblem"]
 

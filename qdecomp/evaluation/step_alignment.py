@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from qdecomp.data_structures.lf_em.normalization import NormalizedStep
-from qdecomp.data_structures.operators import OPERATORS
+from qdecomp.data_structures.lf_em import NormalizedStep
+from qdecomp.data_structures.operators import OPERATORS, TextEnum
 from qdecomp.data_structures.qdmr import order_by_references
-from qdecomp.data_structures.text_enum import TextEnum
 
 __all__ = ["StepDifference", "StepPairing", "all_words", "pair_steps", "step_differences"]
 

@@ -20,10 +20,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, convert
+from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, check_round_trip, convert
 from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
 from qdecomp.data_structures.errors import DataError, InternalError, QDecompError, as_internal_errors
-from qdecomp.data_structures.lf_em.round_trip import check_round_trip
 from qdecomp.data_structures.logical_form import format_step
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
 from qdecomp.files.break_csv import BreakExample, example_store, iterate_break_csv, source_of

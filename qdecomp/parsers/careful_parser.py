@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.lexicon.plan_checks import not_a_question
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
+from qdecomp.planning.checks import not_a_question
 
 __all__ = ["CarefulParser"]
 

@@ -16,11 +16,11 @@ from qdecomp.data_structures.dependency_graph import (
     dependency_graph_to_json,
 )
 from qdecomp.data_structures.errors import DataError, ErrorText, QDecompError, as_internal_errors, is_internal
-from qdecomp.data_structures.lexicon.plan_checks import plan_warnings
 from qdecomp.data_structures.logical_form import LogicalForm, format_step, parse_logical_form
 from qdecomp.data_structures.qdmr import Qdmr, Step, format_qdmr, parse_qdmr
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.decoding import Decoded
+from qdecomp.planning.checks import plan_warnings
 from qdecomp.planning.plan import Plan, plan_of_steps
 
 __all__ = [

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.text_enum import TextEnum
+from qdecomp.data_structures.operators import TextEnum
 from qdecomp.planning.answer_values import as_text
 from qdecomp.planning.combining import ASK, Known, combine
 from qdecomp.planning.sub_questions import SubQuestion

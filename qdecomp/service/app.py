@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from qdecomp.data_structures.lf_em.metric import METRIC_VERSION
+from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.parsers.parser import Parser
 from qdecomp.service.engine import Engine
 from qdecomp.service.middleware import BoundedBodies, Monitor, Observer

@@ -87,9 +87,8 @@ class _Stopwatch:
 
 def measure_stages(paths: tuple[Path, ...], questions: int, special_tokens: str) -> dict[str, Any]:
     """The CPU time of each stage, over questions spread evenly over the files."""
-    from qdecomp.data_structures.conversion.chain import convert
+    from qdecomp.data_structures.conversion.chain import check_round_trip, convert
     from qdecomp.data_structures.errors import QDecompError
-    from qdecomp.data_structures.lf_em.round_trip import check_round_trip
     from qdecomp.data_structures.special_tokens import PRESETS
     from qdecomp.files import read_break_csv
 

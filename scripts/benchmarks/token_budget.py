@@ -16,14 +16,13 @@ import click
 from shared_data import shared_data_option
 
 from benchmarks.measuring import write_results
-from qdecomp.data_structures.alignment.candidate_tokens import make_problem
-from qdecomp.data_structures.conversion.chain import convert
+from qdecomp.data_structures.alignment.candidates import make_problem
+from qdecomp.data_structures.conversion.chain import check_round_trip, convert
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.conversion.sdg_to_dg import placeholders_needed
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lexicon import stop_words
 from qdecomp.data_structures.lexicon.equivalence import representatives
-from qdecomp.data_structures.lf_em.round_trip import check_round_trip
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.special_tokens import SpecialTokens
 from qdecomp.data_structures.tokenization import tokenize

@@ -162,7 +162,7 @@ def try_page(record: Mapping[str, Any]) -> None:
 
 @cache
 def _solver() -> object:
-    return import_module("qdecomp.data_structures.alignment.alignment_program")
+    return import_module("ortools.sat.python.cp_model")
 
 
 @cache

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from qdecomp.data_structures import lf_em
 from qdecomp.data_structures.conversion import qdmr_to_lf
-from qdecomp.data_structures.lf_em import step_content
 from qdecomp.data_structures.tokenization import tokenize
 from tests.cli_runs import json_lines, run_qdecomp
 
@@ -29,12 +29,12 @@ TOLD = "1 row failed with an internal error"
 @pytest.fixture(autouse=True)
 def broken_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """The code fails on one word, in what every command does with a decomposition."""
-    reader: Callable[..., Any] = step_content.read_step
+    reader: Callable[..., Any] = lf_em.read_step
 
     def broken(step: Any) -> Any:
         return [][1] if step.text == "boom" else reader(step)
 
-    for module in (qdmr_to_lf, step_content):
+    for module in (qdmr_to_lf, lf_em):
         monkeypatch.setattr(module, "read_step", broken)
 
 

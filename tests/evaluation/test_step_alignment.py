@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
-from qdecomp.data_structures.lf_em.normalization import NormalizedStep, normalize_steps
+from qdecomp.data_structures.lf_em import NormalizedStep, normalize_steps
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.evaluation.step_alignment import StepDifference, StepPairing, pair_steps, step_differences
 from tests.evaluation.evaluation_examples import decompositions

@@ -22,6 +22,7 @@ from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_from_span_
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
 from qdecomp.data_structures.conversion.sdg_to_dg import to_dependency_graph, to_span_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph
+from qdecomp.data_structures.lf_em import LfEmResult, lf_em
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
 from qdecomp.data_structures.span_graph import SpanGraph
@@ -32,6 +33,7 @@ __all__ = [
     "CONVERSION_VERSION",
     "Conversion",
     "GraphReading",
+    "check_round_trip",
     "convert",
     "logical_form_from_graph",
     "read_graph",
@@ -105,6 +107,16 @@ def read_graph(graph: DependencyGraph, *, tolerant: bool = False) -> GraphReadin
 def logical_form_from_graph(graph: DependencyGraph) -> LogicalForm:
     """The steps that a dependency graph says; one that means nothing is a :class:`GraphError`."""
     return read_graph(graph).form
+
+
+def check_round_trip(conversion: Conversion) -> LfEmResult:
+    """Whether a conversion loses anything: its graph, converted back, compared by LF-EM with what was converted.
+
+    >>> decomposition = "return cubes ;return #1 that are red ;return number of #2"
+    >>> check_round_trip(convert("How many red cubes are there?", decomposition)).verdict
+    True
+    """
+    return lf_em(conversion.question, logical_form_from_graph(conversion.graph), conversion.form)
 
 
 def _form(decomposition: str | Qdmr | LogicalForm) -> LogicalForm:

@@ -12,7 +12,7 @@ from qdecomp.data_structures.alignment import Alignment
 from qdecomp.data_structures.conversion.phrasing import phrase_of
 from qdecomp.data_structures.edge_tags import EdgeTag
 from qdecomp.data_structures.errors import GraphError, LogicalFormSyntaxError, Reason
-from qdecomp.data_structures.lexicon.anchors import anchor_words
+from qdecomp.data_structures.lexicon import anchor_words
 from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import reference_to

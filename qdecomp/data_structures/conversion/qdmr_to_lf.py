@@ -50,7 +50,7 @@ def to_logical_form(qdmr: Qdmr | str) -> LogicalForm:
     return LogicalForm(tuple([to_logical_step(step) for step in qdmr.steps]))
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=2048)
 def to_logical_step(step: Step) -> LogicalStep:
     """Convert one step by the first rule that it fits; the last rules fit everything."""
     operator, properties, arguments, approximate = read_step(step)
@@ -225,7 +225,7 @@ def to_qdmr(form: LogicalForm) -> Qdmr:
     return Qdmr(tuple(to_step(step) for step in form.steps))
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=2048)
 def to_step(step: LogicalStep) -> Step:
     """Write one logical step."""
     first: Step | None = None

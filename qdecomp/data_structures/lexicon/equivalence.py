@@ -17,20 +17,24 @@ from qdecomp.data_structures.lexicon.inflections import variants
 __all__ = ["WordClass", "merged_classes", "representatives", "word_class"]
 
 _WORD = re.compile(r"\w+")
+_LONGEST_REMEMBERED_QUESTION = 300
 
 # A dictionary of texts alone is nothing that Python's garbage collector has to walk through; there are many of them.
 WordClass: TypeAlias = Mapping[str, str]
 """Words that mean the same, each with the one that stands for all of them."""
 
 
-# Questions come one after another, and a million of them should not fill the memory.
-@lru_cache(maxsize=1024)
 def representatives(question: str, strict: bool = False) -> Mapping[str, str]:
     """What each word of a class is replaced by; a word that is not there stays as it is.
 
     >>> representatives("Which cities have two rivers?")["city"]
     'cities'
     """
+    short = len(question) <= _LONGEST_REMEMBERED_QUESTION
+    return _remembered_representatives(question, strict) if short else _representatives(question, strict)
+
+
+def _representatives(question: str, strict: bool) -> Mapping[str, str]:
     # Stop words are gone before anything is replaced.
     stopped = stop_words()
     words = dict.fromkeys(_WORD.findall(question.lower()))
@@ -38,7 +42,11 @@ def representatives(question: str, strict: bool = False) -> Mapping[str, str]:
     return {**_static_representatives(strict), **merged_classes(classes)}
 
 
-@lru_cache(maxsize=65536)
+# A question is asked about several times in a row.
+_remembered_representatives = lru_cache(maxsize=1024)(_representatives)
+
+
+@lru_cache(maxsize=16384)
 def _class_of(word: str, strict: bool) -> WordClass:
     """The inflections of a word, with all synonyms of any of them."""
     static = _static_classes(strict)

@@ -1,19 +1,33 @@
-"""The inflections of a word, by lemminflect: what counts as the same word in a question and in its steps."""
+"""The inflections of a word, by lemminflect: what counts as the same word in a question and in its steps.
+
+lemminflect's own functions copy each answer member by member, and its tables are a hundred thousand dictionaries, which
+take long to make and which Python's garbage collector walks through. Here the lines of a word stay what they are in
+lemminflect's files, a text, until somebody asks for the word; lemminflect then reads these lines.
+"""
 
 from __future__ import annotations
 
-from functools import lru_cache
+import gzip
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.abc import MetaPathFinder
 from string import ascii_lowercase
+from types import ModuleType
 
-from qdecomp.data_structures.lexicon.inflection_tables import inflections, lemmas
+from qdecomp.data_structures.limits import cache_short
 
-__all__ = ["variants"]
+__all__ = ["inflections", "lemmas", "variants"]
+
+Forms = Mapping[str, tuple[str, ...]]
+"""Forms of a word by part of speech."""
 
 # Words longer than this are not English words, and lemminflect's rules for unknown ones would only waste time.
 _LONGEST_WORD = 40
 
 
-@lru_cache(maxsize=65536)
+@cache_short(entries=16384, longest=_LONGEST_WORD)
 def variants(word: str) -> frozenset[str]:
     """The lower-cased inflections of a word, including itself, the noun in "-ness" of an adjective, and a plural.
 
@@ -60,3 +74,106 @@ def _inflected(lemma: str, part: str) -> list[str]:
     if part == "ADJ":
         found.append((f"{lemma[:-1]}i" if lemma.endswith("y") else lemma) + "ness")
     return found
+
+
+def lemmas(word: str) -> Forms:
+    """The lemmas of a word in lower case, by part of speech; none for a word that lemminflect does not know.
+
+    >>> dict(lemmas("cities"))
+    {'NOUN': ('city',)}
+    """
+    known = _knowledge()
+    found = {}
+    for line in known.lemma_lines.get(word, "").splitlines():
+        _, category, forms = known.read_lemma_line(line)
+        found[known.part_of_category(category)] = forms
+    return {**found, **known.lemma_overrides.get(word, {})}
+
+
+def inflections(lemma: str, part: str) -> Forms:
+    """The inflections of a lemma in lower case, by tag; those that lemminflect's rules give where it knows none.
+
+    >>> dict(inflections("city", "NOUN"))
+    {'NNS': ('cities',), 'NN': ('city',)}
+    """
+    known = _knowledge()
+    tags = known.tags_of_part(part)
+    found = {tag: forms for tag, forms in _inflections_of_all_parts(lemma).items() if tag in tags}
+    return found or known.guess(lemma, part)
+
+
+# One word after the other asks for its lemma as a noun, as a verb and as an adjective.
+@lru_cache(maxsize=16)
+def _inflections_of_all_parts(lemma: str) -> Forms:
+    known = _knowledge()
+    found: dict[str, tuple[str, ...]] = {}
+    if lemma in known.auxiliaries:
+        found.update(known.auxiliaries[lemma])
+    else:
+        for line in known.inflection_lines.get(lemma, "").splitlines():
+            found.update(known.read_inflection_line(line)[2])
+    return {**found, **known.inflection_overrides.get(lemma, {})}
+
+
+@dataclass(frozen=True, slots=True)
+class _Knowledge:
+    """The tables of lemminflect, and its functions that read them."""
+
+    lemma_lines: Mapping[str, str]
+    lemma_overrides: Mapping[str, Forms]
+    inflection_lines: Mapping[str, str]
+    inflection_overrides: Mapping[str, Forms]
+    auxiliaries: Mapping[str, Forms]
+    read_lemma_line: Callable[[str], tuple[str, str, tuple[str, ...]]]
+    read_inflection_line: Callable[[str], tuple[str, str, Forms]]
+    part_of_category: Callable[[str], str]
+    tags_of_part: Callable[[str], Sequence[str]]
+    guess: Callable[[str, str], Forms]
+
+
+class _SpacyIsNotLoaded(MetaPathFinder):
+    """Keeps lemminflect from importing spaCy, which it does if it can, for extensions that are not used here.
+
+    That import takes seconds and hundreds of megabytes; if spaCy is already loaded, it is left alone.
+    """
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        if fullname == "spacy":
+            raise ModuleNotFoundError("spaCy is not needed for inflections", name="spacy")
+
+
+@cache
+def _knowledge() -> _Knowledge:
+    finder = _SpacyIsNotLoaded()
+    sys.meta_path.insert(0, finder)
+    try:
+        from lemminflect import config, getAllInflectionsOOV
+        from lemminflect.codecs.InflectionLUCodec import InflectionLUCodec
+        from lemminflect.codecs.LemmaLUCodec import LemmaLUCodec
+        from lemminflect.codecs.OverridesCodec import OverridesCodec
+        from lemminflect.core.LexicalUtils import categoryToUPos, uposToTags
+    finally:
+        sys.meta_path.remove(finder)
+    return _Knowledge(
+        lemma_lines=_lines_by_word(config.lemma_lu_fn),
+        lemma_overrides=OverridesCodec.load(config.lemma_overrides_fn),
+        inflection_lines=_lines_by_word(config.inflection_lu_fn),
+        inflection_overrides=OverridesCodec.load(config.infl_overrides_fn),
+        # lemminflect puts its own words in the place of what the file has for some auxiliary verbs.
+        auxiliaries=InflectionLUCodec.updateForAuxMod({}),
+        read_lemma_line=LemmaLUCodec.fromString,
+        read_inflection_line=InflectionLUCodec.fromString,
+        part_of_category=categoryToUPos,
+        tags_of_part=uposToTags,
+        guess=getAllInflectionsOOV,
+    )
+
+
+def _lines_by_word(path: str) -> Mapping[str, str]:
+    """The lines of a table by their first column."""
+    lines: dict[str, str] = {}
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            word = line.partition(",")[0]
+            lines[word] = f"{lines[word]}\n{line}" if word in lines else line
+    return lines

@@ -7,10 +7,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, convert
+from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, check_round_trip, convert
 from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
 from qdecomp.data_structures.errors import InternalError, QDecompError, as_internal_errors
-from qdecomp.data_structures.lf_em.round_trip import check_round_trip
 from qdecomp.data_structures.logical_form import format_step
 from qdecomp.data_structures.special_tokens import SpecialTokens
 

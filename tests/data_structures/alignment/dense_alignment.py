@@ -10,8 +10,8 @@ from itertools import product
 
 from ortools.sat.python import cp_model
 
-from qdecomp.data_structures.alignment.candidate_tokens import AlignmentProblem
-from qdecomp.data_structures.alignment.costs import WEIGHTS, CostWeights, TokenChoice
+from qdecomp.data_structures.alignment.align import WEIGHTS, CostWeights, TokenChoice
+from qdecomp.data_structures.alignment.candidates import AlignmentProblem
 
 
 def cost_of(problem: AlignmentProblem, chosen: frozenset[TokenChoice], weights: CostWeights = WEIGHTS) -> int:

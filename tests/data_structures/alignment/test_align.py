@@ -1,21 +1,21 @@
 from __future__ import annotations
 
 import random
+import sys
+import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ortools.sat.python import cp_model
 
-from qdecomp.data_structures.alignment import alignment_program
-from qdecomp.data_structures.alignment.align import align, solve_alignment
-from qdecomp.data_structures.alignment.candidate_tokens import (
+from qdecomp.data_structures.alignment.align import WEIGHTS, align, solve_alignment
+from qdecomp.data_structures.alignment.candidates import (
     AlignmentProblem,
     StepCandidates,
     content_words,
     make_problem,
 )
-from qdecomp.data_structures.alignment.costs import WEIGHTS
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import AlignmentError, QDecompError
 from qdecomp.data_structures.logical_form import parse_logical_form, parse_step
@@ -144,17 +144,40 @@ def test_the_best_alignment_so_far_is_flagged_when_time_is_up(monkeypatch):
     question = ["city", "town", "city", "town", "city", "town"]
     form = to_logical_form(parse_qdmr("return city town ;return city town of #1 ;return town city of #2"))
     best = align(form, question)
-    monkeypatch.setattr(alignment_program.cp_model, "CpSolver", StoppedSolver)
+    monkeypatch.setattr(cp_model, "CpSolver", StoppedSolver)
     stopped = align(form, question)
     assert (best.optimal, stopped.optimal) == (True, False)
     assert stopped.steps == best.steps
 
 
-def test_no_solution_is_our_error(monkeypatch):
-    monkeypatch.setattr(alignment_program, "_WALL_SECONDS", 0.0)
+@pytest.mark.parametrize("limit", ["_WALL_SECONDS", "_DETERMINISTIC_SECONDS"])
+@pytest.mark.parametrize("seconds", [0.0, 1e-9])
+def test_without_time_for_the_solver_each_word_takes_its_cheapest_token(monkeypatch, limit, seconds):
+    monkeypatch.setattr(sys.modules[align.__module__], limit, seconds)
     form = to_logical_form(parse_qdmr("return city town ;return city town of #1"))
-    with pytest.raises(AlignmentError, match="the solver found no alignment"):
-        align(form, ["city", "town", "city", "town"])
+    alignment = align(form, ["city", "town", "city", "town"])
+    assert not alignment.optimal
+    assert all({position % 2 for position in positions} == {0, 1} for positions in alignment.steps)
+
+
+def test_one_budget_for_all_parts_of_a_question():
+    """Sixteen parts, each of which keeps the solver busy for as long as it may."""
+    shuffle = random.Random(0).shuffle
+    question, steps = [], []
+    for part in "abcdefghijklmnop":
+        words = [f"q{part}a", f"q{part}b"]
+        for _ in range(6):
+            shuffle(words)
+            question += words
+        for number in range(6):
+            shuffle(words)
+            steps.append(" ".join(words) + (f" of #{len(steps)}" if number else ""))
+    form = to_logical_form(parse_qdmr(";".join(steps)))
+    started = time.process_time()
+    alignment = align(form, question)
+    assert time.process_time() - started < 4
+    assert not alignment.optimal
+    assert all(alignment.steps)
 
 
 positions = st.integers(0, 6)

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdecomp.data_structures.conversion.chain import convert, logical_form_from_graph, read_graph
+from qdecomp.data_structures.conversion.chain import check_round_trip, convert, logical_form_from_graph, read_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.errors import GraphError, QDecompError, QdmrSyntaxError
 from qdecomp.data_structures.lf_em import lf_em
-from qdecomp.data_structures.lf_em.round_trip import check_round_trip
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.files import read_break_csv

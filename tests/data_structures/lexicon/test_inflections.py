@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qdecomp.data_structures.lexicon.inflections import variants
+from qdecomp.data_structures.lexicon.inflections import inflections, lemmas, variants
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,21 @@ def test_spacy_is_not_loaded_for_inflections() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+_WORDS = (
+    *("cities", "city", "red", "flew", "children", "taller", "best", "leaves", "data", "people", "saw"),
+    # In files of their own, in the code of lemminflect, or nowhere.
+    *("all", "another", "abdomen", "bless", "can", "may", "will", "be", "dare", "ought", "zorkmids"),
+)
+
+
+@pytest.mark.parametrize("word", _WORDS)
+def test_what_is_known_is_what_lemminflect_says(word: str) -> None:
+    # Importing it first keeps spaCy out, which lemminflect would load.
+    found = lemmas(word)
+    lemminflect = pytest.importorskip("lemminflect")
+    assert found == lemminflect.getAllLemmas(word)
+    for part in ("NOUN", "VERB", "ADJ", "ADV", "AUX"):
+        known = lemminflect.getAllInflections(word, upos=part)
+        assert inflections(word, part) == (known or lemminflect.getAllInflectionsOOV(word, upos=part))

@@ -19,7 +19,7 @@ from qdecomp.data_structures.errors import Reason, StepError
 from qdecomp.data_structures.lexicon import removed_words
 from qdecomp.data_structures.lexicon.equivalence import representatives
 from qdecomp.data_structures.lexicon.inflections import variants
-from qdecomp.data_structures.lf_em.metric import AnyDecomposition
+from qdecomp.data_structures.lf_em import AnyDecomposition
 from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import Qdmr, is_reference, parse_qdmr, reference_number

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from qdecomp.data_structures.errors import ErrorText, QDecompError, Side
-from qdecomp.data_structures.lf_em.metric import AnyDecomposition
+from qdecomp.data_structures.lf_em import AnyDecomposition
 from qdecomp.data_structures.operators import Operator
 from qdecomp.evaluation.metrics.lf_eq.computations import COMPUTATIONS
 from qdecomp.evaluation.metrics.lf_eq.evidence import WorldEvidence, describe_world

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
-from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.lf_em import lf_em
-from qdecomp.data_structures.qdmr import Qdmr, Step, is_reference, reference_number, reference_to
+from qdecomp.data_structures.errors import DataError, QDecompError, QdmrSyntaxError
+from qdecomp.data_structures.lf_em import lf_em, normalized_text
+from qdecomp.data_structures.qdmr import Qdmr, Step, format_qdmr, is_reference, reference_number, reference_to
 from tests.strategies import written_qdmrs
 
 QUESTION = "Which two large cities have the most rivers and more red cubes than the last game?"
@@ -146,6 +146,47 @@ def test_unchanged_by_renumbering_steps(qdmr: Qdmr, random: object, strict: bool
         for old in order
     )
     assert lf_em(QUESTION, Qdmr(steps), qdmr, strict=strict).verdict
+
+
+@given(written_qdmrs(), st.booleans())
+def test_a_text_is_compared_as_its_logical_form_is(qdmr: Qdmr, strict: bool) -> None:
+    def outcome(decomposition: object) -> str:
+        try:
+            return normalized_text(QUESTION, decomposition, strict=strict)  # type: ignore[arg-type]
+        except QDecompError as error:
+            return str(error)
+
+    assert outcome(format_qdmr(qdmr)) == outcome(to_logical_form(qdmr))
+
+
+def test_words_that_count_for_one_metric_only() -> None:
+    text = "return cubes that are not red"
+    assert normalized_text("", text) == "SELECT[](){cubes,red}"
+    assert normalized_text("", text, strict=True) == "SELECT[](){cubes,not,red}"
+
+
+def test_steps_without_words_are_left_out() -> None:
+    text = normalized_text("", "return cubes ;return ;return number of #1")
+    assert text == "SELECT[](){cubes}; AGGREGATE[count](arg=#1){}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "return",
+        "return cubes ;return #3",
+        "return #2 ;return #1",
+        "return cubes ;return " + "x " * 300,
+        "; ".join(["return cubes"] * 101),
+    ],
+)
+def test_what_is_no_decomposition_is_refused_as_by_the_conversion(text: str) -> None:
+    with pytest.raises(QdmrSyntaxError) as expected:
+        to_logical_form(text)
+    with pytest.raises(QdmrSyntaxError) as found:
+        normalized_text(QUESTION, text)
+    assert str(found.value) == str(expected.value)
 
 
 @given(st.text(max_size=200), st.text(max_size=200), st.text(max_size=200))

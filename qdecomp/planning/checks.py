@@ -43,7 +43,7 @@ class _Plan:
 
 @cache
 def _words() -> Mapping[str, Any]:
-    text = files(__package__).joinpath("plan_checks.json").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("checks.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     sets = ("asking", "comparing", "downward", "either_way", "ends_of_sides", "limits", "sorting", "vague_sides")
     return found | {name: frozenset(found[name]) for name in sets}

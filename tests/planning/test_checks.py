@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from qdecomp.data_structures.lexicon.plan_checks import PLAN_CHECKS, failed_checks, not_a_question, plan_warnings
 from qdecomp.data_structures.qdmr import parse_qdmr
+from qdecomp.planning.checks import PLAN_CHECKS, failed_checks, not_a_question, plan_warnings
 
 MORE = "Which firms have more staff than Acme?"
 

@@ -2,7 +2,7 @@
 
 A step's *content* is what its logical form says beyond operator and property: every word that is neither an auxiliary
 word nor a property word. Each class of equivalent words in it needs a token. A step without content needs no token, but
-should have an *anchor*: a word that shows its operator (see :mod:`~qdecomp.data_structures.lexicon.anchors`).
+should have an *anchor*: a word that shows its operator (see :mod:`~qdecomp.data_structures.lexicon`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from qdecomp.data_structures.lexicon import removed_words, stop_words
-from qdecomp.data_structures.lexicon.anchors import anchor_words, property_anchors
+from qdecomp.data_structures.lexicon import anchor_words, property_anchors, removed_words, stop_words
 from qdecomp.data_structures.lexicon.equivalence import representatives
 from qdecomp.data_structures.lexicon.inflections import variants
 from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep

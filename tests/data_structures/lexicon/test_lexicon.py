@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from qdecomp.data_structures.lexicon.anchors import anchor_words
+from qdecomp.data_structures.lexicon import anchor_words
 from qdecomp.data_structures.operators import OPERATORS, Operator
 
 
