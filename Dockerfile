@@ -6,8 +6,10 @@ WORKDIR /src
 RUN python -m venv /opt/qdecomp
 COPY setup.py pyproject.toml requirements.lock README.md LICENSE ./
 COPY qdecomp ./qdecomp
-# The lock only constrains the versions, so neither torch nor AllenNLP is installed.
-RUN /opt/qdecomp/bin/pip install --no-cache-dir --constraint requirements.lock '.[parser,fast,serve]'
+# The lock only constrains the versions, so neither torch nor AllenNLP is installed. Constraints cannot have hashes here,
+# because the project itself has none.
+RUN sed 's/ --hash.*//' requirements.lock >pins.txt
+RUN /opt/qdecomp/bin/pip install --no-cache-dir --constraint pins.txt '.[parser,fast,serve]'
 # The tests of other packages are a fifth of the whole.
 RUN find /opt/qdecomp -type d -name tests -prune -exec rm -rf {} +
 

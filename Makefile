@@ -42,7 +42,7 @@ check: install ## Check format, lint and types, then run all tests
 	@$(MAKE) --no-print-directory test
 
 adapters: install ## Install the frameworks that have adapters into .venv, and test the adapters
-	@$(BIN)/pip install --quiet --requirement requirements-adapters.txt
+	@$(BIN)/pip install --quiet --no-deps --requirement requirements-adapters.txt
 	@$(BIN)/python -m pytest -q tests/integrations
 
 docs: .venv-docs/.installed ## Build the documentation site into out/site, in a separate environment (.venv-docs)

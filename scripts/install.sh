@@ -63,21 +63,23 @@ install() {
 }
 
 pins() {
-    grep -E "^($1)==" "$lock"
+    sed -n 's/^\([^# ]*==[^ ]*\).*/\1/p' "$lock"
 }
 
 build_environment() {
     echo "1/4 making $venv with $python ($("$python" -c 'import platform; print(platform.python_version())'))"
     "$python" -m venv --clear "$venv"
     # The tools that build packages from source come first, so that they are pinned as well.
-    # shellcheck disable=SC2046
-    install --no-deps $(pins "packaging|setuptools|wheel")
-    echo "2/4 installing $torch"
+    grep -E "^(packaging|setuptools|wheel)==" "$lock" >"$venv/tools.txt"
+    install --no-deps --require-hashes -r "$venv/tools.txt"
+    grep -v "^torch==" "$lock" >"$venv/packages.txt"
+    echo "2/4 installing $(grep -c == "$venv/packages.txt") packages from $lock"
+    install --no-deps --no-build-isolation --require-hashes -r "$venv/packages.txt"
+    echo "3/4 installing $torch"
     # With its dependencies, as a CUDA build needs more packages than a CPU build; the lock holds the versions.
+    pins >"$venv/pins.txt"
     # shellcheck disable=SC2086
-    install -c "$lock" $torch
-    echo "3/4 installing $(grep -c == "$lock") packages from $lock"
-    install --no-deps --no-build-isolation -r "$lock"
+    install -c "$venv/pins.txt" $torch
 }
 
 [ -f "$lock" ] || fail "$lock is not here; run this from the project's root"
@@ -95,7 +97,7 @@ if environment_is_current; then
     rm -f "$stamp"
 else
     python=$(find_python)
-    torch=${asked_torch:-$(pins torch)}
+    torch=${asked_torch:-$(pins | grep '^torch==')}
     rm -f "$stamp"
     build_environment
 fi

@@ -83,7 +83,7 @@ def test_it_installs_extras_that_exist_in_versions_of_the_lock(
     dockerfile: list[Instruction], project_root: Path
 ) -> None:
     (install,) = [each.words() for each in all_of(dockerfile, "RUN") if "pip" in each.text]
-    assert install[install.index("--constraint") + 1] == "requirements.lock"
+    assert install[install.index("--constraint") + 1] == "pins.txt"
     (extras,) = re.fullmatch(r"\.\[(.+)\]", install[-1]).groups()  # type: ignore[union-attr]
     project = tomllib.loads((project_root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(extras.split(",")) <= set(project["optional-dependencies"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -66,17 +67,22 @@ def installed(project: Path) -> list[str]:
     return [call.removeprefix(common) for call in calls if call.startswith(common)]
 
 
-def pin(project: Path, package: str) -> str:
-    lines = (project / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    return next(line for line in lines if line.startswith(f"{package}=="))
-
-
-def test_torch_comes_first_with_its_dependencies_and_the_rest_without(project: Path, install: Install) -> None:
+def test_the_lock_is_installed_by_its_hashes_without_dependencies_and_torch_with_them(
+    project: Path, install: Install
+) -> None:
     assert install().returncode == 0
-    tools, torch, packages, itself = installed(project)
-    assert tools == "--no-deps " + " ".join(pin(project, name) for name in ("packaging", "setuptools", "wheel"))
-    assert torch == f"-c requirements.lock {pin(project, 'torch')}"
-    assert packages == "--no-deps --no-build-isolation -r requirements.lock"
+    read = lambda name: (project / ".venv" / name).read_text(encoding="utf-8")  # noqa: E731
+    tools, packages, torch, itself = installed(project)
+    assert tools == "--no-deps --require-hashes -r .venv/tools.txt"
+    assert re.findall(r"^[\w-]+", read("tools.txt"), re.MULTILINE) == ["packaging", "setuptools", "wheel"]
+    assert packages == "--no-deps --no-build-isolation --require-hashes -r .venv/packages.txt"
+    pins = re.findall(r"^([\w.-]+==\S+)(.*)", (project / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    assert [name for name, hashes in pins if "--hash=sha256:" not in hashes] == ["torch==2.13.0"]
+    assert re.findall(r"^([\w.-]+==\S+) --hash", read("packages.txt"), re.MULTILINE) == [
+        name for name, _ in pins if not name.startswith("torch==")
+    ]
+    assert torch == "-c .venv/pins.txt torch==2.13.0"
+    assert read("pins.txt").split() == [name for name, _ in pins]
     assert itself == "--no-deps --no-build-isolation -e ."
 
 
@@ -100,7 +106,7 @@ def test_a_second_run_does_nothing(project: Path, install: Install) -> None:
     assert installed(project) == []
 
 
-@pytest.mark.parametrize("kill_at", ["-c requirements.lock", "-r requirements.lock", "-e ."])
+@pytest.mark.parametrize("kill_at", ["-c .venv/pins.txt", "-r .venv/packages.txt", "-e ."])
 def test_a_killed_install_starts_anew(project: Path, install: Install, kill_at: str) -> None:
     killed = install(kill_at=kill_at)
     assert killed.returncode != 0
@@ -114,7 +120,7 @@ def test_a_killed_rebuild_is_not_taken_for_what_was_there_before(project: Path, 
     install()
     lock = project / "requirements.lock"
     lock.write_text(lock.read_text(encoding="utf-8") + "another-package==1.0\n", encoding="utf-8")
-    install(kill_at="-r requirements.lock")
+    install(kill_at="-r .venv/packages.txt")
     install()
     assert len(installed(project)) == 4
 
@@ -144,7 +150,7 @@ def test_torch_and_python_can_be_chosen_and_the_choice_is_kept(project: Path, in
     python = add_python(tmp_path, "my-python", "3.11")
     chosen = install(f"PYTHON={python}", "TORCH=torch===2.13.0")
     assert f"with {python}" in chosen.stdout
-    assert installed(project)[1] == "-c requirements.lock torch===2.13.0"
+    assert installed(project)[2] == "-c .venv/pins.txt torch===2.13.0"
     # Without a word about them, as `make test` calls it, both stay as they were chosen.
     assert install().stdout == ""
     assert len(installed(project)) == 0

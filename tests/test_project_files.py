@@ -33,17 +33,15 @@ def test_the_workflow_runs_what_the_makefile_checks(project_root: Path) -> None:
 
 def test_the_frameworks_of_the_adapters_go_with_the_lock(project_root: Path) -> None:
     locked, adapters = (
-        dict(re.findall(r"^([\w.-]+)==(\S+)$", (project_root / name).read_text(encoding="utf-8").lower(), re.MULTILINE))
+        dict(re.findall(r"^([\w.-]+)==(\S+)", (project_root / name).read_text(encoding="utf-8").lower(), re.MULTILINE))
         for name in ("requirements.lock", "requirements-adapters.txt")
     )
     assert {"llama-index-core", "langchain-core"} <= set(adapters)
     assert {name: locked[name] for name in adapters if locked.get(name, adapters[name]) != adapters[name]} == {}
 
 
-def test_hooks_call_programs_of_the_environment_and_scripts_that_exist(project_root: Path) -> None:
+def test_hooks_call_programs_of_the_environment(project_root: Path) -> None:
     config = read(project_root / ".pre-commit-config.yaml")
     words = [hook["entry"].split() for repository in config["repos"] for hook in repository["hooks"]]
+    assert words
     assert all(entry[0].startswith(".venv/bin/") for entry in words)
-    scripts = [word for entry in words for word in entry if word.startswith("scripts/")]
-    assert scripts
-    assert all((project_root / script).is_file() for script in scripts)
