@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qdecomp.evaluation.score_tables import format_p_value
-from qdecomp.evaluation.significance import Comparison
+from qdecomp.evaluation.outputs import format_p_value
+from qdecomp.evaluation.statistics import Comparison
 
 from .results import NOT_RUN, Claim, Test, Verdict
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.operators import TextEnum
-from qdecomp.evaluation.score_tables import format_p_value
-from qdecomp.evaluation.significance import Comparison
+from qdecomp.evaluation.outputs import format_p_value
+from qdecomp.evaluation.statistics import Comparison
 from qdecomp.files import write_text_atomically
 from qdecomp.terminal import format_csv
 

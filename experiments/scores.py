@@ -7,12 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import mean, stdev
 
-from qdecomp.evaluation.breakdown import mean_interval
-from qdecomp.evaluation.metrics.metric_table import MetricResult, get_metric
+from qdecomp.evaluation.metrics import MetricResult, get_metric
 from qdecomp.evaluation.predictions import Gold, read_predictions
-from qdecomp.evaluation.score_columns import ScoreColumns
-from qdecomp.evaluation.scoring import Evaluation, QuestionScores, SystemScores, evaluate
-from qdecomp.evaluation.significance import Comparison, compare_systems
+from qdecomp.evaluation.scoring import Evaluation, QuestionScores, ScoreColumns, SystemScores, evaluate
+from qdecomp.evaluation.statistics import Comparison, compare_systems, mean_interval
 
 from .results import Entry
 
@@ -50,10 +48,7 @@ def averaged(runs: Sequence[SystemScores]) -> SystemScores:
 
 def with_questions(run: SystemScores, questions: Sequence[QuestionScores]) -> SystemScores:
     """A run with other questions."""
-    columns = ScoreColumns((LF_EM,))
-    for question in questions:
-        columns.add(question.example.source, question.steps, question.results)
-    return SystemScores(run.system, columns, tuple(questions))
+    return SystemScores(run.system, ScoreColumns((LF_EM,), questions), tuple(questions))
 
 
 def value_of(question: QuestionScores) -> float:

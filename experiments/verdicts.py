@@ -12,10 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.metrics.metric_table import MetricResult
+from qdecomp.evaluation.metrics import MetricResult
 from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions, read_gold
-from qdecomp.evaluation.score_columns import ScoreColumns
-from qdecomp.evaluation.scoring import QuestionScores, SystemScores, number_of_steps
+from qdecomp.evaluation.scoring import QuestionScores, ScoreColumns, SystemScores
 from qdecomp.files import BreakExample, read_json_lines, write_text_atomically
 
 from .cells import BY_VERDICTS, Cell, cells_of, left_out_source
@@ -119,9 +118,7 @@ def scores_of_verdicts(cell: Cell, verdicts: Mapping[Key, CellVerdicts], gold: G
     kept = verdicts[_key(cell)]
     unknown = PredictionRow(None, "only the verdict is known")
     questions = [
-        QuestionScores(
-            example, number_of_steps(example.decomposition or ""), unknown, {LF_EM: MetricResult(float(verdict))}
-        )
+        QuestionScores(example, unknown, {LF_EM: MetricResult(float(verdict))})
         for example, verdict in zip(_asked(cell, gold), kept.right, strict=True)
     ]
     system = SystemPredictions(cell.system.title, Path(), len(questions), ())

@@ -23,9 +23,10 @@ from script_errors import run_script
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import METRIC_VERSION
+from qdecomp.evaluation.metrics import choose_metrics
+from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
-from qdecomp.evaluation.score_outputs import summarize
-from qdecomp.evaluation.scoring import choose_metrics, evaluate
+from qdecomp.evaluation.scoring import evaluate
 from qdecomp.parsers.bundle import write_bundle
 from qdecomp.parsers.bundle_config import WriterConfig
 from qdecomp.parsers.parser import Parser, load

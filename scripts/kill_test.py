@@ -143,8 +143,8 @@ def prepare(names: Sequence[str]) -> None:
         if JOBS[name].program == "qdecomp":
             import_module(f"qdecomp.cli.{name}")
     for module in (
-        "qdecomp.evaluation.score_outputs",
-        "qdecomp.evaluation.report.report_contents",
+        "qdecomp.evaluation.outputs",
+        "qdecomp.evaluation.report",
         "scipy.stats",
         "qdecomp.cli",
     ):

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from qdecomp.evaluation.breakdown import mean_interval
+from qdecomp.evaluation.statistics import mean_interval
 
 from ..cells import systems_of
 from ..paper import figures_of

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from qdecomp.evaluation.report.length_bins import first_of_the_long
+from qdecomp.evaluation.report import first_of_the_long
 from qdecomp.evaluation.scoring import QuestionScores, number_of_steps
 
 from ..cell_scores import Scores

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,6 @@ import click
 from qdecomp.cli.internal_errors import exit_after_internal_errors
 from qdecomp.cli.scoring_options import SCORING_PARAMETERS, ScoringOptions
 from qdecomp.files import write_text_atomically
-
-__all__ = ["command"]
 
 
 @click.command("evaluate", params=[*SCORING_PARAMETERS])
@@ -30,24 +29,27 @@ def command(json_path: Path | None, details_path: Path | None, **scoring: Any) -
     errors by reason, and compares every two systems with a paired test. A question without a usable prediction
     counts as wrong.
     """
-    from qdecomp.evaluation.score_outputs import detail_text, summarize, write_summary
-    from qdecomp.evaluation.score_tables import score_tables
-    from qdecomp.evaluation.scoring import count_mistakes
+    from qdecomp.evaluation.outputs import detail_line, score_tables, summarize, summary_to_json
+    from qdecomp.evaluation.scoring import QuestionScores
     from qdecomp.terminal import show_tables
 
     options = ScoringOptions(**scoring)
     options.require_other_outputs({"--json": json_path, "--details": details_path})
     files = options.read()
     with ExitStack() as outputs:
-        if details_path is None:
-            evaluation = options.score(files, keep_questions=False)
-        else:
-            # The lines go to disk as they come; the file gets its name when everything is done.
-            details = outputs.enter_context(write_text_atomically(details_path))
-            evaluation = options.score(files, keep_questions=False, describe=detail_text, write=details.write)
+        details = None if details_path is None else outputs.enter_context(write_text_atomically(details_path))
+
+        def write_details(system: str, question: QuestionScores) -> None:
+            """The lines go to disk as they come; the file gets its name when everything is done."""
+            if details is not None:
+                line = detail_line(system, question, files.metrics)
+                details.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+        evaluation = options.score(files, keep_questions=False, each=write_details)
         summary = summarize(evaluation, seed=options.seed)
         if json_path is not None:
             with write_text_atomically(json_path) as stream:
-                write_summary(summary, stream)
+                json.dump(summary_to_json(summary), stream, ensure_ascii=False, indent=1)
+                stream.write("\n")
     show_tables(score_tables(summary))
-    exit_after_internal_errors(count_mistakes(evaluation))
+    exit_after_internal_errors(sum(system.columns.internal_errors for system in evaluation.systems))

@@ -129,8 +129,7 @@ def _read_gold(
 
 
 def _tell(path: Path, problems: Sequence[RowProblem], readings: Sequence[Reading]) -> None:
-    from qdecomp.evaluation.reading_notes import reading_lines
-    from qdecomp.evaluation.score_tables import problem_lines
+    from qdecomp.evaluation.outputs import problem_lines, reading_lines
 
     for line in (*problem_lines(path, problems), *reading_lines(path, readings)):
         print(printable(line), file=sys.stderr)
@@ -167,7 +166,7 @@ def _compared(item: PageItem) -> PageItem:
     """The item with its similarity to gold and, if it is different, the differences of its steps."""
     from qdecomp.data_structures.errors import InternalError, as_internal_errors
     from qdecomp.evaluation.differences import compare_steps
-    from qdecomp.evaluation.metrics.metric_table import MetricOptions, get_metric
+    from qdecomp.evaluation.metrics import get_metric
 
     gold, written = item.gold, item.prediction.text
     if gold is None or gold.text is None or written is None:
@@ -175,7 +174,7 @@ def _compared(item: PageItem) -> PageItem:
     metric = get_metric("sari")
     try:
         with as_internal_errors():
-            value = metric.load(MetricOptions())(item.question, written, gold.text).value
+            value = metric.load()(item.question, written, gold.text).value
             steps = None if item.comparison() else compare_steps(item.question, written, gold.text)
     except InternalError:
         return item

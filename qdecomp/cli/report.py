@@ -11,8 +11,6 @@ from qdecomp.cli.internal_errors import exit_after_internal_errors
 from qdecomp.cli.scoring_options import SCORING_PARAMETERS, ScoringOptions
 from qdecomp.terminal import printable
 
-__all__ = ["command"]
-
 
 @click.command("report", params=[*SCORING_PARAMETERS])
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="The folder to write.")
@@ -21,13 +19,14 @@ def command(output: Path, **scoring: Any) -> None:
 
     Writes a folder with index.html, which needs no network, and the same figures as JSON and CSV.
     """
-    from qdecomp.evaluation.report.report_contents import build_report, check_report_folder, write_report
+    from qdecomp.evaluation.report import REPORT_FILES, build_report, write_report
+    from qdecomp.files import require_replaceable_folder
 
-    check_report_folder(output)
+    require_replaceable_folder(output, REPORT_FILES)  # before anybody waits for scores
     options = ScoringOptions(**scoring)
     options.require_other_outputs({"--output": output})
     evaluation = options.score(options.read(required_metrics=["lf_em"]))
     report = build_report(evaluation, seed=options.seed)
     write_report(report, output)
     print(printable(f"The report is in {output / 'index.html'}"))
-    exit_after_internal_errors(sum(system.mistakes for system in report.systems))
+    exit_after_internal_errors(sum(system.internal_errors for system in report.systems))

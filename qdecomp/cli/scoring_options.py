@@ -11,13 +11,11 @@ import click
 
 from qdecomp.cli.cluster_option import CLUSTER, require_one_way
 from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.metrics.metric_table import DEFAULT_METRICS, METRICS, Metric, MetricOptions
+from qdecomp.evaluation.metrics import DEFAULT_METRICS, METRICS, Metric, choose_metrics
 from qdecomp.evaluation.predictions import Gold, SystemPredictions, name_systems, read_gold, read_predictions
-from qdecomp.evaluation.scoring import Describe, Evaluation, choose_metrics, evaluate
+from qdecomp.evaluation.scoring import Evaluation, QuestionScores, evaluate
 from qdecomp.files import require_other_files
 from qdecomp.terminal import printable
-
-__all__ = ["SCORING_PARAMETERS", "ScoringFiles", "ScoringOptions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +38,13 @@ class ScoringOptions:
     metrics: str
     strict: bool
     seed: int
-    annotations: Path | None
-    annotation_cache: Path | None
-    ged_seconds: float
     processes: int
     cluster: str | None
 
     def require_other_outputs(self, outputs: Mapping[str, Path | None]) -> None:
-        """Raise if an output, by the name of its option, is a file that is read; the cache is read and written."""
+        """Raise if an output, by the name of its option, is a file that is read."""
         predictions = [path for _, path in name_systems((*self.predictions, *self.more_predictions))]
-        inputs = [self.gold, *predictions, self.annotations]
-        require_other_files({"--annotation-cache": self.annotation_cache, **outputs}, inputs)
+        require_other_files(outputs, [self.gold, *predictions])
 
     def read(self, required_metrics: Sequence[str] = ()) -> ScoringFiles:
         """Read the files and report the problems of their rows; with ``--strict``, problems end the program."""
@@ -79,31 +73,25 @@ class ScoringOptions:
         files: ScoringFiles,
         *,
         keep_questions: bool = True,
-        describe: Describe | None = None,
-        write: Callable[[str], object] | None = None,
+        each: Callable[[str, QuestionScores], object] | None = None,
     ) -> Evaluation:
         """Score what was read, as :func:`~qdecomp.evaluation.scoring.evaluate` does."""
         from qdecomp.workers import on_cluster
 
-        # Workers have other working folders.
-        annotations, cache = (path and path.resolve() for path in (self.annotations, self.annotation_cache))
         with on_cluster(self.cluster) as spread:
             return evaluate(
                 files.gold,
                 files.systems,
                 files.metrics,
-                MetricOptions(annotations, cache, self.ged_seconds),
                 processes=self.processes,
                 spread=spread,
                 keep_questions=keep_questions,
-                describe=describe,
-                write=write,
+                each=each,
             )
 
 
 def _tell_problems(gold: Gold, systems: Sequence[SystemPredictions]) -> bool:
-    from qdecomp.evaluation.reading_notes import reading_lines
-    from qdecomp.evaluation.score_tables import problem_lines
+    from qdecomp.evaluation.outputs import problem_lines, reading_lines
 
     problems = problem_lines(gold.path, gold.problems)
     for system in systems:
@@ -146,15 +134,6 @@ SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
         help="Stop with exit code 1 if a row is missing, extra, duplicate, malformed or empty.",
     ),
     click.Option(["--seed"], type=int, default=0, show_default=True, help="The seed of intervals and paired tests."),
-    click.Option(["--annotations"], type=_file, help="For norm_em: take linguistic annotations from this file."),
-    click.Option(["--annotation-cache"], type=_file, help="For norm_em: keep spaCy's annotations in this file."),
-    click.Option(
-        ["--ged-seconds"],
-        type=click.FloatRange(min=0, min_open=True),
-        default=MetricOptions().ged_seconds,
-        show_default=True,
-        help="For ged: the time limit for one question.",
-    ),
     click.Option(
         ["--processes"],
         type=click.IntRange(min=1),

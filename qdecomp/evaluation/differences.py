@@ -1,34 +1,37 @@
 """What kind of difference there is between a wrong prediction and the gold decomposition.
 
 These are the error classes of the paper, as far as a program can recognise them. The steps are compared with their
-words normalised as in LF-EM, but before it merges steps, so that a missing filter is a missing step. A question may
-have several kinds, but ``elaboration level`` and ``tokens only`` stand alone, because they say that the rest is right.
+words normalised as in LF-EM, but before it merges steps, so that a missing filter is a missing step. Every gold step is
+paired with the predicted step that is most like it. A question may have several kinds, but ``elaboration level`` and
+``tokens only`` stand alone, because they say that the rest is right.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import InternalError, QDecompError, as_internal_errors
 from qdecomp.data_structures.lf_em import NormalizedStep, normalize_steps
 from qdecomp.data_structures.operators import OPERATORS, Operator, TextEnum
-from qdecomp.data_structures.qdmr import parse_qdmr
+from qdecomp.data_structures.qdmr import order_by_references, parse_qdmr
 from qdecomp.evaluation.scoring import QuestionScores
-from qdecomp.evaluation.step_alignment import StepDifference, StepPairing, all_words, pair_steps, step_differences
 
-__all__ = [
-    "Analysis",
-    "ComparedSteps",
-    "DifferenceKind",
-    "StepRemark",
-    "analyse",
-    "compare_steps",
-    "difference_kinds",
-    "operator_confusion",
-]
+NO_STEP = "none"
+"""Stands for an operator if a step has no counterpart."""
+
+# How much each similarity of two steps weighs; the weights add up to 1.
+_SAME_OPERATOR = 0.4
+_SAME_PROPERTIES = 0.1
+_OWN_WORDS = 0.25
+_REACHED_WORDS = 0.25
+# Steps that are less similar than this do not correspond. Equal operators, or else the same words over the same steps,
+# are enough.
+_ENOUGH = 0.5
+# Among equally good partners, the one at the same place is chosen.
+_PLACE = 0.001
 
 
 class DifferenceKind(TextEnum):
@@ -58,9 +61,6 @@ _MEANINGS = {
     DifferenceKind.NO_LOGICAL_FORM: "A side is missing, or LF-EM cannot read it as a logical form.",
 }
 
-NO_STEP = "none"
-"""Stands for an operator if a step has no counterpart."""
-
 
 @dataclass(frozen=True, slots=True)
 class StepRemark:
@@ -80,19 +80,19 @@ class Analysis:
     gold: tuple[StepRemark, ...]
     predicted: tuple[StepRemark, ...]
     alignment: StepPairing | None
-    mistake: str | None = None
-    """What went wrong in the code, if it could not compare them."""
+    internal_error: str | None = None
+    """The internal error, if there was one."""
 
     @property
     def error(self) -> str | None:
         """Why LF-EM has no verdict, or why there is nothing to compare."""
-        return self.mistake or self.question.results["lf_em"].error
+        return self.internal_error or self.question.results["lf_em"].error
 
 
 def analyse(question: QuestionScores) -> Analysis:
     """Compare prediction and gold; a question that LF-EM finds right has no kinds of difference.
 
-    If a mistake of ours prevents it, the analysis has that as ``mistake`` and nothing else.
+    After an internal error, the analysis has that as ``internal_error`` and nothing else.
     """
     try:
         with as_internal_errors():
@@ -211,3 +211,188 @@ def operator_confusion(analyses: Iterable[Analysis]) -> Counter[tuple[str, str]]
         pairs.update((gold[place].operator.value, NO_STEP) for place in alignment.missing)
         pairs.update((NO_STEP, predicted[place].operator.value) for place in alignment.extra)
     return pairs
+
+
+class StepDifference(TextEnum):
+    """How a predicted step differs from its gold counterpart."""
+
+    OPERATOR = "operator"
+    REFERENCES = "references"
+    WORDS = "words"
+
+
+@dataclass(frozen=True, slots=True)
+class StepPairing:
+    """The steps of both sides by their places (from 0): pairs, and those without a partner.
+
+    If all words of a gold step are part of one predicted step, which corresponds to another gold step, it is not
+    missing but joined (``joined_gold``), like "large" in "large cubes" for "cubes", "#1 that are large"; and vice versa
+    (``joined_predicted``).
+    """
+
+    gold: tuple[NormalizedStep, ...]
+    predicted: tuple[NormalizedStep, ...]
+    pairs: tuple[tuple[int, int], ...]
+    missing: tuple[int, ...]
+    extra: tuple[int, ...]
+    joined_gold: tuple[int, ...]
+    joined_predicted: tuple[int, ...]
+
+
+def pair_steps(gold: Sequence[NormalizedStep], predicted: Sequence[NormalizedStep]) -> StepPairing:
+    """Pair the steps so that the pairs are as similar as possible.
+
+    Similarity is by operator, by own words, and by all words that a step reaches through its references.
+    """
+    gold_reach, predicted_reach = _reached_words(gold), _reached_words(predicted)
+    likeness = [
+        [
+            _likeness(one, other) + _REACHED_WORDS * _overlap(gold_reach[row], predicted_reach[column])
+            for column, other in enumerate(predicted)
+        ]
+        for row, one in enumerate(gold)
+    ]
+    gold_places, predicted_places = (
+        [place / max(len(steps) - 1, 1) for place in range(len(steps))] for steps in (gold, predicted)
+    )
+    costs = [
+        [_PLACE * abs(place - other) - value for value, other in zip(row, predicted_places, strict=True)]
+        for row, place in zip(likeness, gold_places, strict=True)
+    ]
+    pairs = [(row, column) for row, column in _assign(costs) if likeness[row][column] >= _ENOUGH - 1e-9]
+    joined_gold, missing = _without_partner(gold, predicted, pairs)
+    joined_predicted, extra = _without_partner(predicted, gold, [(column, row) for row, column in pairs])
+    return StepPairing(tuple(gold), tuple(predicted), tuple(pairs), missing, extra, joined_gold, joined_predicted)
+
+
+def _assign(costs: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
+    """The pairs (row, column) of least total cost, as many as there can be, by shortest augmenting paths.
+
+    >>> _assign([[4, 1, 3], [2, 0, 5]])
+    [(0, 1), (1, 0)]
+    """
+    if not costs or not costs[0]:
+        return []
+    if len(costs) > len(costs[0]):
+        return sorted((row, column) for column, row in _assign(list(zip(*costs, strict=True))))
+    columns = range(len(costs[0]))
+    row_prices, column_prices = [0.0] * len(costs), [0.0] * len(columns)
+    row_of: list[int | None] = [None] * len(columns)
+    for start in range(len(costs)):
+        # Dijkstra over reduced costs, from a new row to the nearest column that is free.
+        shortest, came_from = [float("inf")] * len(columns), [start] * len(columns)
+        rows_of_seen = dict[int, int]()
+        row, length = start, 0.0
+        while True:
+            for column in columns:
+                reduced = length + costs[row][column] - row_prices[row] - column_prices[column]
+                if column not in rows_of_seen and reduced < shortest[column]:
+                    shortest[column], came_from[column] = reduced, row
+            # Of equally near columns, a free one.
+            sink = min(
+                (column for column in columns if column not in rows_of_seen),
+                key=lambda column: (shortest[column], row_of[column] is not None),
+            )
+            length = shortest[sink]
+            following = row_of[sink]
+            if following is None:
+                break
+            rows_of_seen[sink] = row = following
+        row_prices[start] += length
+        for column, taken in rows_of_seen.items():
+            row_prices[taken] += length - shortest[column]
+            column_prices[column] -= length - shortest[column]
+        column, end = sink, came_from[sink]
+        while True:
+            previous = next((each for each, taken in rows_of_seen.items() if taken == end), None)
+            row_of[column] = end
+            if previous is None:
+                break
+            column, end = previous, came_from[previous]
+    return sorted((row, column) for column, row in enumerate(row_of) if row is not None)
+
+
+def _without_partner(
+    steps: Sequence[NormalizedStep], others: Sequence[NormalizedStep], pairs: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The places of the steps in no pair: those that are joined with another, and those that are not."""
+    surplus = [others[other].words - steps[place].words for place, other in pairs]
+    paired = {place for place, _ in pairs}
+    joined: list[int] = []
+    alone: list[int] = []
+    for place, step in enumerate(steps):
+        if place in paired:
+            continue
+        is_joined = OPERATORS[step.operator].describes and any(step.words and step.words <= more for more in surplus)
+        (joined if is_joined else alone).append(place)
+    return tuple(joined), tuple(alone)
+
+
+def _likeness(one: NormalizedStep, other: NormalizedStep) -> float:
+    value = _OWN_WORDS * _overlap(one.words, other.words)
+    if one.operator == other.operator:
+        value += _SAME_OPERATOR + (_SAME_PROPERTIES if one.properties == other.properties else 0.0)
+    return value
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    union = one | other
+    return len(one & other) / len(union) if union else 1.0
+
+
+def _order(steps: Sequence[NormalizedStep]) -> list[int]:
+    return order_by_references(
+        {number: [target for _, target in step.edges] for number, step in enumerate(steps, start=1)}
+    )
+
+
+def all_words(steps: Iterable[NormalizedStep]) -> frozenset[str]:
+    """The words of all the steps."""
+    return frozenset().union(*(step.words for step in steps))
+
+
+def _reached_words(steps: Sequence[NormalizedStep]) -> list[frozenset[str]]:
+    reached: dict[int, frozenset[str]] = {}
+    for number in _order(steps):
+        step = steps[number - 1]
+        reached[number] = step.words.union(*(reached[target] for _, target in step.edges))
+    return [reached[number] for number in range(1, len(steps) + 1)]
+
+
+def step_differences(alignment: StepPairing) -> Iterator[tuple[int, int, frozenset[StepDifference]]]:
+    """How the two steps of each pair differ; arguments are compared only under the same operator.
+
+    A reference to a step without a partner is followed to the nearest steps that have one: a step that is missing
+    from a chain is one difference, not two. The words of joined steps are no difference.
+    """
+    partner = dict(alignment.pairs)
+    gold_targets = _partners_reached(alignment.gold, {place: place for place in partner})
+    predicted_targets = _partners_reached(alignment.predicted, {other: place for place, other in alignment.pairs})
+    from_gold = all_words(alignment.gold[place] for place in alignment.joined_gold)
+    from_predicted = all_words(alignment.predicted[place] for place in alignment.joined_predicted)
+    for place, other in alignment.pairs:
+        one, two = alignment.gold[place], alignment.predicted[other]
+        found = set()
+        if (one.operator, one.properties) != (two.operator, two.properties):
+            found.add(StepDifference.OPERATOR)
+        elif _edges(one, gold_targets) != _edges(two, predicted_targets):
+            found.add(StepDifference.REFERENCES)
+        if one.words - two.words - from_predicted or two.words - one.words - from_gold:
+            found.add(StepDifference.WORDS)
+        yield place, other, frozenset(found)
+
+
+def _partners_reached(steps: Sequence[NormalizedStep], known: dict[int, int]) -> dict[int, frozenset[int]]:
+    """For each step number the corresponding gold places: its partner's, or those of the steps below it."""
+    reached: dict[int, frozenset[int]] = {}
+    for number in _order(steps):
+        if number - 1 in known:
+            reached[number] = frozenset((known[number - 1],))
+        else:
+            below = (reached[target] for _, target in steps[number - 1].edges)
+            reached[number] = frozenset().union(*below)
+    return reached
+
+
+def _edges(step: NormalizedStep, targets: dict[int, frozenset[int]]) -> frozenset[tuple[str, int]]:
+    return frozenset((name, place) for name, number in step.edges for place in targets[number])

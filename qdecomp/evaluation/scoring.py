@@ -2,51 +2,33 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain, repeat
-from typing import Protocol, TypeAlias
+from itertools import chain
+from typing import TypeAlias
 
-from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors, is_internal
-from qdecomp.evaluation.metrics.metric_table import (
-    DEFAULT_METRICS,
-    Metric,
-    MetricFunction,
-    MetricOptions,
-    MetricResult,
-    get_metric,
-    prepare,
-)
+import numpy as np
+
+from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors, is_internal, patterns_of
+from qdecomp.evaluation.metrics import Metric, MetricFunction, MetricResult, prepare
 from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions
-from qdecomp.evaluation.score_columns import ScoreColumns
 from qdecomp.files import BreakExample
 from qdecomp.terminal import progress
 from qdecomp.workers.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 
-__all__ = [
-    "Evaluation",
-    "QuestionScores",
-    "SystemScores",
-    "choose_metrics",
-    "count_mistakes",
-    "evaluate",
-    "field_name",
-    "has_mistake",
-    "number_of_steps",
-]
-
-# A metric that is always shown with another one: the reader of a published score should see the strict one, too.
-_COMPANIONS = {"lf_em": "lf_em_strict"}
-# The names in files that differ from those on the command line: they follow Break's evaluator.
-_FIELD_NAMES = {"em": "exact_match"}
-
 _NO_GOLD = "gold: no decomposition"
 _ROWS_A_TASK = 100
+_NO_VALUE = float("nan")
 
 Pair: TypeAlias = tuple[BreakExample, PredictionRow]
 """A question and what a system answered to it."""
+
+Results: TypeAlias = Mapping[str, MetricResult]
+"""The result of each metric by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +36,18 @@ class QuestionScores:
     """A question, a system's prediction and the result of each metric by its name."""
 
     example: BreakExample
-    steps: int
     prediction: PredictionRow
-    results: Mapping[str, MetricResult]
+    results: Results
+
+    @property
+    def steps(self) -> int:
+        """How many steps gold has."""
+        return number_of_steps(self.example.decomposition or "")
+
+    @property
+    def has_internal_error(self) -> bool:
+        """Whether a metric failed because of an internal error."""
+        return any(is_internal(result.error) for result in self.results.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +73,65 @@ class Evaluation:
     systems: tuple[SystemScores, ...]
 
 
-def choose_metrics(names: Iterable[str] = DEFAULT_METRICS) -> tuple[Metric, ...]:
-    """The metrics of these names, without repetitions, each with the one that is always shown with it.
+class ScoreColumns:
+    """What the figures of a system are based on, in columns: a few bytes for each question, however many there are.
 
-    >>> [metric.name for metric in choose_metrics(["lf_em", "em"])]
-    ['lf_em', 'lf_em_strict', 'em']
+    A missing score is NaN. The texts of errors are only counted, by kind.
     """
-    chosen: dict[str, Metric] = {}
-    for name in names:
-        for each in (name, _COMPANIONS.get(name)):
-            if each is not None:
-                chosen[each] = get_metric(each)
-    return tuple(chosen.values())
 
+    def __init__(self, metrics: Iterable[str], questions: Iterable[QuestionScores] = ()) -> None:
+        self._sources = array("l")
+        self._source_numbers: dict[str, int] = {}
+        self._steps = array("l")
+        self._values = {name: array("d") for name in metrics}
+        self._failed = {name: bytearray() for name in self._values}
+        self._kinds: dict[str, Counter[str]] = {name: Counter() for name in self._values}
+        self.internal_errors = 0
+        """How many questions have a result that failed because of an internal error."""
+        for question in questions:
+            self.add(question)
 
-def field_name(metric: Metric) -> str:
-    """The metric's name in JSON and CSV files."""
-    return _FIELD_NAMES.get(metric.name, metric.name)
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def add(self, question: QuestionScores) -> None:
+        """Add a question."""
+        source = question.example.source
+        self._sources.append(self._source_numbers.setdefault(source, len(self._source_numbers)))
+        self._steps.append(question.steps)
+        for name, values in self._values.items():
+            result = question.results[name]
+            values.append(_NO_VALUE if result.value is None else result.value)
+            self._failed[name].append(result.error is not None)
+            if result.error:
+                self._kinds[name].update(patterns_of(result.error))
+        self.internal_errors += question.has_internal_error
+
+    def values(self, metric: str) -> np.ndarray:
+        """The scores of a metric; NaN if there is none."""
+        return np.asarray(self._values[metric], dtype=float)
+
+    def failed(self, metric: str) -> np.ndarray:
+        """Which questions have an error under a metric."""
+        return np.asarray(self._failed[metric], dtype=bool)
+
+    def steps(self) -> np.ndarray:
+        """The numbers of gold steps."""
+        return np.asarray(self._steps)
+
+    def places_by_source(self) -> dict[str, np.ndarray]:
+        """Where the questions of each source are, by its name, in alphabetical order."""
+        sources = np.asarray(self._sources)
+        return {name: np.flatnonzero(sources == self._source_numbers[name]) for name in sorted(self._source_numbers)}
+
+    def places_by_steps(self) -> dict[int, np.ndarray]:
+        """Where the questions of each number of gold steps are, the smallest first."""
+        steps = self.steps()
+        return {int(number): np.flatnonzero(steps == number) for number in np.unique(steps)}
+
+    def error_counts(self, metric: str) -> dict[str, int]:
+        """How many questions have an error under a metric, by kind of reason, the commonest first."""
+        return dict(sorted(self._kinds[metric].items(), key=lambda item: (-item[1], item[0])))
 
 
 def number_of_steps(decomposition: str) -> int:
@@ -111,158 +144,82 @@ def number_of_steps(decomposition: str) -> int:
     return sum(part not in ("", "return") for part in parts)
 
 
-class Describe(Protocol):
-    """Turns scored questions into text, in the process that scored them."""
-
-    def __call__(self, system: str, questions: Sequence[QuestionScores], metrics: Sequence[Metric], /) -> str:
-        """The text of some questions of a system."""
-
-
 def evaluate(
     gold: Gold,
     systems: Sequence[SystemPredictions],
     metrics: Sequence[Metric],
-    options: MetricOptions | None = None,
     *,
     processes: int = 1,
     spread: Spread | None = None,
     keep_questions: bool = True,
-    describe: Describe | None = None,
-    write: Callable[[str], object] | None = None,
+    each: Callable[[str, QuestionScores], object] | None = None,
 ) -> Evaluation:
     """Score the systems' predictions; a question without a prediction gets the worst score and an error.
 
-    For files of any size, do not keep the questions (``keep_questions``) but write them out as they come: ``write``
-    gets the text that ``describe`` makes of them, system by system in the gold file's order. With several
-    ``processes``, or with ``spread`` for workers on other machines, all metrics must be registered.
+    For files of any size, do not keep the questions (``keep_questions``) but write them out as they come: ``each`` is
+    called with the system's name and a scored question, system by system in the gold file's order. ``processes`` is how
+    many cores to use; ``spread`` is for workers on other machines.
     """
-    options = options or MetricOptions()
-    functions = _load(metrics, options)
-    # A file that is kept between runs is written once, not by each process.
-    prepared_here = (processes == 1 and spread is None) or options.annotation_cache is not None
-    for function in functions.values() if prepared_here else ():
-        # The results are the same without it; if a row fails because of a mistake of ours, scoring it will say so.
-        with suppress(InternalError), as_internal_errors():
-            prepare(function, (row for system in systems for row in _scorable(_pairs(gold, system))))
+    metrics = tuple(metrics)
+    _functions(metrics)  # what is not installed is found here, not by each worker
     scored = []
     for system in systems:
-        plan = ChunkPlan(system.name, tuple(metric.name for metric in metrics), options, keep_questions, describe)
-        results: Iterator[ScoredChunk]
-        if spread is not None:
-            chunks = in_chunks(_pairs(gold, system), _ROWS_A_TASK)
-            results = chain.from_iterable(
-                spread(partial(_score_elsewhere, plan=plan), chunks, partial(_died_chunk, plan=plan))
-            )
-        elif processes == 1:
-            results = (_score_chunk([pair], plan, functions) for pair in _pairs(gold, system))
-        else:
-            chunks = in_chunks(_pairs(gold, system), _ROWS_A_TASK)
-            results = in_processes(partial(score_chunk, plan=plan), chunks, processes, ahead=3)
-        scored.append(_collect(system, results, plan, len(gold.examples), write))
-    return Evaluation(gold, tuple(metrics), tuple(scored))
+        columns = ScoreColumns(metric.name for metric in metrics)
+        kept: list[QuestionScores] = []
+        pairs = zip(gold.examples, system.predictions, strict=True)
+        results = _results(zip(gold.examples, system.predictions, strict=True), metrics, processes, spread)
+        questions = (QuestionScores(*pair, found) for pair, found in zip(pairs, results, strict=True))
+        for question in progress(questions, f"Scoring {system.name}", len(gold.examples)):
+            columns.add(question)
+            if keep_questions:
+                kept.append(question)
+            if each is not None:
+                each(system.name, question)
+        scored.append(SystemScores(system, columns, tuple(kept)))
+    return Evaluation(gold, metrics, tuple(scored))
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkPlan:
-    """What to do with some questions of a system; it can be sent to another process."""
-
-    system: str
-    metrics: tuple[str, ...]
-    options: MetricOptions
-    keep_questions: bool
-    describe: Describe | None
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredChunk:
-    """The result for some questions of a system."""
-
-    columns: ScoreColumns
-    questions: tuple[QuestionScores, ...]
-    text: str
+def _results(
+    pairs: Iterable[Pair], metrics: tuple[Metric, ...], processes: int, spread: Spread | None
+) -> Iterator[Results]:
+    chunks, work = in_chunks(pairs, _ROWS_A_TASK), partial(_score_chunk, metrics=metrics)
+    if spread is not None:
+        return chain.from_iterable(spread(work, chunks, partial(_died, metrics=metrics)))
+    if processes > 1:
+        return chain.from_iterable(in_processes(work, chunks, processes, ahead=3))
+    return chain.from_iterable(_scores(chunk, metrics) for chunk in chunks)
 
 
-def score_chunk(pairs: Sequence[Pair], plan: ChunkPlan) -> ScoredChunk:
-    """Score some questions in any process; metrics are loaded once in each."""
-    functions = _load_registered(plan.metrics, plan.options)
-    for function in functions.values():
+def _score_chunk(pairs: Sequence[Pair], metrics: tuple[Metric, ...]) -> list[Results]:
+    return list(_scores(pairs, metrics))
+
+
+def _died(pair: Pair, metrics: tuple[Metric, ...]) -> Results:
+    """The results for a question that no worker survives."""
+    return {metric.name: MetricResult(metric.worst, ROW_KILLED_WORKERS) for metric in metrics}
+
+
+def _scores(pairs: Sequence[Pair], metrics: tuple[Metric, ...]) -> Iterator[Results]:
+    """The results of some questions, in any process."""
+    functions = _functions(metrics)
+    for function in functions:
+        # The results are the same without it; if a row fails because of an internal error, scoring it will say so.
         with suppress(InternalError), as_internal_errors():
-            prepare(function, _scorable(pairs))
-    return _score_chunk(pairs, plan, functions)
-
-
-def _score_elsewhere(pairs: Sequence[Pair], plan: ChunkPlan) -> list[ScoredChunk]:
-    return [score_chunk(pairs, plan)]
-
-
-def _died_chunk(pair: Pair, plan: ChunkPlan) -> ScoredChunk:
-    """The result for a question that no worker survives: the worst score, and the reason."""
-    results = {
-        metric: MetricResult(_worst(metric), ROW_KILLED_WORKERS)
-        for metric in (get_metric(name) for name in plan.metrics)
-    }
-    return _score_chunk([pair], plan, {metric: partial(_known, result) for metric, result in results.items()})
-
-
-def _known(result: MetricResult, question: str, prediction: str, gold: str) -> MetricResult:
-    return result
+            prepare(function, _texts(pairs))
+    for example, prediction in pairs:
+        yield {
+            metric.name: _score(metric, function, example, prediction)
+            for metric, function in zip(metrics, functions, strict=True)
+        }
 
 
 @lru_cache(maxsize=4)
-def _load_registered(names: tuple[str, ...], options: MetricOptions) -> Mapping[Metric, MetricFunction]:
-    return _load([get_metric(name) for name in names], options)
+def _functions(metrics: tuple[Metric, ...]) -> tuple[MetricFunction, ...]:
+    """The metrics' functions, which are loaded once in each process."""
+    return tuple(metric.load() for metric in metrics)
 
 
-def _load(metrics: Iterable[Metric], options: MetricOptions) -> Mapping[Metric, MetricFunction]:
-    return {metric: metric.load(options) for metric in metrics}
-
-
-def _score_chunk(pairs: Sequence[Pair], plan: ChunkPlan, functions: Mapping[Metric, MetricFunction]) -> ScoredChunk:
-    columns = ScoreColumns(plan.metrics)
-    questions = []
-    for example, prediction in pairs:
-        question = QuestionScores(
-            example=example,
-            steps=number_of_steps(example.decomposition or ""),
-            prediction=prediction,
-            results={
-                metric.name: _score(metric, function, example, prediction) for metric, function in functions.items()
-            },
-        )
-        columns.add(example.source, question.steps, question.results)
-        questions.append(question)
-    text = "" if plan.describe is None else plan.describe(plan.system, questions, tuple(functions))
-    return ScoredChunk(columns, tuple(questions) if plan.keep_questions else (), text)
-
-
-def _collect(
-    system: SystemPredictions,
-    chunks: Iterable[ScoredChunk],
-    plan: ChunkPlan,
-    total: int,
-    write: Callable[[str], object] | None,
-) -> SystemScores:
-    columns = ScoreColumns(plan.metrics)
-    questions: list[QuestionScores] = []
-
-    def rows() -> Iterator[None]:
-        for chunk in chunks:
-            columns.extend(chunk.columns)
-            questions.extend(chunk.questions)
-            if write is not None and chunk.text:
-                write(chunk.text)
-            yield from repeat(None, len(chunk.columns))
-
-    for _ in progress(rows(), f"Scoring {system.name}", total):
-        pass
-    return SystemScores(system, columns, tuple(questions))
-
-
-def _pairs(gold: Gold, system: SystemPredictions) -> Iterator[Pair]:
-    return zip(gold.examples, system.predictions, strict=True)
-
-
-def _scorable(pairs: Iterable[Pair]) -> Iterator[tuple[str, str, str]]:
+def _texts(pairs: Iterable[Pair]) -> Iterator[tuple[str, str, str]]:
     return (
         (example.question, prediction.text, example.decomposition)
         for example, prediction in pairs
@@ -271,27 +228,12 @@ def _scorable(pairs: Iterable[Pair]) -> Iterator[tuple[str, str, str]]:
 
 
 def _score(metric: Metric, function: MetricFunction, example: BreakExample, prediction: PredictionRow) -> MetricResult:
-    worst = _worst(metric)
     if example.decomposition is None:
-        return MetricResult(worst, _NO_GOLD)
+        return MetricResult(metric.worst, _NO_GOLD)
     if prediction.text is None:
-        return MetricResult(worst, prediction.reason)
+        return MetricResult(metric.worst, prediction.reason)
     try:
         with as_internal_errors():
             return function(example.question, prediction.text, example.decomposition)
     except InternalError as error:
-        return MetricResult(worst, ErrorText.of(error))
-
-
-def _worst(metric: Metric) -> float:
-    return 1.0 if metric.lower_is_better else 0.0
-
-
-def count_mistakes(evaluation: Evaluation) -> int:
-    """How many questions of all systems have a result that failed because of a mistake in the code."""
-    return sum(system.columns.mistakes for system in evaluation.systems)
-
-
-def has_mistake(question: QuestionScores) -> bool:
-    """Whether a result failed because of a mistake in the code."""
-    return any(is_internal(result.error) for result in question.results.values())
+        return MetricResult(metric.worst, ErrorText.of(error))

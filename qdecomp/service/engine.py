@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.limits import above
-from qdecomp.evaluation.metrics.metric_table import DEFAULT_METRICS, Metric, MetricFunction, MetricOptions
-from qdecomp.evaluation.scoring import choose_metrics
+from qdecomp.evaluation.metrics import DEFAULT_METRICS, Metric, MetricFunction, choose_metrics
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import Parser
 from qdecomp.service.middleware import Monitor
@@ -159,7 +158,7 @@ def _chosen_metrics(names: Sequence[str] | None) -> tuple[Metric, ...]:
 
 @lru_cache(maxsize=16)
 def _function(metric: Metric, ged_seconds: float) -> MetricFunction:
-    return metric.load(MetricOptions(ged_seconds=ged_seconds))
+    return metric.load(seconds=ged_seconds) if metric.name == "ged" else metric.load()
 
 
 def _pairs(request: ScoreRequest) -> list[ScoredPair]:

@@ -12,8 +12,7 @@ from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
 from qdecomp.data_structures.errors import ErrorText, QDecompError, Side, as_internal_errors
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.data_structures.tokenization import check_length, has_half_character
-from qdecomp.evaluation.metrics.metric_table import METRICS, Metric, MetricFunction, MetricResult
-from qdecomp.evaluation.scoring import field_name
+from qdecomp.evaluation.metrics import METRICS, Metric, MetricFunction, MetricResult
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
 from qdecomp.service.settings import ServiceSettings
 from qdecomp.visualization import graph_svg, steps_svg
@@ -332,8 +331,8 @@ class ScoreAnswer(_Answer):
         """A value for each metric, and reasons if something could not be read."""
         results = {metric: _result(pair, metric, function) for metric, function in functions.items()}
         fields: dict[str, Any] = {
-            "scores": {field_name(metric): result.value for metric, result in results.items()},
-            "errors": {field_name(metric): result.error for metric, result in results.items() if result.error},
+            "scores": {metric.field_name: result.value for metric, result in results.items()},
+            "errors": {metric.field_name: result.error for metric, result in results.items() if result.error},
         }
         for metric, result in results.items():
             if metric.name in ("lf_em", "lf_em_strict"):

@@ -59,10 +59,10 @@ class Speed:
 
 def measure_metric(name: str, path: Path, limit: int | None) -> Speed:
     """Score the rows of a reference file with a metric."""
-    from qdecomp.evaluation.metrics.metric_table import MetricOptions, get_metric, prepare
+    from qdecomp.evaluation.metrics import get_metric, prepare
 
     rows = read_rows(path, limit)
-    function = get_metric(name).load(MetricOptions())
+    function = get_metric(name).load()
     prepare(function, [_WARM_UP])
     function(*_WARM_UP)
     with clock() as preparation:

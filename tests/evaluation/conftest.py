@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.training.pretrained import load_spacy
+from qdecomp.evaluation.metrics.annotation import SpacyAnnotator
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +24,6 @@ def official_rows(shared_path: Path) -> list[dict[str, Any]]:
 @pytest.fixture(scope="session")
 def spacy_pipeline() -> None:
     try:
-        load_spacy("en_core_web_sm")
+        SpacyAnnotator().annotate("red balls")
     except DataError as error:
         pytest.skip(str(error))

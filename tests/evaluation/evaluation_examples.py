@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from qdecomp.evaluation.metrics.metric_table import Metric, MetricResult
+from qdecomp.evaluation.metrics import Metric, MetricResult
 from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions
 from qdecomp.evaluation.scoring import Evaluation, evaluate
 from qdecomp.files import BreakExample
@@ -37,7 +37,7 @@ def told_metric(name: str, *, is_verdict: bool = True, lower_is_better: bool = F
         except ValueError:
             return MetricResult(None, f"prediction: step 2: {prediction!r} is no number")
 
-    return Metric(name, name.upper(), lambda options: function, lower_is_better, is_verdict)
+    return Metric(name, name.upper(), function, lower_is_better, is_verdict)
 
 
 def told_evaluation(values: Mapping[str, Sequence[str | None]], metrics: Sequence[Metric]) -> Evaluation:

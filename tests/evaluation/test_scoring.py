@@ -1,24 +1,17 @@
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
-from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.metrics.metric_table import Metric, MetricResult
-from qdecomp.evaluation.scoring import choose_metrics, evaluate, field_name
+from qdecomp.data_structures.errors import ErrorText, InternalError
+from qdecomp.evaluation.metrics import Metric, MetricResult, choose_metrics
+from qdecomp.evaluation.predictions import PredictionRow
+from qdecomp.evaluation.scoring import QuestionScores, ScoreColumns, evaluate
 from qdecomp.workers.processes import ROW_KILLED_WORKERS
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
-
-
-def test_metrics_are_chosen_once_and_strict_lf_em_comes_with_lf_em() -> None:
-    assert [metric.name for metric in choose_metrics(["sari", "lf_em", "sari"])] == ["sari", "lf_em", "lf_em_strict"]
-    assert [metric.name for metric in choose_metrics(["norm_em"])] == ["norm_em"]
-    with pytest.raises(DataError, match="there is no metric 'bleu'"):
-        choose_metrics(["bleu"])
-
-
-def test_exact_match_has_its_long_name_in_files() -> None:
-    assert [field_name(metric) for metric in choose_metrics(["em", "ged"])] == ["exact_match", "ged"]
 
 
 def test_scores_every_question_of_every_system_with_real_metrics() -> None:
@@ -53,7 +46,7 @@ def test_a_question_without_gold_is_wrong_and_no_metric_sees_it() -> None:
     assert system.questions[0].results["told"].error == "gold: no decomposition"
 
 
-def test_a_metric_that_prepares_sees_all_scorable_rows_first() -> None:
+def test_a_metric_that_prepares_sees_the_scorable_rows_of_a_system_first() -> None:
     class Preparing:
         def __init__(self) -> None:
             self.rows: list[tuple[str, str, str]] = []
@@ -67,8 +60,8 @@ def test_a_metric_that_prepares_sees_all_scorable_rows_first() -> None:
     function = Preparing()
     gold = gold_of({"A_1": "return x", "A_2": "return y", "A_3": None})
     systems = [system_of("s", ["return x", None, "return z"]), system_of("t", ["return u", "return v", None])]
-    evaluation = evaluate(gold, systems, [Metric("m", "M", lambda options: function)])
-    assert len(function.rows) == 3
+    evaluation = evaluate(gold, systems, [Metric("m", "M", function)])
+    assert len(function.rows) == 2
     assert [question.results["m"].value for question in evaluation.systems[1].questions] == [1.0, 1.0, 0.0]
 
 
@@ -92,3 +85,39 @@ def test_a_row_that_kills_workers_has_the_worst_score_and_the_reason() -> None:
     (scores,) = evaluate(gold, systems, choose_metrics(["em", "ged"]), spread=spread).systems
     results = [[(each.value, each.error) for each in question.results.values()] for question in scores.questions]
     assert results == [[(1.0, None), (0.0, None)], [(0.0, ROW_KILLED_WORKERS), (1.0, ROW_KILLED_WORKERS)]]
+
+
+ROWS = [
+    ("GEO", 2, MetricResult(1.0)),
+    ("ATIS", 3, MetricResult(0.0, "prediction: step 3: refers to #7, but there are 5 steps")),
+    ("GEO", 3, MetricResult(None, "prediction: the time was up")),
+    ("DROP", 2, MetricResult(0.0, ErrorText.of(InternalError("IndexError", "a.py:3")))),
+    ("GEO", 2, MetricResult(0.0, "prediction: step 9: refers to #12, but there are 9 steps")),
+]
+
+
+def columns_of(rows: list[tuple[str, int, MetricResult]]) -> ScoreColumns:
+    gold = gold_of({f"{source}_dev_{row}": "return x ;" * steps for row, (source, steps, _) in enumerate(rows)})
+    results = [{"m": result} for _, _, result in rows]
+    unknown = PredictionRow(None)
+    pairs = zip(gold.examples, results, strict=True)
+    return ScoreColumns(["m"], [QuestionScores(example, unknown, found) for example, found in pairs])
+
+
+def test_columns_have_what_was_added() -> None:
+    columns = columns_of(ROWS)
+    assert len(columns) == 5
+    np.testing.assert_array_equal(columns.values("m"), [1.0, 0.0, np.nan, 0.0, 0.0])
+    assert columns.failed("m").tolist() == [False, True, True, True, True]
+    assert columns.steps().tolist() == [2, 3, 3, 2, 2]
+    assert {name: places.tolist() for name, places in columns.places_by_source().items()} == {
+        "ATIS": [1],
+        "DROP": [3],
+        "GEO": [0, 2, 4],
+    }
+    assert {steps: places.tolist() for steps, places in columns.places_by_steps().items()} == {2: [0, 3, 4], 3: [1, 2]}
+    assert columns.internal_errors == 1
+    assert next(iter(columns.error_counts("m").items())) == (
+        "prediction: step N: refers to #N, but there are N steps",
+        2,
+    )

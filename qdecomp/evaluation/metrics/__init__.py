@@ -1,1 +1,157 @@
-"""The metrics of Break and what they need: exact match, SARI, LF-EM, NormEM, GED."""
+"""The metrics by name: EM and SARI of Break, LF-EM as published and strict, LF-Eq, NormEM and GED.
+
+A metric is a function of a question, a predicted and a gold decomposition, or a class whose instances are such
+functions. It scores any text: what it cannot read gets a result with an error, never an exception. To add one, write
+the function and add a row to :data:`METRICS`.
+
+>>> get_metric("lf_em").load()("How many cubes?", "return cube ;return the number of #1", "cubes; number of #1").value
+1.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.lf_em import lf_em
+
+__all__ = [
+    "DEFAULT_METRICS",
+    "METRICS",
+    "Metric",
+    "MetricFunction",
+    "MetricResult",
+    "choose_metrics",
+    "get_metric",
+    "prepare",
+]
+
+# One for all, because most of millions of results have none.
+_NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class MetricResult:
+    """The score of one prediction; a verdict is 1.0 or 0.0.
+
+    ``value`` is None if there is no score (after a timeout, for example), and ``error`` then says why. A score with an
+    error is a verdict that is false because something could not be read. ``evidence`` in the details is a sequence of
+    lines that say what the verdict is based on; reports show them with the question.
+    """
+
+    value: float | None
+    error: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "details", MappingProxyType(dict(self.details)) if self.details else _NO_DETAILS)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A mapping proxy cannot be pickled, but results travel between processes.
+        return MetricResult, (self.value, self.error, dict(self.details))
+
+
+MetricFunction: TypeAlias = Callable[[str, str, str], MetricResult]
+"""From (question, prediction, gold) to the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A row of the table: the name on the command line, the name for people, and where the function is.
+
+    ``place`` is a function, or ``module:name`` of a function or class of this package. The module is imported when the
+    metric is loaded, so that a metric that is not used costs nothing.
+    """
+
+    name: str
+    title: str
+    place: MetricFunction | str
+    lower_is_better: bool = False
+    is_verdict: bool = True
+    """Whether the only values are 0.0 and 1.0, so that the mean is a share."""
+
+    def load(self, **options: Any) -> MetricFunction:
+        """The function; options are for metrics that are classes, such as ``seconds`` of ``ged``."""
+        found: Any = self.place
+        if isinstance(found, str):
+            module, _, name = found.partition(":")
+            found = getattr(import_module(f"{__name__}.{module}"), name)
+        function: MetricFunction = found(**options) if isinstance(found, type) else found
+        return function
+
+    @property
+    def field_name(self) -> str:
+        """The name in JSON and CSV files, which follow Break's evaluator."""
+        return "exact_match" if self.name == "em" else self.name
+
+    @property
+    def worst(self) -> float:
+        """The score of a question without a usable prediction."""
+        return 1.0 if self.lower_is_better else 0.0
+
+
+def prepare(function: MetricFunction, rows: Iterable[tuple[str, str, str]]) -> None:
+    """Show all rows to a function that has ``prepare``, because that is faster; the results are the same without."""
+    prepare_rows = getattr(function, "prepare", None)
+    if prepare_rows is not None:
+        prepare_rows(rows)
+
+
+def _lf_em(question: str, prediction: str, gold: str, *, strict: bool = False) -> MetricResult:
+    """LF-EM's verdict; the details hold both normalised forms, or None for a side that has none."""
+    result = lf_em(question, prediction, gold, strict=strict)
+    forms = {"prediction_normalized": result.prediction_normalized, "gold_normalized": result.gold_normalized}
+    return MetricResult(float(result.verdict), result.error, forms)
+
+
+def _lf_em_strict(question: str, prediction: str, gold: str) -> MetricResult:
+    return _lf_em(question, prediction, gold, strict=True)
+
+
+_TABLE = (
+    Metric("em", "EM", "break_text:exact_match"),
+    Metric("sari", "SARI", "sari:sari", is_verdict=False),
+    Metric("lf_em", "LF-EM", _lf_em),
+    Metric("lf_em_strict", "LF-EM (strict)", _lf_em_strict),
+    Metric("lf_eq", "LF-Eq", "lf_eq.verdict:score_lf_eq"),
+    Metric("norm_em", "NormEM", "norm_em:NormEm"),
+    Metric("ged", "GED", "ged:Ged", lower_is_better=True, is_verdict=False),
+)
+
+METRICS: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _TABLE})
+"""All metrics by name, in the order in which they are shown."""
+
+DEFAULT_METRICS = ("em", "sari", "lf_em")
+
+# A metric that is always shown with another one: the reader of a published score should see the strict one, too.
+_COMPANIONS = {"lf_em": "lf_em_strict"}
+
+
+def get_metric(name: str) -> Metric:
+    """The metric of that name.
+
+    >>> get_metric("sari").title
+    'SARI'
+    """
+    try:
+        return METRICS[name]
+    except KeyError:
+        raise DataError(f"there is no metric {name!r}; choose from {', '.join(METRICS)}") from None
+
+
+def choose_metrics(names: Iterable[str] = DEFAULT_METRICS) -> tuple[Metric, ...]:
+    """The metrics of these names, without repetitions, each with the one that is always shown with it.
+
+    >>> [metric.name for metric in choose_metrics(["lf_em", "em"])]
+    ['lf_em', 'lf_em_strict', 'em']
+    """
+    chosen: dict[str, Metric] = {}
+    for name in names:
+        for each in (name, _COMPANIONS.get(name)):
+            if each is not None:
+                chosen[each] = get_metric(each)
+    return tuple(chosen.values())

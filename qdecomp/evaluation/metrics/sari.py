@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from qdecomp.evaluation.metrics import MetricResult
 from qdecomp.evaluation.metrics.break_text import parse_break_text
-from qdecomp.evaluation.metrics.metric_table import MetricFunction, MetricOptions, MetricResult
-
-__all__ = ["load_sari", "sari", "sari_score"]
 
 _Ngrams: TypeAlias = frozenset[tuple[str, ...]]
 
@@ -36,11 +34,6 @@ def sari_score(source: str, prediction: str, target: str) -> float:
         total += _f1(len(added & wanted), len(added), len(wanted - before))
         total += _share(len(deleted - wanted), len(deleted))
     return total / (3 * _LONGEST_NGRAM)
-
-
-def load_sari(options: MetricOptions) -> MetricFunction:
-    """The metric's function; it has no options."""
-    return sari
 
 
 def _ngrams(words: list[str], length: int) -> _Ngrams:

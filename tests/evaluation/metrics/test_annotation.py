@@ -1,123 +1,101 @@
 from __future__ import annotations
 
-import gzip
-import json
-import logging
+import pickle
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.metrics.annotation import (
-    AnnotationFile,
-    MissingAnnotationError,
-    StepAnnotation,
-    Token,
-    annotation_from_json,
-    annotation_to_json,
-    read_annotations,
-    step_key,
-    write_annotations,
-)
+from qdecomp.evaluation.metrics import annotation as annotation_module
+from qdecomp.evaluation.metrics.annotation import MissingAnnotationError, SpacyAnnotator, SpacyLemmas, step_key
 
-_RED = StepAnnotation(
-    "red @@2@@",
-    (Token("red", "JJ", "ADJ", "red", "amod", 1), Token("things", "NNS", "NOUN", "thing", "ROOT", 1)),
-    ((1, 2),),
-)
-_WORDS = st.text(max_size=5)
+pytestmark = pytest.mark.usefixtures("spacy_pipeline")
 
 
-@st.composite
-def _annotations(draw: st.DrawFn) -> StepAnnotation:
-    size = draw(st.integers(0, 5))
-    tokens = tuple(Token(*draw(st.tuples(*[_WORDS] * 5)), draw(st.integers(0, size - 1))) for _ in range(size))
-    places = draw(st.sets(st.integers(0, size - 1))) if size else set()
-    references = tuple((place, draw(st.integers(0, 99))) for place in sorted(places))
-    return StepAnnotation(draw(_WORDS), tokens, references, draw(st.booleans()))
+def test_references_are_masked_and_remembered():
+    annotation = SpacyAnnotator().annotate("@@12@@ that are red")
+    assert annotation.text == "@@12@@ that are red"
+    assert annotation.references == ((0, 12),)
+    assert annotation.masked
+    assert [token.text for token in annotation.tokens][1:] == ["that", "are", "red"]
+    assert annotation.tokens[0].tag == "NNS"
 
 
-@given(_annotations())
-def test_json_and_back(annotation):
-    assert annotation_from_json(json.loads(json.dumps(annotation_to_json(annotation)))) == annotation
+def test_parts_of_speech_and_lemmas_are_those_of_the_tables():
+    _, that, are, red = SpacyAnnotator().annotate("@@1@@ that are red").tokens
+    assert (that.tag, that.pos) == ("WDT", "DET")
+    assert (are.lemma, red.pos) == ("be", "ADJ")
+    assert that.head == 2
+
+
+def test_the_word_object_is_a_noun():
+    for step, tag, lemma in (("object left of @@1@@", "NN", "object"), ("objects to the left", "NNS", "object")):
+        token = SpacyAnnotator().annotate(step).tokens[0]
+        assert (token.tag, token.pos, token.lemma) == (tag, "NOUN", lemma)
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("step", "words"),
     [
-        None,
-        "red",
-        ["red", False, {}],
-        ["red", False, {}, [["red", "JJ"]]],
-        ["red", False, {}, [["red", "JJ", "ADJ", "red", "amod", "x"]]],
-        ["red", False, {}, [["red", "JJ", "ADJ", "red", "amod", 7]]],
-        ["red", False, {"5": "@@1@@"}, [["red", "JJ", "ADJ", "red", "amod", 0]]],
-        ["red", False, {"0": "one"}, [["red", "JJ", "ADJ", "red", "amod", 0]]],
-        ["red", False, ["0"], [["red", "JJ", "ADJ", "red", "amod", 0]]],
+        ("@@1@@, @@2@@", ["@@1@@", ",", "@@2@@"]),
+        ("(@@1@@)", ["(", "@@1@@", ")"]),
+        ("@@1@@'s color", ["@@1@@", "'s", "color"]),
+        ("@@1@@@@2@@", ["@@1@@@@2@@"]),
+        ("", []),
     ],
 )
-def test_what_is_no_annotation_is_refused(value):
-    with pytest.raises(DataError, match="not an annotated step"):
-        annotation_from_json(value)
+def test_tokens(step, words):
+    annotation = SpacyAnnotator().annotate(step)
+    references = dict(annotation.references)
+    found = [
+        f"@@{references[place]}@@" if place in references else token.text
+        for place, token in enumerate(annotation.tokens)
+    ]
+    assert found == words
 
 
-def test_the_line_of_a_bad_annotation_is_named(tmp_path):
-    path = tmp_path / "steps.jsonl"
-    path.write_text(json.dumps(annotation_to_json(_RED)) + "\n[]\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"steps\.jsonl: line 2: not an annotated step"):
-        read_annotations(path)
+def test_where_masking_changes_the_tokens_the_plain_text_is_parsed():
+    # The tokenizer makes "i" and "'m" of "i'm", and three tokens of these two with a space between them.
+    annotation = SpacyAnnotator().annotate("@@1@@ that sing i'm here")
+    assert not annotation.masked
+    assert annotation.references == ((0, 1),)
+    assert [token.text for token in annotation.tokens] == ["@@1@@", "that", "sing", "i", "'m", "here"]
 
 
-def test_a_compressed_file(tmp_path):
-    path = tmp_path / "steps.jsonl.gz"
-    path.write_bytes(gzip.compress(json.dumps(annotation_to_json(_RED)).encode()))
-    assert read_annotations(path) == {"red @@2@@": _RED}
+def test_a_batch_and_single_steps_are_the_same():
+    steps = ["red balls", "@@1@@ near @@2@@", "number of @@3@@"]
+    batch = SpacyAnnotator()
+    batch.prepare([*steps, *steps])
+    single = SpacyAnnotator()
+    assert [batch.annotate(step) for step in steps] == [single.annotate(step) for step in steps]
 
 
-def test_a_written_file_says_who_wrote_it(tmp_path):
-    path = tmp_path / "steps.jsonl"
-    write_annotations(path, [_RED], "model 1")
-    assert read_annotations(path) == read_annotations(path, "model 1") == {"red @@2@@": _RED}
-    assert read_annotations(path, "model 2") == {}
-
-
-def test_a_file_that_does_not_say_who_wrote_it_is_not_trusted_as_a_cache(tmp_path):
-    path = tmp_path / "steps.jsonl"
-    path.write_text(json.dumps(annotation_to_json(_RED)), encoding="utf-8")
-    assert read_annotations(path, "model 1") == {}
-
-
-def test_a_step_that_the_file_lacks(tmp_path, caplog):
-    path = tmp_path / "steps.jsonl"
-    write_annotations(path, [_RED], "model 1")
-    alone = AnnotationFile(path)
-    assert alone.annotate("red @@2@@") == _RED
-    with pytest.raises(MissingAnnotationError, match=r"steps\.jsonl has no annotation of the step 'blue'"):
-        alone.annotate("blue")
-
-    prepared = []
-
-    class Other:
-        def prepare(self, steps):
-            prepared.extend(steps)
-
-        def annotate(self, step):
-            return StepAnnotation(step, ())
-
-    helped = AnnotationFile(path, fallback=Other())
-    with caplog.at_level(logging.WARNING):
-        helped.prepare(["red @@2@@", "blue", "blue"])
-    assert prepared == ["blue"]
-    assert "lacks 1 of the steps" in caplog.text
-    assert helped.annotate("blue") == StepAnnotation("blue", ())
-    assert helped.annotate("red @@2@@") == _RED
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(DataError, match="there is no such file"):
-        AnnotationFile(tmp_path / "none.jsonl")
+def test_half_of_a_character_is_no_crash():
+    assert [token.text for token in SpacyAnnotator().annotate("red \ud800 balls").tokens] == ["red", "?", "balls"]
+    assert SpacyLemmas().lemmas("\ud800 balls") == ("?", "ball")
 
 
 def test_key():
     assert step_key("  The  Red\tBalls ") == "the red balls"
+
+
+def test_a_step_of_any_length_is_no_crash():
+    huge = "ball " * 5000
+    annotator = SpacyAnnotator()
+    annotator.prepare([huge])
+    with pytest.raises(MissingAnnotationError, match="too long"):
+        annotator.annotate(huge)
+    with pytest.raises(MissingAnnotationError, match="too long"):
+        SpacyLemmas().lemmas(huge)
+
+
+def test_an_annotator_travels_between_processes_with_what_it_knows(monkeypatch):
+    annotator = SpacyAnnotator()
+    wanted = annotator.annotate("red balls")
+    copy = pickle.loads(pickle.dumps(annotator))
+    monkeypatch.setattr(annotation_module, "_annotate", None)
+    assert copy.annotate("red balls") == wanted
+
+
+def test_lemmas_keep_a_space_at_the_beginning_and_references():
+    lemmas = SpacyLemmas()
+    assert lemmas.lemmas(" @@1@@ that are red") == (" ", "@@1@@", "that", "be", "red")
+    assert lemmas.lemmas("") == ()

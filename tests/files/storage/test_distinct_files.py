@@ -39,7 +39,6 @@ SCORED = ("--gold", "gold.csv", "--predictions", "predictions.jsonl")
         (("evaluate", *SCORED, "--details", "predictions.jsonl"), "--details"),
         (("evaluate", *SCORED, "--details", "hard.jsonl"), "--details"),
         (("evaluate", *SCORED, "--details", "new", "--json", "new"), "--details"),
-        (("evaluate", *SCORED, "--annotation-cache", "gold.csv"), "--annotation-cache"),
         (("report", "--gold", "page/index.html", *SCORED[2:], "--output", "page"), "--output"),
         (("convert", "--input", "gold.csv", "--output", "gold.csv", "--overwrite"), "--output"),
         (("convert", "--input", "gold.csv", "--output", "new", "--json", "./gold.csv"), "--json"),

@@ -11,10 +11,20 @@ import numpy as np
 from qdecomp.data_structures.operators import Operator, row_of
 from qdecomp.evaluation.metrics.lf_eq.interpreter import Computation, Computations, Interpreter
 from qdecomp.evaluation.metrics.lf_eq.step_reading import SAME, Condition, PlannedStep
-from qdecomp.evaluation.metrics.lf_eq.step_values import Many, Number, NumberOfEach, Things, Truth, Value, fingerprints
-from qdecomp.evaluation.metrics.lf_eq.worlds import AnyArray, Bits, members, pack, size
-
-__all__ = ["COMPUTATIONS"]
+from qdecomp.evaluation.metrics.lf_eq.worlds import (
+    AnyArray,
+    Bits,
+    Many,
+    Number,
+    NumberOfEach,
+    Things,
+    Truth,
+    Value,
+    fingerprints,
+    members,
+    pack,
+    size,
+)
 
 _COMPARE: Mapping[str, Callable[[AnyArray, AnyArray], AnyArray]] = MappingProxyType(
     {"=": np.equal, ">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}

@@ -14,10 +14,22 @@ import numpy as np
 
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.evaluation.metrics.lf_eq.step_reading import ComputedPlan, Link, Operand, Phrase, PlannedStep
-from qdecomp.evaluation.metrics.lf_eq.step_values import Number, NumberOfEach, Things, Truth, Value, fingerprints, mix
-from qdecomp.evaluation.metrics.lf_eq.worlds import THINGS, AnyArray, Bits, Vocabulary, Worlds, members, size
-
-__all__ = ["Computation", "Computations", "Interpreter"]
+from qdecomp.evaluation.metrics.lf_eq.worlds import (
+    THINGS,
+    AnyArray,
+    Bits,
+    Number,
+    NumberOfEach,
+    Things,
+    Truth,
+    Value,
+    Vocabulary,
+    Worlds,
+    fingerprints,
+    members,
+    mix,
+    size,
+)
 
 _ALL = np.uint8((1 << THINGS) - 1)
 _SINGLES = (1 << np.arange(THINGS, dtype=np.uint8)).astype(np.uint8)[None, :]

@@ -24,8 +24,6 @@ from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalS
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import Qdmr, is_reference, parse_qdmr, reference_number
 
-__all__ = ["SAME", "ComputedPlan", "Condition", "Link", "Operand", "Phrase", "PlannedStep", "read_plan"]
-
 _ALL = "all"
 SAME = "same"
 """Stands for the property of a projection that returns its subject."""

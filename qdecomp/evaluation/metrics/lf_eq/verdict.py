@@ -1,23 +1,37 @@
-"""Whether two decompositions of a question compute the same in many random worlds."""
+"""Whether two decompositions of a question compute the same in many random worlds, and a world in which they do not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from string import ascii_uppercase
+from typing import Any
 
 import numpy as np
 
 from qdecomp.data_structures.errors import ErrorText, QDecompError, Side
 from qdecomp.data_structures.lf_em import AnyDecomposition
 from qdecomp.data_structures.operators import Operator
+from qdecomp.evaluation.metrics import MetricResult
 from qdecomp.evaluation.metrics.lf_eq.computations import COMPUTATIONS
-from qdecomp.evaluation.metrics.lf_eq.evidence import WorldEvidence, describe_world
 from qdecomp.evaluation.metrics.lf_eq.interpreter import Interpreter
 from qdecomp.evaluation.metrics.lf_eq.step_reading import ComputedPlan, read_plan
-from qdecomp.evaluation.metrics.lf_eq.worlds import AnyArray, Vocabulary, Worlds, draw, vocabulary
-
-__all__ = ["LF_EQ_VERSION", "LfEqResult", "lf_eq"]
+from qdecomp.evaluation.metrics.lf_eq.worlds import (
+    AnyArray,
+    Many,
+    Number,
+    NumberOfEach,
+    Things,
+    Truth,
+    Value,
+    Vocabulary,
+    Worlds,
+    draw,
+    members,
+    size,
+    vocabulary,
+)
 
 LF_EQ_VERSION = "1"
 """Changes whenever a verdict may change."""
@@ -29,6 +43,33 @@ _ENOUGH = 16
 """How many worlds must have an answer other than the commonest one: if all answers are equal, nothing is proved."""
 
 _NOTHING_PROVED = "both give the same answer in (nearly) all worlds, which proves nothing"
+_NOTHING = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class WorldEvidence:
+    """What the words mean in one world, and what each step is there."""
+
+    words: tuple[tuple[str, str], ...]
+    prediction: tuple[tuple[str, str], ...]
+    gold: tuple[tuple[str, str], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """A value for ``json.dumps``."""
+        return {
+            "words": dict(self.words),
+            "prediction": [list(row) for row in self.prediction],
+            "gold": [list(row) for row in self.gold],
+        }
+
+    def __str__(self) -> str:
+        parts = (("words", self.words), ("prediction", self.prediction), ("gold", self.gold))
+        width = max(len(name) for _, rows in parts for name, _ in rows)
+        lines = []
+        for title, rows in parts:
+            lines.append(title)
+            lines.extend(f"  {name:<{width}}  {meaning}" for name, meaning in rows)
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +114,20 @@ def lf_eq(question: str, prediction: AnyDecomposition, gold: AnyDecomposition, *
     return _run(plans[0], plans[1], seed)
 
 
+def score_lf_eq(question: str, prediction: str, gold: str) -> MetricResult:
+    """Whether both compute the same; ``world`` in the details is a world in which they do not.
+
+    >>> score_lf_eq("How many cubes are there?", "return cubes", "cubes; number of #1").details["world"]["gold"][1][0]
+    '2. number of #1'
+    """
+    result = lf_eq(question, prediction, gold)
+    world = result.evidence
+    details: dict[str, Any] = {"world": None if world is None else world.to_json(), "worlds": result.worlds}
+    if world is not None:
+        details["evidence"] = tuple(str(world).splitlines())
+    return MetricResult(float(result.verdict), result.error, details)
+
+
 @lru_cache(maxsize=4096)
 def _plan(question: str, decomposition: AnyDecomposition) -> ComputedPlan:
     return read_plan(question, decomposition)
@@ -105,7 +160,7 @@ def _run_reading(
         different = np.flatnonzero(answers[0] != answers[1])
         count += worlds.count
         if different.size:
-            return LfEqResult(False, None, describe_world(runs[0], runs[1], different), count)
+            return LfEqResult(False, None, _describe_world(runs[0], runs[1], different), count)
         seen.append(answers[1])
     if not _is_proved(seen):
         return LfEqResult(False, _NOTHING_PROVED, None, count)
@@ -126,3 +181,68 @@ def _batches(words: Vocabulary, seed: int, seen: list[AnyArray]) -> Iterator[Wor
 def _is_proved(seen: list[AnyArray]) -> bool:
     _, counts = np.unique(np.concatenate(seen), return_counts=True)
     return int(counts.sum() - counts.max()) >= _ENOUGH
+
+
+def _describe_world(prediction: Interpreter, gold: Interpreter, worlds: AnyArray) -> WorldEvidence:
+    """Describe the smallest of some worlds: the one where words mean the fewest things."""
+    all_words = np.stack(list(gold.worlds.words.values())) if gold.worlds.words else np.zeros((1, gold.worlds.count, 1))
+    totals = size(all_words.astype(np.uint8))[:, worlds, 0].sum(0)
+    world = int(worlds[int(np.argmin(totals))])
+    return WorldEvidence(_words(gold, world), _steps(prediction, world), _steps(gold, world))
+
+
+def _words(run: Interpreter, world: int) -> tuple[tuple[str, str], ...]:
+    rows = [
+        (word, _names(bits[world, 0]))
+        for word, bits in run.worlds.words.items()
+        if word in run.vocabulary.describing or run.merge_projections
+    ]
+    for name, ties in run.worlds.relations.items():
+        pairs = [
+            f"{_names(ties[world, place])} of {ascii_uppercase[place]}"
+            for place in range(ties.shape[1])
+            if ties[world, place]
+        ]
+        rows.append((" ".join(sorted(name)) + " (relation)" if name else "of (relation)", "; ".join(pairs) or _NOTHING))
+    values = ", ".join(f"{ascii_uppercase[place]} {value:g}" for place, value in enumerate(run.worlds.values[world]))
+    rows.append(("value", values))
+    rows += [
+        (f"{number:g} (number)", f"{drawn[world, 0]:g}")
+        for number, drawn in run.worlds.numbers.items()
+        if number != drawn[world, 0]
+    ]
+    return tuple(rows)
+
+
+def _steps(run: Interpreter, world: int) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (f"{number}. {step.text}", _text(run.value(number), world))
+        for number, step in enumerate(run.plan.steps, start=1)
+    )
+
+
+def _text(value: Value, world: int) -> str:
+    match value:
+        case Things(bits, _, number, order):
+            text = _names(_at(bits, world))
+            if number is not None and np.isfinite(_at(number, world)):
+                text += f" ({_at(number, world):g})"
+            return text if order is None else f"{text}, sorted"
+        case Number(numbers):
+            return f"{_at(numbers, world):g}"
+        case Truth(truths):
+            return "yes" if _at(truths, world) else "no"
+        case NumberOfEach(keys, numbers):
+            inside = np.flatnonzero(members(keys)[min(world, len(keys) - 1), 0])
+            return ", ".join(f"{ascii_uppercase[place]}: {numbers[world, place]:g}" for place in inside) or _NOTHING
+        case Many(parts):
+            return "; ".join(_text(part, world) for part in parts)
+
+
+def _at(array: AnyArray, world: int) -> Any:
+    return array[min(world, len(array) - 1), 0]
+
+
+def _names(bits: Any) -> str:
+    names = [letter for place, letter in enumerate(ascii_uppercase[:8]) if int(bits) >> place & 1]
+    return " ".join(names) or _NOTHING

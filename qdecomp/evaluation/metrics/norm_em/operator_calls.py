@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Arguments", "StepText", "aggregator_in", "classify", "operator_arguments", "step_text"]
-
 _Names: TypeAlias = tuple[str, ...]
 
 _AGGREGATORS: tuple[tuple[str, _Names], ...] = (

@@ -7,10 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.evaluation.metrics.break_text import REFERENCE, mention
-from qdecomp.evaluation.metrics.step_graph import StepGraph, levels_of
-
-__all__ = ["NormalizationError", "number_by_level", "sort_filter_chains"]
+from qdecomp.evaluation.metrics.break_text import REFERENCE, StepGraph, levels_of, mention
 
 _FILTER = re.compile(r"FILTER\(@@(\d+)@@,@@(\d+)@@\)")
 # A step that mentions another twice doubles its text, so a few steps can make an endless text.

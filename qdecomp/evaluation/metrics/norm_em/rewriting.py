@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections import deque
 
 from qdecomp.evaluation.metrics.annotation import StepAnnotator, step_key
-from qdecomp.evaluation.metrics.break_text import mention
+from qdecomp.evaluation.metrics.break_text import StepGraph, mention
 from qdecomp.evaluation.metrics.norm_em.document import (
+    ALL_PHRASES,
+    NO_PHRASES,
     Document,
+    PhraseSet,
     ReferenceItem,
     Span,
     Word,
     document_of,
     lemmas_of,
+    phrases_without,
     references_in,
     texts_of,
 )
-from qdecomp.evaluation.metrics.norm_em.marker_phrases import ALL_PHRASES, NO_PHRASES, PhraseSet, phrases_without
-from qdecomp.evaluation.metrics.norm_em.rewriting_rules import (
+from qdecomp.evaluation.metrics.norm_em.rules import (
     REWRITING_RULES,
     Drop,
     Edit,
@@ -26,9 +29,6 @@ from qdecomp.evaluation.metrics.norm_em.rewriting_rules import (
     Nest,
     RewritingRule,
 )
-from qdecomp.evaluation.metrics.step_graph import StepGraph
-
-__all__ = ["rewrite"]
 
 
 def rewrite(graph: StepGraph, annotator: StepAnnotator) -> StepGraph:

@@ -8,8 +8,8 @@ import pytest
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
 from qdecomp.evaluation.metrics.lf_eq import lf_eq
-from qdecomp.evaluation.metrics.lf_eq.changes import CHANGES, changes
 from qdecomp.files import read_break_csv
+from tests.evaluation.metrics.lf_eq.changes import CHANGES, changes
 
 _WORDS = ("giraffe", "violin", "marble", "harbour", "pepper")
 

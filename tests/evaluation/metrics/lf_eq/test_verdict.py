@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from qdecomp.evaluation.metrics.lf_eq import lf_eq
-from qdecomp.evaluation.metrics.lf_eq.lf_eq_metric import score_lf_eq
 from qdecomp.evaluation.metrics.lf_eq.step_reading import MAX_STEPS
+from qdecomp.evaluation.metrics.lf_eq.verdict import score_lf_eq
 
 QUESTION = "Which yellow objects are right of the purple cylinder?"
 

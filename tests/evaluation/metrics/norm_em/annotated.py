@@ -6,9 +6,18 @@ position. A word without a head is its own.
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Iterable
+from pathlib import Path
 
-from qdecomp.evaluation.metrics.annotation import MissingAnnotationError, StepAnnotation, Token, step_key
+from qdecomp.evaluation.metrics.annotation import (
+    MissingAnnotationError,
+    SpacyAnnotator,
+    StepAnnotation,
+    Token,
+    step_key,
+)
 from qdecomp.evaluation.metrics.break_text import BreakText, parse_break_text
 from qdecomp.evaluation.metrics.norm_em import NormEm
 from qdecomp.evaluation.metrics.norm_em.document import Document, document_of
@@ -36,6 +45,35 @@ def annotated(step: str) -> StepAnnotation:
 def document(step: str) -> Document:
     """The words of a step."""
     return document_of(annotated(step))
+
+
+class FromFile:
+    """The annotations in a file, whatever parser wrote it; spaCy annotates steps that it lacks.
+
+    A line is [text, unmasked?, {position: reference}, [[text, tag, pos, lemma, dep, head]]].
+    """
+
+    def __init__(self, path: Path) -> None:
+        with gzip.open(path, "rt", encoding="utf-8") as stream:
+            rows = [json.loads(line) for line in stream]
+        self._known = {
+            text: StepAnnotation(
+                text,
+                tuple(Token(*token) for token in tokens),
+                tuple((int(place), int(reference.strip("@"))) for place, reference in references.items()),
+                masked=not unmasked,
+            )
+            for text, unmasked, references, tokens in (row for row in rows if isinstance(row, list))
+        }
+        self._others = SpacyAnnotator()
+
+    def prepare(self, steps: Iterable[str]) -> None:
+        """Annotate what the file lacks."""
+        self._others.prepare(step for step in steps if step not in self._known)
+
+    def annotate(self, step: str) -> StepAnnotation:
+        """The annotation of a step."""
+        return self._known[step] if step in self._known else self._others.annotate(step)
 
 
 class HandMade:

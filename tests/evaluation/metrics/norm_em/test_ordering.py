@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from qdecomp.evaluation.metrics.break_text import BreakText
+from qdecomp.evaluation.metrics.break_text import BreakText, StepGraph, graph_of
 from qdecomp.evaluation.metrics.norm_em.ordering import NormalizationError, number_by_level, sort_filter_chains
-from qdecomp.evaluation.metrics.step_graph import StepGraph, graph_of
 
 
 def _graph(*labels: str) -> StepGraph:

@@ -3,10 +3,9 @@ from __future__ import annotations
 import pytest
 
 from qdecomp.evaluation.metrics.annotation import StepAnnotation, Token
-from qdecomp.evaluation.metrics.break_text import parse_break_text
+from qdecomp.evaluation.metrics.break_text import graph_of, parse_break_text
 from qdecomp.evaluation.metrics.norm_em import NormEm
 from qdecomp.evaluation.metrics.norm_em.rewriting import rewrite
-from qdecomp.evaluation.metrics.step_graph import graph_of
 from tests.evaluation.metrics.norm_em.annotated import HandMade, annotated, broken_up
 
 

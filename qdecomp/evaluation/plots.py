@@ -11,16 +11,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from qdecomp.evaluation.agreement import Agreement
-from qdecomp.evaluation.breakdown import Group, Score
 from qdecomp.evaluation.differences import DifferenceKind
+from qdecomp.evaluation.statistics import Group, Score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
-
-__all__ = ["SERIES", "SUBSETS_SHOWN", "plot_agreement", "plot_by_source", "plot_by_steps", "plot_differences"]
 
 SERIES = 8
 """How many systems look different; with more, looks repeat."""
@@ -131,18 +128,18 @@ def plot_by_source(groups: Mapping[str, Sequence[Group]], metric: str, title: st
     return _svg(draw, (max(6.0, 1.0 * len(first) + 1.5), 3.8), "by-source")
 
 
-def plot_agreement(subsets: Sequence[Agreement], systems: Sequence[str]) -> str:
+def plot_agreement(subsets: Mapping[tuple[str, ...], int], systems: Sequence[str]) -> str:
     """Bars for the subsets of systems, the largest first; dots below show which systems are right."""
-    shown = subsets[:SUBSETS_SHOWN]
-    total = sum(subset.questions for subset in subsets)
+    shown = list(subsets)[:SUBSETS_SHOWN]
+    total = sum(subsets.values())
 
     def draw(figure: Figure) -> None:
         bars_axes, dots = figure.subplots(2, 1, sharex=True, height_ratios=(3, 0.45 * len(systems)))
         places = range(len(shown))
         bars = bars_axes.bar(
-            places, [subset.questions for subset in shown], 0.6, facecolor=_FAINT, edgecolor=_INK, linewidth=0.8
+            places, [subsets[subset] for subset in shown], 0.6, facecolor=_FAINT, edgecolor=_INK, linewidth=0.8
         )
-        share = [f"{subset.questions:,}\n{100 * subset.questions / max(total, 1):.1f}%" for subset in shown]
+        share = [f"{subsets[subset]:,}\n{100 * subsets[subset] / max(total, 1):.1f}%" for subset in shown]
         bars_axes.bar_label(bars, share, fontsize=8, padding=2)
         bars_axes.margins(y=0.2)
         bars_axes.set_ylabel("questions")
@@ -150,12 +147,12 @@ def plot_agreement(subsets: Sequence[Agreement], systems: Sequence[str]) -> str:
         bars_axes.tick_params(axis="x", length=0)
         for row, name in enumerate(systems):
             for place, subset in enumerate(shown):
-                right = name in subset.systems
+                right = name in subset
                 dots.plot(
                     place, row, "o", markersize=9, markeredgecolor=_INK, markerfacecolor=_INK if right else _PAPER
                 )
         for place, subset in enumerate(shown):
-            rows = [systems.index(name) for name in subset.systems]
+            rows = [systems.index(name) for name in subset]
             if len(rows) > 1:
                 dots.plot([place, place], [min(rows), max(rows)], color=_INK, linewidth=2, zorder=1)
         dots.set_yticks(range(len(systems)), [_label(name) for name in systems])

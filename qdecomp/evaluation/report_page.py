@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from qdecomp.data_structures.errors import missing_extra
+from qdecomp.data_structures.errors import ErrorText, missing_extra, patterns_of
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.data_structures.operators import Operator
 from qdecomp.evaluation.differences import NO_STEP, Analysis, DifferenceKind
-from qdecomp.evaluation.metrics.metric_table import METRICS
-from qdecomp.evaluation.report.best_values import SystemRow, system_rows
-from qdecomp.evaluation.report.disagreements import MOST_SHOWN, Disagreement, disagreements
-from qdecomp.evaluation.report.reasons import error_reasons
-from qdecomp.evaluation.report.report_contents import REPORT_FILES
-from qdecomp.evaluation.score_tables import problem_lines, score_tables
+from qdecomp.evaluation.metrics import METRICS, Metric
+from qdecomp.evaluation.outputs import format_score, problem_lines, score_tables
+from qdecomp.evaluation.report import REPORT_FILES, GroupedScores, Report, SystemAnalysis
+from qdecomp.evaluation.scoring import Evaluation
+from qdecomp.evaluation.statistics import Comparison
+from qdecomp.files import BreakExample
 from qdecomp.terminal import Table
 from qdecomp.version import VERSION
 from qdecomp.visualization.page_scripts import content_policy, page_script
@@ -27,12 +27,13 @@ from qdecomp.visualization.style_sheets import style
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from qdecomp.evaluation.report.report_contents import Report, SystemAnalysis
-
-__all__ = ["render_page"]
-
 _METRIC = "lf_em"
 _METRIC_TITLE = "LF-EM"
+# A star needs a p-value (Holm) below this.
+_LEVEL = 0.05
+_MOST_REASONS = 12
+# With more questions, the page would open slowly; the CSV file has them all.
+MOST_SHOWN = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,11 @@ def render_page(report: Report) -> str:
         ],
         page=_page_parts(styles),
         files=REPORT_FILES[1:],
-        score_rows=_score_rows(report),
+        score_rows={
+            "all": score_rows(report.overall, evaluation),
+            "steps": score_rows(report.by_length, evaluation),
+            "source": score_rows(report.by_source, evaluation),
+        },
         reasons=error_reasons(evaluation),
         has_errors="Errors by reason" in tables,
         shown=differing[:MOST_SHOWN],
@@ -116,14 +121,119 @@ def _page_parts(styles: str) -> dict[str, Markup]:
     return {name: Markup(part) for name, part in parts.items()}
 
 
-def _score_rows(report: Report) -> dict[str, tuple[SystemRow, ...]]:
-    metrics = report.summary.evaluation.metrics
-    breakdowns = report.summary.breakdowns
-    return {
-        "all": system_rows([(each.overall,) for each in breakdowns], metrics),
-        "steps": system_rows(report.by_length, metrics),
-        "source": system_rows([each.by_source for each in breakdowns], metrics),
-    }
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A score as text, and whether it is better than that of every other system by the paired tests."""
+
+    text: str
+    is_best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """A metric on a group of questions: a cell for each system."""
+
+    group: str
+    questions: int
+    metric: str
+    cells: tuple[Cell, ...]
+
+
+def score_rows(scores: GroupedScores, evaluation: Evaluation) -> tuple[ScoreRow, ...]:
+    """The rows of a table, group by group and metric by metric."""
+    names = [system.name for system in evaluation.systems]
+    rows = []
+    for same, comparisons in zip(zip(*scores.groups, strict=True), scores.comparisons, strict=True):
+        for metric in evaluation.metrics:
+            found = [group.scores[metric.name] for group in same]
+            others = sum(score.mean is not None for score in found) - 1
+            wins = Counter(_winner(each, metric) for each in comparisons if each.metric == metric.name)
+            cells = tuple(
+                Cell(format_score(score), 0 < others == wins[name]) for name, score in zip(names, found, strict=True)
+            )
+            title = f"{metric.title}{' ↓' if metric.lower_is_better else ''}"
+            rows.append(ScoreRow(same[0].name, same[0].questions, title, cells))
+    return tuple(rows)
+
+
+def _winner(comparison: Comparison, metric: Metric) -> str | None:
+    if comparison.p_adjusted >= _LEVEL:
+        return None
+    return comparison.first if (comparison.difference > 0) != metric.lower_is_better else comparison.second
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A question with every system's analysis, and the names of those that have it right."""
+
+    place: int
+    example: BreakExample
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+    analyses: tuple[tuple[str, Analysis], ...]
+
+    @property
+    def right_key(self) -> str:
+        """The indices of the systems that have it right, as one word, since names may contain anything."""
+        return ",".join(str(place) for place, (name, _) in enumerate(self.analyses) if name in self.right)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of difference of the systems that have it wrong."""
+        return tuple(sorted({str(kind) for _, analysis in self.analyses for kind in analysis.kinds}))
+
+    @property
+    def steps(self) -> int:
+        """How many steps gold has."""
+        return self.analyses[0][1].question.steps
+
+
+def disagreements(systems: Sequence[tuple[str, Sequence[Analysis]]], metric: str = "lf_em") -> list[Disagreement]:
+    """All questions on which the systems' verdicts differ, in the gold file's order."""
+    names = [name for name, _ in systems]
+    found = []
+    for place, same in enumerate(zip(*(analyses for _, analyses in systems), strict=True), start=1):
+        verdicts = [bool(analysis.question.results[metric].value) for analysis in same]
+        if len(set(verdicts)) == 1:
+            continue
+        right = tuple(name for name, verdict in zip(names, verdicts, strict=True) if verdict)
+        wrong = tuple(name for name, verdict in zip(names, verdicts, strict=True) if not verdict)
+        found.append(Disagreement(place, same[0].question.example, right, wrong, tuple(zip(names, same, strict=True))))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A kind of reason: its commonest wording, the number of other wordings, and its questions by system."""
+
+    example: str
+    others: int
+    counts: tuple[int, ...]
+
+
+def error_reasons(evaluation: Evaluation, metric: str = "lf_em") -> tuple[Reason, ...]:
+    """The commonest kinds of reasons why a metric failed; wordings that differ only in numbers are one kind."""
+    wordings: dict[str, Counter[str]] = defaultdict(Counter)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for system in evaluation.systems:
+        for question in system.questions:
+            error = question.results[metric].error
+            if error is None:
+                continue
+            wording_of_each = error.messages if isinstance(error, ErrorText) else (error,)
+            for kind, wording in zip(patterns_of(error), wording_of_each, strict=True):
+                wordings[kind][wording] += 1
+                counts[kind][system.name] += 1
+    names = [system.name for system in evaluation.systems]
+    commonest = sorted(counts, key=lambda kind: (-counts[kind].total(), kind))[:_MOST_REASONS]
+    return tuple(
+        Reason(
+            example=wordings[kind].most_common(1)[0][0],
+            others=len(wordings[kind]) - 1,
+            counts=tuple(counts[kind][name] for name in names),
+        )
+        for kind in commonest
+    )
 
 
 def _tools(differing: Sequence[Disagreement]) -> str:
@@ -162,12 +272,10 @@ def _evidence(analysis: Analysis) -> list[tuple[str, tuple[str, ...]]]:
 def _figures(report: Report) -> dict[str, _Figure]:
     from markupsafe import Markup
 
-    from qdecomp.evaluation.report import plots
+    from qdecomp.evaluation import plots
 
     names = [system.name for system in report.systems]
-    breakdowns = report.summary.breakdowns
-    by_steps = dict(zip(names, report.by_length, strict=True))
-    by_source = {name: each.by_source for name, each in zip(names, breakdowns, strict=True)}
+    by_steps, by_source = (dict(zip(names, each.groups, strict=True)) for each in (report.by_length, report.by_source))
     kinds: Mapping[str, Mapping[DifferenceKind, int]] = {system.name: system.kinds for system in report.systems}
     subsets = len(report.agreement)
     only = f": the {plots.SUBSETS_SHOWN} largest of {subsets} subsets" if subsets > plots.SUBSETS_SHOWN else ""
@@ -195,8 +303,8 @@ def _figures(report: Report) -> dict[str, _Figure]:
 def _agreement_table(report: Report) -> Table:
     total = len(report.summary.evaluation.gold.examples)
     rows = tuple(
-        (" and ".join(each.systems) or "none", f"{each.questions:,}", f"{100 * each.questions / total:.1f}%")
-        for each in report.agreement
+        (" and ".join(systems) or "none", f"{questions:,}", f"{100 * questions / total:.1f}%")
+        for systems, questions in report.agreement.items()
     )
     return Table("Agreement", ("right", "questions", "share"), rows)
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qdecomp.evaluation.metrics import get_metric, prepare
 from qdecomp.evaluation.metrics.break_text import parse_break_text
-from qdecomp.evaluation.metrics.metric_table import MetricOptions, get_metric, prepare
 from qdecomp.evaluation.metrics.norm_em import NormEm
-from tests.evaluation.metrics.norm_em.annotated import HandMade, annotated, broken_up, normal_form, plain
+from tests.evaluation.metrics.norm_em.annotated import FromFile, HandMade, annotated, broken_up, normal_form, plain
 
 _RED_BALLS = ("red/JJ balls/NNS",)
 _BALLS_IN_RED = ("balls/NNS", "#1 that/WDT/nsubj/2 are/VBP red/JJ")
@@ -144,7 +144,7 @@ def test_every_official_verdict_and_normal_form_with_the_official_annotations(
     annotations = shared_path / "reference" / "spacy2_annotations.jsonl.gz"
     if not annotations.exists():
         pytest.skip(f"no annotations: {annotations}")
-    scorer = get_metric("norm_em").load(MetricOptions(annotations=annotations))
+    scorer = get_metric("norm_em").load(annotator=FromFile(annotations))
     # The file lacks two steps, which begin with a capital "Return"; spaCy annotates these.
     prepare(scorer, rows_to_score)
     other_forms = 0
@@ -162,7 +162,7 @@ def test_every_official_verdict_and_normal_form_with_the_official_annotations(
 @pytest.mark.usefixtures("spacy_pipeline")
 def test_nearly_every_official_verdict_with_current_spacy(official_rows, rows_to_score):
     sample = slice(None, None, 4)
-    scorer = get_metric("norm_em").load(MetricOptions())
+    scorer = get_metric("norm_em").load()
     prepare(scorer, rows_to_score[sample])
     same = [
         scorer(*row).value == float(bool(official["norm_em"]))

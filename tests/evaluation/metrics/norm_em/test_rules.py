@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from qdecomp.evaluation.metrics.norm_em.rewriting_rules import REWRITING_RULES, Drop, Extract, MakeCall, Nest
+from qdecomp.evaluation.metrics.norm_em.rules import REWRITING_RULES, Drop, Extract, MakeCall, Nest
 from tests.evaluation.metrics.norm_em.annotated import document
 
 _RULES = {rule.name: rule for rule in REWRITING_RULES}

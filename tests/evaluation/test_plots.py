@@ -1,11 +1,11 @@
+from __future__ import annotations
+
 from xml.etree import ElementTree
 
 import pytest
 
-from qdecomp.evaluation.agreement import Agreement
-from qdecomp.evaluation.breakdown import Group, break_down
 from qdecomp.evaluation.differences import DifferenceKind
-from qdecomp.evaluation.report.plots import (
+from qdecomp.evaluation.plots import (
     SERIES,
     SUBSETS_SHOWN,
     plot_agreement,
@@ -13,6 +13,7 @@ from qdecomp.evaluation.report.plots import (
     plot_by_steps,
     plot_differences,
 )
+from qdecomp.evaluation.statistics import Group, break_down
 from tests.evaluation.evaluation_examples import told_evaluation, told_metric
 
 VERDICT = told_metric("verdict")
@@ -59,14 +60,14 @@ def test_a_figure_is_the_same_every_time() -> None:
 
 
 def test_agreement_has_a_bar_with_count_and_share_for_each_subset() -> None:
-    subsets = [Agreement((), 6), Agreement(("a", "b"), 3), Agreement(("a",), 1), Agreement(("b",), 0)]
+    subsets = {(): 6, ("a", "b"): 3, ("a",): 1, ("b",): 0}
     labels = texts(plot_agreement(subsets, ["a", "b"]))
     assert {"a", "b", "questions", "right: filled, wrong: empty"} <= set(labels)
     assert {"6", "60.0%", "30.0%", "10.0%", "0.0%"} <= set(labels)
 
 
 def test_agreement_shows_the_largest_subsets_where_there_are_many() -> None:
-    subsets = [Agreement((f"s{number}",), 1000 - number) for number in range(40)]
+    subsets = {(f"s{number}",): 1000 - number for number in range(40)}
     labels = texts(plot_agreement(subsets, [f"s{number}" for number in range(40)]))
     assert str(1000 - SUBSETS_SHOWN + 1) in labels
     assert str(1000 - SUBSETS_SHOWN) not in labels
@@ -82,7 +83,7 @@ def test_differences_show_every_kind_with_counts() -> None:
 def test_axes_of_counts_have_whole_numbers() -> None:
     labels = texts(plot_differences({"a": {DifferenceKind.EXTRA_STEP: 2}}, {"a": 2}))
     assert [label for label in labels if label.replace(",", "").isdigit()] == ["0", "1", "2"]
-    labels = texts(plot_agreement([Agreement(("a",), 1), Agreement((), 0)], ["a"]))
+    labels = texts(plot_agreement({("a",): 1, (): 0}, ["a"]))
     assert "0.5" not in labels
 
 

@@ -1,12 +1,14 @@
+from __future__ import annotations
+
 import json
 
 import pytest
 
 from qdecomp.data_structures.lf_em import METRIC_VERSION
+from qdecomp.evaluation.metrics import choose_metrics
+from qdecomp.evaluation.outputs import Summary, detail_lines, problem_lines, score_tables, summarize, summary_to_json
 from qdecomp.evaluation.predictions import ProblemKind, RowProblem
-from qdecomp.evaluation.score_outputs import Summary, detail_lines, summarize, summary_to_json
-from qdecomp.evaluation.score_tables import problem_lines, score_tables
-from qdecomp.evaluation.scoring import choose_metrics, evaluate
+from qdecomp.evaluation.scoring import evaluate
 from qdecomp.terminal import format_plain
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 

@@ -7,15 +7,7 @@ import sys
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.metrics import metric_table as metric_module
-from qdecomp.evaluation.metrics.metric_table import (
-    METRICS,
-    Metric,
-    MetricOptions,
-    MetricResult,
-    prepare,
-    register,
-)
+from qdecomp.evaluation.metrics import METRICS, MetricResult, choose_metrics, get_metric, prepare
 
 
 def test_details_cannot_be_changed_from_anywhere():
@@ -35,18 +27,31 @@ def test_a_result_travels_between_processes():
 def test_an_unknown_metric_is_refused_with_the_known_names():
     known = "em, sari, lf_em, lf_em_strict, lf_eq, norm_em, ged"
     with pytest.raises(DataError, match=f"no metric 'bleu'; choose from {known}"):
-        metric_module.get_metric("bleu")
+        get_metric("bleu")
 
 
-def test_a_new_metric_is_one_function(monkeypatch):
-    monkeypatch.setattr(metric_module, "_REGISTRY", registry := dict(METRICS))
-    same_length = Metric(
-        "length", "Length", lambda options: lambda question, prediction, gold: MetricResult(float(prediction == gold))
-    )
-    register(same_length)
-    assert registry["length"].load(MetricOptions())("", "a", "a").value == 1.0
-    with pytest.raises(ValueError, match="already"):
-        register(same_length)
+def test_every_metric_is_a_function_or_a_class_of_functions():
+    # Those that need spaCy annotate when they score, not when they are loaded.
+    functions = {name: metric.load() for name, metric in METRICS.items()}
+    for name in ("em", "sari", "lf_em", "lf_em_strict", "lf_eq"):
+        assert functions[name]("how many cubes?", "return cubes", "return cubes").value == 1.0
+
+
+def test_a_metric_travels_between_processes_and_stays_the_same_key():
+    metrics = choose_metrics(["lf_em", "ged"])
+    assert pickle.loads(pickle.dumps(metrics)) == metrics
+    assert hash(pickle.loads(pickle.dumps(metrics))) == hash(metrics)
+
+
+def test_metrics_are_chosen_once_and_strict_lf_em_comes_with_lf_em():
+    assert [metric.name for metric in choose_metrics(["sari", "lf_em", "sari"])] == ["sari", "lf_em", "lf_em_strict"]
+    assert [metric.name for metric in choose_metrics(["norm_em"])] == ["norm_em"]
+    with pytest.raises(DataError, match="there is no metric 'bleu'"):
+        choose_metrics(["bleu"])
+
+
+def test_exact_match_has_its_long_name_in_files():
+    assert [metric.field_name for metric in choose_metrics(["em", "ged"])] == ["exact_match", "ged"]
 
 
 def test_prepare_reaches_only_those_who_care():
@@ -67,9 +72,9 @@ def test_prepare_reaches_only_those_who_care():
 def test_looking_at_the_metrics_imports_no_heavy_library():
     heavy = "spacy, networkx, scipy, torch, allennlp, matplotlib, pandas, ortools"
     code = (
-        "import sys, qdecomp.evaluation.metrics.metric_table as m; "
-        "m.get_metric('em').load(m.MetricOptions())('', 'a', 'a'); "
-        "m.get_metric('norm_em'); "
+        "import sys, qdecomp.evaluation.metrics as m; "
+        "m.get_metric('em').load()('', 'a', 'a'); "
+        "m.get_metric('norm_em').load(); "
         f"print([name for name in '{heavy}'.split(', ') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

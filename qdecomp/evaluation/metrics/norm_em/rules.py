@@ -10,11 +10,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-from qdecomp.evaluation.metrics.norm_em.document import Document, Item, ReferenceItem, Span, Word, texts_of
-from qdecomp.evaluation.metrics.norm_em.marker_phrases import PHRASES_OF_OPERATOR
+from qdecomp.evaluation.metrics.norm_em.document import (
+    PHRASES_OF_OPERATOR,
+    Document,
+    Item,
+    ReferenceItem,
+    Span,
+    Word,
+    texts_of,
+)
 from qdecomp.evaluation.metrics.norm_em.operator_calls import aggregator_in, operator_arguments, step_text
-
-__all__ = ["REWRITING_RULES", "Drop", "Edit", "Extract", "MakeCall", "Nest", "RewritingRule"]
 
 
 @dataclass(frozen=True, slots=True)

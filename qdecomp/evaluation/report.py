@@ -1,4 +1,4 @@
-"""Everything in a comparison of systems besides its scores, and its files: JSON, CSV and the page."""
+"""The comparison of systems on one page: everything besides the scores, and its files, JSON, CSV and the page."""
 
 from __future__ import annotations
 
@@ -7,29 +7,26 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from qdecomp.evaluation.agreement import Agreement, agreement
-from qdecomp.evaluation.breakdown import Group
+import numpy as np
+
 from qdecomp.evaluation.differences import Analysis, DifferenceKind, analyse, operator_confusion
-from qdecomp.evaluation.report.length_bins import by_length
-from qdecomp.evaluation.score_outputs import Summary, detail_lines, summarize, summary_to_json
-from qdecomp.evaluation.scoring import Evaluation, SystemScores, field_name, has_mistake
-from qdecomp.files import require_replaceable_folder, write_folder_atomically
+from qdecomp.evaluation.outputs import Summary, detail_lines, summarize, summary_to_json
+from qdecomp.evaluation.scoring import Evaluation, SystemScores
+from qdecomp.evaluation.statistics import Comparison, Group, compare_groups, score_group
+from qdecomp.files import write_folder_atomically
 from qdecomp.terminal import format_csv, progress
 
-__all__ = [
-    "REPORT_FILES",
-    "Report",
-    "SystemAnalysis",
-    "build_report",
-    "check_report_folder",
-    "report_to_json",
-    "write_report",
-]
-
 _EXAMPLES_OF_A_KIND = 3
+# With more systems there are too many subsets to list those that never occur.
+_MOST_SYSTEMS_WITH_ALL_SUBSETS = 6
+# A score over fewer questions says little: fewer than these, or than this share of all.
+_FEW_QUESTIONS = 25
+_SMALL_SHARE = 0.02
+
 REPORT_FILES = (
     "index.html",
     "report.json",
@@ -55,8 +52,19 @@ class SystemAnalysis:
     examples: Mapping[DifferenceKind, tuple[Analysis, ...]]
     analyses: tuple[Analysis, ...]
     """For each question, in the gold file's order."""
-    mistakes: int = 0
-    """How many questions failed because of a mistake in the code, in a metric or here."""
+    internal_errors: int = 0
+    """How many questions failed because of an internal error, in a metric or here."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedScores:
+    """Scores by group: of each system, its groups, and of each group, the paired tests of its systems.
+
+    The p-values are adjusted for all groups.
+    """
+
+    groups: tuple[tuple[Group, ...], ...]
+    comparisons: tuple[tuple[Comparison, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +72,83 @@ class Report:
     """An evaluation with everything that the page shows."""
 
     summary: Summary
-    agreement: tuple[Agreement, ...]
+    agreement: Mapping[tuple[str, ...], int]
+    """How many questions exactly these systems have right, the largest subset first."""
     systems: tuple[SystemAnalysis, ...]
-    by_length: tuple[tuple[Group, ...], ...] = ()
-    """The scores of each system by number of gold steps; long questions share a group."""
+    overall: GroupedScores
+    by_source: GroupedScores
+    by_length: GroupedScores
+    """By number of gold steps; long questions share a group."""
 
 
 def build_report(evaluation: Evaluation, *, seed: int = 0) -> Report:
     """Analyse an evaluation that has LF-EM among its metrics; the seed also chooses the examples."""
+    summary = summarize(evaluation, seed=seed)
+    sources = evaluation.systems[0].columns.places_by_source()
     return Report(
-        summary=summarize(evaluation, seed=seed),
+        summary=summary,
         agreement=agreement(evaluation),
         systems=tuple(_analyse_system(system, seed) for system in evaluation.systems),
+        overall=GroupedScores(tuple((each.overall,) for each in summary.breakdowns), (summary.comparisons,)),
+        by_source=GroupedScores(
+            tuple(each.by_source for each in summary.breakdowns),
+            compare_groups(evaluation, tuple(sources.values()), seed=seed),
+        ),
         by_length=by_length(evaluation, seed=seed),
     )
+
+
+def agreement(evaluation: Evaluation, metric: str = "lf_em") -> dict[tuple[str, ...], int]:
+    """For every subset of the systems, how many questions exactly these have right; an empty one: all are wrong.
+
+    The counts add up to all questions. With more than six systems, subsets that never occur are left out.
+    """
+    names = [system.name for system in evaluation.systems]
+    rows = zip(*(system.questions for system in evaluation.systems), strict=True)
+    counts = Counter(
+        tuple(name for name, question in zip(names, row, strict=True) if question.results[metric].value) for row in rows
+    )
+    if len(names) <= _MOST_SYSTEMS_WITH_ALL_SUBSETS:
+        for size in range(len(names) + 1):
+            counts.update(dict.fromkeys(combinations(names, size), 0))
+    return dict(sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def by_length(evaluation: Evaluation, *, seed: int = 0) -> GroupedScores:
+    """The scores by number of steps: ``1``, ``2`` and so on, and finally ``9+`` or the like for all that are longer."""
+    lengths = evaluation.systems[0].columns.steps()
+    steps = Counter(lengths.tolist())
+    last = first_of_the_long(steps)
+    numbers = sorted({min(each, last) for each in steps})
+    names = [f"{number}+" if number == last < max(steps) else str(number) for number in numbers]
+    places = [np.flatnonzero(np.minimum(lengths, last) == number) for number in numbers]
+    groups = tuple(
+        tuple(
+            score_group(name, system.columns, evaluation.metrics, found, seed=seed)
+            for name, found in zip(names, places, strict=True)
+        )
+        for system in evaluation.systems
+    )
+    return GroupedScores(groups, compare_groups(evaluation, places, seed=seed))
+
+
+def first_of_the_long(steps: Counter[int]) -> int:
+    """The number of steps from which on all questions form one group: where single numbers become rare.
+
+    >>> first_of_the_long(Counter({1: 5, 2: 900, 3: 700, 4: 80, 5: 12, 6: 9, 9: 1}))
+    5
+    >>> first_of_the_long(Counter({2: 900, 3: 12, 4: 300}))
+    4
+    """
+    few = max(_FEW_QUESTIONS, _SMALL_SHARE * steps.total())
+    longest = max(steps)
+    while longest > min(steps) and max(steps[longest], steps[_next_below(steps, longest)]) < few:
+        longest = _next_below(steps, longest)
+    return longest
+
+
+def _next_below(steps: Counter[int], number: int) -> int:
+    return max(each for each in steps if each < number)
 
 
 def _analyse_system(system: SystemScores, seed: int) -> SystemAnalysis:
@@ -92,7 +163,9 @@ def _analyse_system(system: SystemScores, seed: int) -> SystemAnalysis:
         compared=sum(analysis.alignment is not None for analysis in analyses),
         examples={kind: _choose_examples(analyses, kind, seed) for kind in DifferenceKind},
         analyses=tuple(analyses),
-        mistakes=sum(analysis.mistake is not None or has_mistake(analysis.question) for analysis in analyses),
+        internal_errors=sum(
+            analysis.internal_error is not None or analysis.question.has_internal_error for analysis in analyses
+        ),
     )
 
 
@@ -104,14 +177,9 @@ def _choose_examples(analyses: Iterable[Analysis], kind: DifferenceKind, seed: i
     return tuple(candidates[:_EXAMPLES_OF_A_KIND])
 
 
-def check_report_folder(folder: str | Path) -> None:
-    """Raise early if a report cannot be written there, so that nobody waits in vain."""
-    require_replaceable_folder(folder, REPORT_FILES)
-
-
 def write_report(report: Report, folder: str | Path) -> None:
     """Write the page and its data to a folder, all or nothing."""
-    from qdecomp.evaluation.report.report_page import render_page
+    from qdecomp.evaluation.report_page import render_page
 
     contents = (
         render_page(report),
@@ -127,8 +195,8 @@ def report_to_json(report: Report) -> dict[str, Any]:
     return {
         **summary_to_json(report.summary),
         "agreement": [
-            {"right": list(each.systems), "questions": each.questions, "share": each.questions / total}
-            for each in report.agreement
+            {"right": list(systems), "questions": questions, "share": questions / total}
+            for systems, questions in report.agreement.items()
         ],
         "analyses": [_analysis_to_json(system) for system in report.systems],
     }
@@ -178,7 +246,10 @@ def _csv_files(report: Report) -> tuple[str, ...]:
     )
     subsets = format_csv(
         ("right", "questions", "share"),
-        ((" + ".join(each.systems) or "none", each.questions, each.questions / total) for each in report.agreement),
+        (
+            (" + ".join(systems) or "none", questions, questions / total)
+            for systems, questions in report.agreement.items()
+        ),
     )
     differences = format_csv(
         ("system", "kind", "questions", "share_of_wrong"),
@@ -207,13 +278,13 @@ def _score_rows(summary: Summary) -> Iterable[Sequence[object]]:
                 for metric in summary.evaluation.metrics:
                     score = group.scores[metric.name]
                     figures = (score.mean, score.low, score.high, score.questions, score.errors)
-                    yield system.name, part, group.name, group.questions, field_name(metric), *figures
+                    yield system.name, part, group.name, group.questions, metric.field_name, *figures
 
 
 def _questions_csv(report: Report) -> str:
     """The lines of details with the kinds of difference, without what is long."""
     kinds = (analysis.kinds for system in report.systems for analysis in system.analyses)
-    metrics = [field_name(metric) for metric in report.summary.evaluation.metrics]
+    metrics = [metric.field_name for metric in report.summary.evaluation.metrics]
     columns = ("system", "question_id", "steps", *metrics, "error")
     rows = (
         [*(line[column] for column in columns), "; ".join(sorted(str(kind) for kind in of_question))]

@@ -1,1 +1,0 @@
-"""The page that compares systems: its contents, its plots, its HTML."""

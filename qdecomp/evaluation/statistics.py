@@ -1,0 +1,291 @@
+"""Mean scores with bootstrap intervals, and whether the difference between two systems may be due to chance.
+
+The intervals are percentile intervals of a bootstrap over questions. If all questions of a group have the same score,
+resampling cannot vary it: the interval is that score, and says little in a small group. A group of one question has no
+interval.
+
+Systems answer the same questions, so the tests are paired. For a verdict (EM, LF-EM, NormEM) it is McNemar's test in
+its exact form: of the questions that only one of the two has right, each system should get half if they were equally
+good, which a binomial test decides without any approximation. A graded score (SARI, GED) has no such counts; there a
+permutation test flips the sign of each question's difference at random and asks how often the mean difference is at
+least as large as the observed one. Neither assumes a distribution. With several comparisons, Holm's adjustment keeps
+the chance of any false alarm among those of a metric below the level at which the adjusted values are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import exp, lgamma, log
+
+import numpy as np
+
+from qdecomp.evaluation.metrics import Metric
+from qdecomp.evaluation.scoring import Evaluation, ScoreColumns, SystemScores
+
+CONFIDENCE = 0.95
+RESAMPLES = 2000
+PERMUTATIONS = 1999
+# How many resampled values are held in memory at a time.
+_VALUES_AT_A_TIME = 4_000_000
+# From so many questions on, resamples are drawn as counts of the different values, which takes no longer for more
+# questions. Below, the draws are those that published intervals were made with.
+_QUESTIONS_TO_COUNT = 50_000
+
+_ALL = slice(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The mean over the questions that have a value, its interval, and how many questions have an error.
+
+    Most errors are wrong answers with a value; only what has no value (because of a time limit) is left out of the
+    mean, and ``questions`` says how many are in it.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    questions: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some of the questions, with a score for each metric by its name."""
+
+    name: str
+    questions: int
+    scores: Mapping[str, Score]
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """One system's scores."""
+
+    overall: Group
+    by_source: tuple[Group, ...]
+    by_steps: tuple[Group, ...]
+
+
+def break_down(columns: ScoreColumns, metrics: Sequence[Metric], *, seed: int = 0) -> Breakdown:
+    """The scores of a system on all questions and on parts of them."""
+    return Breakdown(
+        overall=score_group("all", columns, metrics, seed=seed),
+        by_source=tuple(
+            score_group(name, columns, metrics, places, seed=seed)
+            for name, places in columns.places_by_source().items()
+        ),
+        by_steps=tuple(
+            score_group(str(steps), columns, metrics, places, seed=seed)
+            for steps, places in columns.places_by_steps().items()
+        ),
+    )
+
+
+def score_group(
+    name: str, columns: ScoreColumns, metrics: Sequence[Metric], places: np.ndarray | None = None, *, seed: int = 0
+) -> Group:
+    """The scores of the questions at some places, or of all of them."""
+    chosen = _ALL if places is None else places
+    questions = len(columns) if places is None else len(places)
+    values = np.empty((len(metrics), questions))
+    for row, metric in enumerate(metrics):
+        values[row] = columns.values(metric.name)[chosen]
+    scores: dict[str, Score] = {}
+    for metric, row_values, (low, high) in zip(metrics, values, _intervals(values, seed), strict=True):
+        scored = row_values[~np.isnan(row_values)]
+        scores[metric.name] = Score(
+            mean=float(scored.mean()) if scored.size else None,
+            low=low,
+            high=high,
+            questions=int(scored.size),
+            errors=int(columns.failed(metric.name)[chosen].sum()),
+        )
+    return Group(name, questions, scores)
+
+
+def mean_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float | None, float | None]:
+    """The interval of the mean of some values; there is none for fewer than two."""
+    return _intervals(np.array([values], dtype=float).reshape(1, len(values)), seed)[0]
+
+
+def _intervals(values: np.ndarray, seed: int) -> list[tuple[float | None, float | None]]:
+    """The interval of each row's mean; rows without gaps share their resamples, which saves most of the time."""
+    gaps = np.isnan(values).any(axis=1)
+    intervals: list[tuple[float | None, float | None]] = [(None, None)] * len(values)
+    for rows in (np.flatnonzero(~gaps), *(np.array([row]) for row in np.flatnonzero(gaps))):
+        sample = values[rows]
+        sample = sample[:, ~np.isnan(sample).any(axis=0)]
+        if len(rows) and sample.shape[1] >= 2:
+            means = _means_by_counts if sample.shape[1] >= _QUESTIONS_TO_COUNT else _means_by_draws
+            for row, low, high in zip(rows, *_percentiles(means(sample, seed)), strict=True):
+                intervals[row] = float(low), float(high)
+    return intervals
+
+
+def _percentiles(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds of each row's interval, interpolated to the last digit as in published ones."""
+    ordered, tail = np.sort(means, axis=-1), (1 - CONFIDENCE) / 2
+    places = [share * RESAMPLES + (1 - share) for share in (tail, 1 - tail)]  # counted from 1
+    low, high = ((1 - place % 1) * ordered[:, int(place) - 1] + place % 1 * ordered[:, int(place)] for place in places)
+    return low, high
+
+
+def _means_by_draws(sample: np.ndarray, seed: int) -> np.ndarray:
+    """The means of each row (rows, resamples) in bootstrap resamples of its columns."""
+    rng, size = np.random.default_rng(seed), sample.shape[1]
+    at_a_time = max(1, _VALUES_AT_A_TIME // sample.size)
+    return np.concatenate(
+        [
+            sample[:, rng.integers(0, size, (min(at_a_time, RESAMPLES - start), size))].mean(axis=-1)
+            for start in range(0, RESAMPLES, at_a_time)
+        ],
+        axis=-1,
+    )
+
+
+def _means_by_counts(sample: np.ndarray, seed: int) -> np.ndarray:
+    """The same bootstrap: how often a resample has each of the different values is multinomial."""
+    found = []
+    for row in sample:
+        values, counts = np.unique(row, return_counts=True)
+        rng, total = np.random.default_rng(seed), len(row)
+        at_a_time = max(1, _VALUES_AT_A_TIME // len(values))
+        means = [
+            rng.multinomial(total, counts / total, size=min(at_a_time, RESAMPLES - start)) @ values / total
+            for start in range(0, RESAMPLES, at_a_time)
+        ]
+        found.append(np.concatenate(means))
+    return np.stack(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two systems under one metric, over the questions that both have a value for.
+
+    ``difference`` is the first system's mean minus the second's. ``first_better`` and ``second_better`` count the
+    questions on which one has the better score. ``p_adjusted`` is the p-value after Holm's adjustment for all
+    pairs of systems.
+    """
+
+    metric: str
+    first: str
+    second: str
+    questions: int
+    difference: float
+    first_better: int
+    second_better: int
+    test: str
+    p_value: float
+    p_adjusted: float
+
+
+def compare_systems(evaluation: Evaluation, *, seed: int = 0) -> tuple[Comparison, ...]:
+    """Compare every two systems under every metric."""
+    return compare_groups(evaluation, (_ALL,), seed=seed)[0]
+
+
+def compare_groups(
+    evaluation: Evaluation, groups: Sequence[np.ndarray | slice], *, seed: int = 0
+) -> tuple[tuple[Comparison, ...], ...]:
+    """Compare every two systems on each group of questions; the adjustment is for all pairs and groups of a metric."""
+    found: list[list[Comparison]] = [[] for _ in groups]
+    for metric in evaluation.metrics:
+        compared = [
+            (place, comparison)
+            for place, chosen in enumerate(groups)
+            for first, second in combinations(evaluation.systems, 2)
+            if (comparison := _compare(metric, first, second, chosen, seed)) is not None
+        ]
+        for (place, comparison), adjusted in zip(compared, _holm([each.p_value for _, each in compared]), strict=True):
+            found[place].append(replace(comparison, p_adjusted=adjusted))
+    return tuple(map(tuple, found))
+
+
+def _compare(
+    metric: Metric, first: SystemScores, second: SystemScores, chosen: np.ndarray | slice, seed: int
+) -> Comparison | None:
+    values = first.columns.values(metric.name)[chosen] - second.columns.values(metric.name)[chosen]
+    differences = values[~np.isnan(values)]
+    if not differences.size:
+        return None
+    better = -differences if metric.lower_is_better else differences
+    first_better, second_better = int((better > 0).sum()), int((better < 0).sum())
+    if metric.is_verdict:
+        test, p_value = "exact McNemar", _mcnemar(first_better, second_better)
+    else:
+        test, p_value = "paired permutation", _permutation(differences, seed)
+    return Comparison(
+        metric=metric.name,
+        first=first.name,
+        second=second.name,
+        questions=int(differences.size),
+        difference=float(differences.mean()),
+        first_better=first_better,
+        second_better=second_better,
+        test=test,
+        p_value=p_value,
+        p_adjusted=p_value,
+    )
+
+
+def _mcnemar(only_first: int, only_second: int) -> float:
+    """Twice the probability that a fair coin falls at most ``fewer`` times on one side in ``total`` throws.
+
+    >>> round(_mcnemar(1, 5), 6) == round(2 * (1 + 6) / 2**6, 6)
+    True
+    """
+    fewer, total = min(only_first, only_second), only_first + only_second
+    if 2 * fewer == total:
+        return 1.0
+    # The probabilities of one less, two less, … relative to that of ``fewer``.
+    below = np.cumprod(np.arange(fewer, 0, -1) / np.arange(total - fewer + 1, total + 1))
+    largest = lgamma(total + 1) - lgamma(fewer + 1) - lgamma(total - fewer + 1) - total * log(2)
+    return min(1.0, 2 * exp(largest) * (1 + float(below.sum())))
+
+
+def _permutation(differences: np.ndarray, seed: int) -> float:
+    """The p-value for a mean of zero; questions without a difference are left out, since flipping changes nothing."""
+    moving = differences[differences != 0]
+    if moving.size < 2:
+        return 1.0
+    observed = moving.sum()
+    is_exact = 2**moving.size <= PERMUTATIONS
+    sums = _all_flipped_sums(moving) if is_exact else _flipped_sums(moving, seed)
+    # Sums that differ only by rounding errors are equal. The observed signs count as one of the drawn ones.
+    margin = abs(observed) * 100 * np.finfo(float).eps
+    extreme = min(int((sums <= observed + margin).sum()), int((sums >= observed - margin).sum()))
+    return min(1.0, 2 * (extreme / len(sums) if is_exact else (extreme + 1) / (len(sums) + 1)))
+
+
+def _all_flipped_sums(moving: np.ndarray) -> np.ndarray:
+    flipped = np.arange(2**moving.size)[:, None] >> np.arange(moving.size) & 1
+    return np.asarray(np.where(flipped, -moving, moving).sum(axis=-1))
+
+
+def _flipped_sums(moving: np.ndarray, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    at_a_time = min(PERMUTATIONS, max(1, _VALUES_AT_A_TIME // moving.size))
+    # A pair in its order or the other way round; published p-values were made with these draws.
+    pairs = np.tile(np.arange(2), (at_a_time, moving.size, 1))
+    sums = [
+        np.where(rng.permuted(pairs, axis=-1)[: PERMUTATIONS - start, :, 0], -moving, moving).sum(axis=-1)
+        for start in range(0, PERMUTATIONS, at_a_time)
+    ]
+    return np.concatenate(sums)
+
+
+def _holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment, in the order in which the values were given.
+
+    >>> _holm([0.03, 0.01, 0.04])
+    [0.06, 0.03, 0.06]
+    """
+    adjusted = [0.0] * len(p_values)
+    running = 0.0
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        running = max(running, min(1.0, p_values[index] * (len(p_values) - rank)))
+        adjusted[index] = running
+    return adjusted
