@@ -20,7 +20,7 @@ from allennlp.models import Model
 import qdecomp.training.plugin  # noqa: F401
 from qdecomp.parsers.bundle import read_numbers, write_bundle
 from qdecomp.training.bundling import bundle_parts
-from qdecomp.training.durable_checkpointer import DurableCheckpointer
+from qdecomp.training.trainer import DurableCheckpointer
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGS = sorted((ROOT / "training_config").glob("*.jsonnet"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from qdecomp.training.question_decomposition import QuestionDecompositionPredictor
+    from qdecomp.training.predictor import QuestionDecompositionPredictor
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +33,7 @@ def tiny_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_config(tiny_data: Path) -> dict[str, Any]:
     """With dropout and shuffling, so that a resumed training differs if any random state is lost."""
     # Registers the checkpointer that the config names.
-    import qdecomp.training.durable_checkpointer  # noqa: F401
+    import qdecomp.training.trainer  # noqa: F401
 
     embedder = {"token_embedders": {"tokens": {"type": "embedding", "embedding_dim": 4}}}
     return {
@@ -117,7 +117,7 @@ def predictor(archive: Path) -> QuestionDecompositionPredictor:
     """The predictor of that parser."""
     from allennlp.predictors import Predictor
 
-    from qdecomp.training.question_decomposition import QuestionDecompositionPredictor
+    from qdecomp.training.predictor import QuestionDecompositionPredictor
 
     result = Predictor.from_path(archive)
     assert isinstance(result, QuestionDecompositionPredictor)

@@ -1,6 +1,6 @@
 """Beam search over many questions at once, for networks that write one token at a time.
 
-It finds what :mod:`qdecomp.training.torch_beam_search` finds. All hypotheses of all questions take a step together, but
+It finds what :mod:`qdecomp.training.beam_search` finds. All hypotheses of all questions take a step together, but
 only those that may still matter: not those that have ended, nor those that are far behind the best of their question
 or cannot become the answer. A question has few hypotheses, so they are plain objects: for so few numbers, arrays would
 take longer.

@@ -1,6 +1,6 @@
 """The graph parser's networks in NumPy: from pieces to the scores of edges and labels.
 
-The same as :mod:`qdecomp.training.biaffine_graph_parser` with special tokens outside the encoder, but in the order of
+The same as :mod:`qdecomp.training.biaffine_parser` with special tokens outside the encoder, but in the order of
 graphs: first the words of the question, then the special tokens.
 """
 

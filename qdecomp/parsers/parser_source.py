@@ -64,7 +64,7 @@ class ParserSource:
         if self.backend != DEFAULT_BACKEND:
             raise DataError(f"{self.path}: the backend {self.backend} is for bundled parsers")
         try:
-            from qdecomp.training.archive import load_archived_parser
+            from qdecomp.training.archives import load_archived_parser
         except ImportError as error:
             raise DataError(f"{self.path}: an archive needs AllenNLP's environment, see README ({error})") from None
         return load_archived_parser(self.path, self.decoder, dict(self.options), trust=self.trust)

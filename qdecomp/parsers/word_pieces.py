@@ -1,4 +1,4 @@
-"""Words as pieces of the encoder's vocabulary, as :mod:`qdecomp.training.word_piece_indexer` makes them."""
+"""Words as pieces of the encoder's vocabulary, as :mod:`qdecomp.training.indexer` makes them."""
 
 from __future__ import annotations
 

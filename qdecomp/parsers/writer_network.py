@@ -1,6 +1,6 @@
 """The networks of a parser that writes, in NumPy: from pieces to a state that the search begins with.
 
-The same as :mod:`qdecomp.training.copynet_bert` with :mod:`qdecomp.training.copy_decoder`. A step of the search is many
+The same as :mod:`qdecomp.training.copynet` with :mod:`qdecomp.training.copy_decoder`. A step of the search is many
 small products, so everything that does not change between steps is computed beforehand: keys, what attention to each
 word adds to a layer's result, and what reading each token or word adds to the first layer's gates.
 """

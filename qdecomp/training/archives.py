@@ -1,28 +1,191 @@
-"""The files of an untrusted archive (``.tar.gz``), in a separate folder.
+"""Loads AllenNLP's archives without running the code that they name.
 
-Nothing is written outside that folder; links, devices and sparse files are refused; and unpacking stops if an archive
-unpacks to far more than its size, by what its members claim and by what is read, or to too many files. Whatever goes
-wrong is reported in one line, and the folder is removed.
+AllenNLP treats a name with a dot as a class of any module, imports it and calls it; it unpacks archives wherever their
+paths lead, and evaluates their configs as programs that see environment variables. Some of its registered components
+download code by name. Here an archive is unpacked with care, its config is data, and it builds the components of this
+project, those that the user's own packages register, and the few of AllenNLP that parsers need, unless the user trusts
+the archive. Trust belongs to a call: it is a context variable, so a call in another thread is not affected.
 """
 
 from __future__ import annotations
 
 import gzip
+import json
+import os
 import shutil
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-from qdecomp.data_structures.errors import DataError
+from allennlp.commands import evaluate as evaluate_module
+from allennlp.commands import predict as predict_module
+from allennlp.common.checks import ConfigurationError
+from allennlp.common.registrable import Registrable
+from allennlp.models import archival
+from allennlp.models.archival import CONFIG_NAME, Archive
+from allennlp.nn import Activation
+from allennlp.predictors import Predictor
+
+from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.limits import LARGEST_ARCHIVE, MOST_ARCHIVE_EXPANSION, MOST_ARCHIVE_FILES
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.training import register_components
+from qdecomp.training.predictor import PREDICTOR, RECORD_SERIALIZER, QuestionDecompositionPredictor
 
-__all__ = ["unpacked"]
+TRUST_SWITCH = "QDECOMP_TRUST_ARCHIVES"
+"""The environment variable that replaces ``--trust`` for the ``allennlp`` command, whose options are fixed."""
+
+_HOW_TO_TRUST = f"--trust, trust=True or {TRUST_SWITCH}=1"
+
+# The components of AllenNLP that an untrusted archive may build, by kind: they load neither code nor other models.
+_ALLOWED: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "Activation": frozenset(Activation.list_available()),
+        "BatchSampler": frozenset({"bucket", "max_tokens_sampler"}),
+        "DataLoader": frozenset({"multiprocess", "simple"}),
+        "Evaluator": frozenset({"simple"}),
+        "Regularizer": frozenset({"l1", "l2"}),
+        "Serializer": frozenset({"simple"}),
+        "TokenIndexer": frozenset({"single_id"}),
+        "Vocabulary": frozenset({"empty", "extend", "from_files", "from_instances"}),
+    }
+)
+
+_FOREIGN = frozenset({"allennlp", "allennlp_models", "torch", "transformers"})
+
+_is_guarded: ContextVar[bool] = ContextVar("qdecomp_is_guarded", default=False)
+
+_load_archive = archival.load_archive
+
+_resolve_class_name = Registrable.resolve_class_name.__func__  # type: ignore[attr-defined]
 
 # A small archive may hold a vocabulary, which is text and compresses well.
 _ALWAYS_ALLOWED = 200_000_000
+
+
+def load_archived_parser(
+    path: Path, decoder: str | None = None, options: dict[str, Any] | None = None, *, trust: bool = False
+) -> Callable[[Sequence[str]], list[Decomposition]]:
+    """A function from a batch of questions to predictions; what is not the archive of a parser is a :class:`DataError`.
+
+    Options without the name of a decoder are for the parser's own: the search of a parser that writes, and ``ilp`` for
+    one that predicts graphs, since only that has options. Unless the user trusts the archive, only registered
+    components are built.
+    """
+    register_components()
+    given = dict(options or {})
+    extra: dict[str, Any] = {"candidates": given.pop("candidates", 0)}
+    archive = load_archive_safely(path, trust=trust)
+    search = None if decoder else getattr(archive.model, "search_options", None)
+    if search is not None:
+        search(given)
+    elif decoder or given:
+        extra["decoder"] = {"type": decoder or "ilp", **given}
+    try:
+        with registered_only(trust=trust):
+            predictor = Predictor.from_archive(archive, extra_args=extra)
+    except (ValueError, KeyError, TypeError, ConfigurationError) as error:
+        raise DataError(f"{path}: not the archive of a parser ({type(error).__name__}: {error})") from None
+    if not isinstance(predictor, QuestionDecompositionPredictor):
+        raise DataError(f"{path}: the archive holds a {type(predictor).__name__}, which does not decompose questions")
+    return predictor.predictions
+
+
+def load_archive_safely(path: Path, *, trust: bool = False, **options: Any) -> Archive:
+    """What AllenNLP's ``load_archive`` gives; what is not the archive of a parser is a :class:`DataError`."""
+    with unpacked(path) as folder:
+        _check_config(folder / CONFIG_NAME, path)
+        try:
+            with registered_only(trust=trust):
+                return _load_archive(folder, **options)
+        except (QDecompError, ConfigurationError) as error:
+            raise DataError(f"{path}: {_one_line(error)}") from error
+        # A foreign archive can fail in every way that a constructor can.
+        except Exception as error:
+            reason = f"{type(error).__name__}: {_one_line(error)}"
+            raise DataError(f"{path}: not the archive of a parser ({reason})") from error
+
+
+def _check_config(config: Path, archive: Path) -> None:
+    """Raise unless the config is plain JSON: an object with a model and a reader.
+
+    AllenNLP evaluates it as jsonnet, in which JSON stands for itself and anything else is a program.
+    """
+    try:
+        values = json.loads(config.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{archive}: there is no {CONFIG_NAME} in it ({error.strerror})") from None
+    except (ValueError, RecursionError):
+        raise DataError(f"{archive}: its {CONFIG_NAME} is not JSON") from None
+    if not isinstance(values, dict):
+        raise DataError(f"{archive}: its {CONFIG_NAME} is a JSON {type(values).__name__}, not an object")
+    for part in ("model", "dataset_reader"):
+        if not isinstance(values.get(part), dict):
+            raise DataError(f"{archive}: its {CONFIG_NAME} describes no {part}")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
+
+
+@contextmanager
+def registered_only(*, trust: bool = False) -> Iterator[None]:
+    """Let this call build only what an untrusted archive may build; with ``trust``, whatever a config names."""
+    before = _is_guarded.set(not trust)
+    try:
+        yield
+    finally:
+        _is_guarded.reset(before)
+
+
+def _checked_class_name(cls: type[Registrable], name: str) -> Any:
+    """AllenNLP's ``resolve_class_name``, with a check of the name where a call is guarded."""
+    if _is_guarded.get():
+        found, _ = Registrable._registry[cls].get(name, (None, None))
+        if found is None and "." in name:
+            raise _refused(f"{name!r}, which is code to run, not a registered component")
+        is_foreign = found is not None and found.__module__.partition(".")[0] in _FOREIGN
+        if is_foreign and name not in _ALLOWED.get(cls.__name__, ()):
+            raise _refused(f"{name!r}, a {cls.__name__} of AllenNLP that may open other files or code")
+    return _resolve_class_name(cls, name)
+
+
+def _refused(what: str) -> DataError:
+    return DataError(f"the config names {what}; if you trust the archive, use {_HOW_TO_TRUST}")
+
+
+# Without effect outside of guarded calls.
+Registrable.resolve_class_name = classmethod(_checked_class_name)  # type: ignore[assignment, method-assign]
+
+
+def guard_commands() -> None:
+    """Make ``allennlp predict`` and ``allennlp evaluate`` load archives as :func:`load_archive_safely` does.
+
+    What these commands build after that, such as a data loader, is checked, too. With the environment variable of
+    :data:`TRUST_SWITCH`, they build what the archive says.
+    """
+    for module in (predict_module, evaluate_module):
+        module.load_archive = _load_for_command  # type: ignore[attr-defined]
+
+
+def _load_for_command(archive_file: str | os.PathLike[str], *arguments: Any, **options: Any) -> Archive:
+    names = ("cuda_device", "overrides", "weights_file")
+    given = dict(zip(names, arguments, strict=False)) | options
+    trust = os.environ.get(TRUST_SWITCH) == "1"
+    # A URL is downloaded first; AllenNLP caches it.
+    path = Path(archival.cached_path(archive_file))
+    archive = load_archive_safely(path, trust=trust, **given)
+    if archive.model.default_predictor == PREDICTOR and "evaluation" not in archive.config:
+        # allennlp evaluate --predictions-output-file should write what allennlp predict writes.
+        archive.config["evaluation"] = {"batch_serializer": {"type": RECORD_SERIALIZER}}
+    _is_guarded.set(not trust)
+    return archive
 
 
 class _BoundedStream:

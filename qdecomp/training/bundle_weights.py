@@ -21,10 +21,7 @@ from torch import Tensor
 from qdecomp.data_structures.errors import DataError
 from qdecomp.parsers.bundle import BUNDLED, read_config, read_numbers
 from qdecomp.parsers.bundle_config import BundleConfig, GraphConfig, WriterConfig
-from qdecomp.training.copy_field import TARGET_NAMESPACE
-from qdecomp.training.edges_field import EDGE_LABELS
-
-__all__ = ["BundleInitializer", "BundleVocabulary"]
+from qdecomp.training.fields import EDGE_LABELS, TARGET_NAMESPACE
 
 # The biaffine scorer keeps the matrices of all labels side by side, so a new label adds columns and not a row.
 _GROWS_BY_COLUMNS = "label_scorer.weight"

@@ -14,14 +14,12 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.parsers.bundle_config import BundleConfig, GraphConfig, WriterConfig
 from qdecomp.parsers.weights import Array, ByteRows, to_bytes
-from qdecomp.training.biaffine_graph_parser import BiaffineGraphParser
-from qdecomp.training.copynet_bert import CopyNetBert
+from qdecomp.training import register_components
+from qdecomp.training.archives import load_archive_safely
+from qdecomp.training.biaffine_parser import BiaffineGraphParser
+from qdecomp.training.copynet import CopyNetBert
+from qdecomp.training.indexer import MAX_PIECES
 from qdecomp.training.pretrained import encoder_path
-from qdecomp.training.registration import register_components
-from qdecomp.training.safe_loading import load_archive_safely
-from qdecomp.training.word_piece_indexer import MAX_PIECES
-
-__all__ = ["Parts", "bundle_parts", "load_bundleable"]
 
 Parts = tuple[BundleConfig, dict[str, Array | ByteRows], str]
 """Config, weights and pieces."""

@@ -1,7 +1,19 @@
-"""Latent-RAT: a parser that writes decompositions, and whose encoder also learns the graph between the tokens."""
+"""Latent-RAT (section 5 of the paper): a seq2seq parser whose encoder also learns the dependency graph of the question.
+
+Its relation-aware layers (:mod:`qdecomp.training.relation_aware`) compute a relation ``r_ij`` for each pair of tokens.
+For the relations ``R^K`` of keys and, in the same way, ``R^V`` of values, a linear layer gives a score of every label,
+NONE among them:
+
+    S^K = R^K W^K + b^K,      Loss^K = CE(S^K)
+
+The graph's loss is ``Loss^K + Loss^V``, summed over the layers; the loss of the parser is that of the decoder plus
+``graph_weight`` (100 in the paper) times that of the graph. The probability of a label is the normalised product of the
+two softmax distributions of the last layer.
+"""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,24 +23,25 @@ from allennlp.data.fields.text_field import TextFieldTensors
 from allennlp.data.vocabulary import Vocabulary
 from allennlp.models.model import Model
 from allennlp.training.metrics.average import Average
-from torch import Tensor
+from torch import Tensor, nn
 
 from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.decoding import DecoderSettings, make_decoder, with_candidates
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_decoded, failed_decomposition
 from qdecomp.training.copy_decoder import CopyDecoder
-from qdecomp.training.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
-from qdecomp.training.graph_targets import label_matrix, pair_mask
+from qdecomp.training.copynet import make_copy_decoder, written_predictions
+from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, label_matrix, pair_mask, to_model_order
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
 from qdecomp.training.question_parser import QuestionParser
 from qdecomp.training.relation_aware import RelationAwareEncoder, Relations
-from qdecomp.training.relation_labels import RelationLabels
 from qdecomp.training.word_encoder import EncodedWords, WordEncoder
-from qdecomp.training.written_decompositions import make_copy_decoder, written_predictions
-
-__all__ = ["LatentRat"]
 
 _HEADS = ("decoder", "graph")
+
+# The probability of no edge before anything has been learned.
+_FIRST_NONE = 0.99
+
+_NOT_COUNTED = -1
 
 
 @Model.register("latent_rat")
@@ -198,3 +211,39 @@ class LatentRat(QuestionParser):
             metrics.update({f"{head}_lf_em": score["lf_em"] for head, score in scores.items()})
             metrics.update(self._edges.get_metric(reset))
         return metrics
+
+
+class RelationLabels(nn.Module):
+    """``S = R W + b`` for keys and for values; the label ``none`` comes after the others."""
+
+    def __init__(self, head_dim: int, num_labels: int) -> None:
+        super().__init__()
+        self.none = num_labels
+        self.keys = nn.Linear(head_dim, num_labels + 1)
+        self.values = nn.Linear(head_dim, num_labels + 1)
+        # Nearly all pairs have no edge. Starting from that saves the steps in which nothing else would be learned.
+        for linear in (self.keys, self.values):
+            nn.init.constant_(linear.bias[-1:], math.log(_FIRST_NONE / (1 - _FIRST_NONE) * max(num_labels, 1)))
+
+    def loss(self, layers: Sequence[Relations], gold: Tensor, counted: Tensor) -> Tensor:
+        """The mean cross entropy over the counted pairs, summed over keys, values and layers.
+
+        ``gold`` has the label of each pair, below 0 if it is unknown, and ``counted`` says which pairs count. Both are
+        (batch, tokens, tokens).
+        """
+        counted = counted & (gold >= 0)
+        labels = gold.masked_fill(~counted, _NOT_COUNTED).flatten()
+        losses = [
+            nn.functional.cross_entropy(
+                score(relations).flatten(0, 2), labels, ignore_index=_NOT_COUNTED, reduction="sum"
+            )
+            for layer in layers
+            for score, relations in ((self.keys, layer.keys), (self.values, layer.values))
+        ]
+        return torch.stack(losses).sum() / counted.sum().clamp(min=1)
+
+    def log_probabilities(self, relations: Relations) -> Tensor:
+        """The logarithm of the product of both distributions, normalised: (batch, tokens, tokens, labels + 1)."""
+        by_key = self.keys(relations.keys).log_softmax(dim=-1)
+        by_value = self.values(relations.values).log_softmax(dim=-1)
+        return (by_key + by_value).log_softmax(dim=-1)

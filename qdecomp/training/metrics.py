@@ -16,8 +16,6 @@ from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import normalized_text
 from qdecomp.parsers.decomposition import Decomposition
 
-__all__ = ["DecompositionScores", "EdgeScores"]
-
 
 @lru_cache(maxsize=65536)
 def _normalized_gold(question: str, gold: str) -> str | None:

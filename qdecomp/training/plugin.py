@@ -5,10 +5,7 @@ Importing it imports torch and AllenNLP. You do not need it to convert, score or
 
 from __future__ import annotations
 
-from qdecomp.training import command
-from qdecomp.training.registration import register_components
-
-__all__: list[str] = []
+from qdecomp.training import commands, register_components
 
 register_components()
-command.install()
+commands.install()

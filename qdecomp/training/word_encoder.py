@@ -1,7 +1,12 @@
-"""The encoder that all parsers share: from word pieces to a state for each word and each special token."""
+"""The encoder that all parsers share: from word pieces to a state for each word and each special token.
+
+As in section 5 of the paper, the state of a word is the mean of the states of its pieces.
+"""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
+import functools
+import logging
 from typing import Any, NamedTuple
 
 import torch
@@ -11,17 +16,19 @@ from allennlp.modules.scalar_mix import ScalarMix
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import special_tokens_of
-from qdecomp.training.encoder_pieces import added_piece_count
-from qdecomp.training.half_precision import trains_in_bfloat16
+from qdecomp.training.indexer import added_piece_count
 from qdecomp.training.pretrained import encoder_path
 
-__all__ = ["PIECES", "POS_TAGS", "EncodedWords", "SpecialTokenStates", "WordEncoder", "average_pieces"]
+logger = logging.getLogger(__name__)
 
 PIECES = "pieces"
 """The name of the ``word_pieces`` indexer in the readers' ``token_indexers``."""
 
 POS_TAGS = "pos_tags"
 """The name of the tag indexer, if there is one, and of the tags' namespace in the vocabulary."""
+
+_CPU_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "bf16")
+"""The names of processor instructions for bfloat16 products; the last one is ARM's."""
 
 
 class EncodedWords(NamedTuple):
@@ -193,3 +200,30 @@ def _load_transformer(encoder: str, dropout: float | None, added_pieces: int) ->
     if getattr(transformer, "pooler", None) is not None:
         transformer.pooler = None
     return transformer
+
+
+@functools.cache
+def trains_in_bfloat16(device_type: str) -> bool:
+    """Whether training on a device of this type (``"cpu"``, ``"cuda"``) in bfloat16 saves time; says so once if not.
+
+    Without instructions for it, a processor emulates bfloat16: a product then takes many times as long as in float32.
+    """
+    if device_has_bfloat16(device_type):
+        return True
+    logger.info(
+        "half_precision has no effect here: this device (%s) has no instructions for bfloat16, so the encoder is "
+        "trained in float32",
+        device_type,
+    )
+    return False
+
+
+def device_has_bfloat16(device_type: str) -> bool:
+    """Whether the device that torch uses computes bfloat16 products natively, without emulation."""
+    if device_type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device_type != "cpu":
+        return False
+    # torch leaves these products to oneDNN, and does not insist on the instructions: AVX-512 is enough for it.
+    known = torch.cpu.get_capabilities()
+    return torch.ops.mkldnn._is_mkldnn_bf16_supported() and any(known.get(name) for name in _CPU_INSTRUCTIONS)

@@ -69,11 +69,11 @@ def _ours(path: Path, encoder: str, embedding_dim: int, batch_size: int) -> Cont
     from allennlp.data import Vocabulary
 
     from qdecomp.training.copy_decoder import CopyDecoder
-    from qdecomp.training.copynet_bert import CopyNetBert
-    from qdecomp.training.length_grid_sampler import LengthGridSampler
-    from qdecomp.training.seq2seq_reader import BreakSeq2SeqReader
+    from qdecomp.training.copynet import CopyNetBert
+    from qdecomp.training.dataset_readers import BreakSeq2SeqReader
+    from qdecomp.training.indexer import WordPieceIndexer
+    from qdecomp.training.samplers import LengthGridSampler
     from qdecomp.training.word_encoder import WordEncoder
-    from qdecomp.training.word_piece_indexer import WordPieceIndexer
 
     indexers = {"pieces": WordPieceIndexer(encoder)}
     reader = BreakSeq2SeqReader(token_indexers=indexers, special_tokens=None, copy_inflections=True)

@@ -154,7 +154,7 @@ def command(
     """Measure how many questions per second trained parsers answer, side by side."""
     import torch
 
-    from qdecomp.training.break_reader import read_examples
+    from qdecomp.training.dataset_readers import read_examples
 
     torch.set_num_threads(threads)
     examples = read_examples(questions)

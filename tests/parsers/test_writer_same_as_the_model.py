@@ -20,7 +20,7 @@ from qdecomp.parsers.parser import load
 from qdecomp.parsers.word_pieces import WordPieces
 from qdecomp.parsers.writer_network import WriterNetwork
 from qdecomp.training.bundling import bundle_parts
-from qdecomp.training.written_decompositions import written_predictions
+from qdecomp.training.copynet import written_predictions
 from tests.training.parser_test_case import SMALL_WRITER, ParserTestCase
 
 

@@ -10,7 +10,7 @@ import pytest
 from qdecomp import load
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding.ilp import IlpDecoder
-from qdecomp.training.archive import load_archived_parser
+from qdecomp.training.archives import load_archived_parser
 
 
 def _model(archive: Path, decoder: str | None, options: dict[str, Any]) -> Any:

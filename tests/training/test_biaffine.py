@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from qdecomp.training.biaffine import Biaffine
+from qdecomp.training.biaffine_parser import Biaffine
 
 
 def _scorer(outputs: int) -> Biaffine:

@@ -83,7 +83,7 @@ class TestBiaffineGraphParser(ParserTestCase):
         self.model.decoder = make_decoder("greedy")
         for question, (entry, prediction) in enumerate(zip(batch["metadata"], output["predictions"], strict=True)):
             with torch.no_grad():
-                decoded = self.model._decode(scored, question, entry["tokens"])
+                decoded = self.model._decode(scored, question, entry)
             assert decoded.graph == prediction.graph
             assert decoded.score == pytest.approx(prediction.score, rel=1e-3, abs=1e-3)
 

@@ -15,7 +15,7 @@ from qdecomp.parsers.bundle import BUNDLED, read_config, read_numbers
 from qdecomp.parsers.bundle_config import WriterConfig
 from qdecomp.training import bundle_weights
 from qdecomp.training.bundle_weights import BundleInitializer, BundleVocabulary
-from qdecomp.training.copy_field import TARGET_NAMESPACE, CopyField
+from qdecomp.training.fields import TARGET_NAMESPACE, CopyField
 
 NAME = "minilm_break"
 EMBEDDING = "decoder._embedding.weight"

@@ -9,7 +9,7 @@ from allennlp.data.fields import TextField
 from allennlp.data.samplers import BatchSampler
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.training.by_length_sampler import ByLengthSampler
+from qdecomp.training.samplers import ByLengthSampler
 
 LENGTHS = [5, 1, 9, 3, 5, 2, 8, 1, 5, 4]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from qdecomp.training.byte_dropout import ByteDropout, draw_dropout_by_byte
+from qdecomp.training.question_parser import ByteDropout, draw_dropout_by_byte
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.3, 0.6])

@@ -19,9 +19,8 @@ from allennlp.data import DataLoader
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.training import by_length_sampler  # noqa: F401
-from qdecomp.training import command as allennlp_command
-from qdecomp.training.seq2seq_reader import BreakSeq2SeqReader
+from qdecomp.training import commands as allennlp_command
+from qdecomp.training.dataset_readers import BreakSeq2SeqReader
 
 Config = dict[str, Any]
 

@@ -11,7 +11,7 @@ from allennlp.common import Params
 from allennlp.common.checks import ConfigurationError
 
 import qdecomp.training.plugin  # noqa: F401
-from qdecomp.training.config_files import check_encoders
+from qdecomp.training.config import check_encoders
 
 _CONFIG = """
 {

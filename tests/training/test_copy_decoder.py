@@ -9,10 +9,9 @@ from allennlp.data import Vocabulary
 from torch import Tensor
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.training.attention_feedback import AttentionFeedback
-from qdecomp.training.copy_decoder import CopyDecoder, Memory
-from qdecomp.training.copy_field import TARGET_NAMESPACE
-from qdecomp.training.written_decompositions import target_words
+from qdecomp.training.copy_decoder import AttentionFeedback, CopyDecoder, Memory
+from qdecomp.training.copynet import target_words
+from qdecomp.training.fields import TARGET_NAMESPACE
 
 DIM = 6
 # Padding is 0, unknown 1.

@@ -6,7 +6,7 @@ import pytest
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data import Batch, Instance, Vocabulary
 
-from qdecomp.training.copy_field import TARGET_NAMESPACE, CopyField
+from qdecomp.training.fields import TARGET_NAMESPACE, CopyField
 
 
 @pytest.fixture

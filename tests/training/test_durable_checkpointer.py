@@ -24,7 +24,7 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 
 import qdecomp.training.plugin  # noqa: F401
-from qdecomp.training.durable_checkpointer import STARTS_ANEW, DurableCheckpointer
+from qdecomp.training.trainer import STARTS_ANEW, DurableCheckpointer
 
 
 class FakeTrainer(Trainer):

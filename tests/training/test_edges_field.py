@@ -3,7 +3,7 @@ from __future__ import annotations
 from allennlp.data import Batch, Instance, Vocabulary
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
-from qdecomp.training.edges_field import EDGE_LABELS, NO_EDGE, EdgesField
+from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, EdgesField
 
 GRAPH = DependencyGraph(
     ("red", "cubes", "[RSC]", "[DUM]"), (Edge(0, 1, "filter-sub"), Edge(3, 0, "aggregate-arg[count]"))

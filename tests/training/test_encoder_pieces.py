@@ -9,8 +9,7 @@ from allennlp.data import Token, Vocabulary
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
-from qdecomp.training.encoder_pieces import EncoderPieces, added_piece_count
-from qdecomp.training.word_piece_indexer import NO_WORD, WordPieceIndexer
+from qdecomp.training.indexer import NO_WORD, EncoderPieces, WordPieceIndexer, added_piece_count
 from tests.encoders import ENCODERS, NO_ENCODERS
 
 SPECIAL = PRESETS["paper"]

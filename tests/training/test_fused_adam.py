@@ -4,7 +4,7 @@ import pytest
 import torch
 from allennlp.training.optimizers import AdamOptimizer
 
-from qdecomp.training.fused_adam import FusedAdam
+from qdecomp.training.trainer import FusedAdam
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.1])

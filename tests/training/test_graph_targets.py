@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from qdecomp.training.edges_field import NO_EDGE
-from qdecomp.training.graph_targets import edge_matrix, label_matrix, pair_mask
+from qdecomp.training.fields import NO_EDGE, edge_matrix, label_matrix, pair_mask
 
 EDGES = torch.tensor([[[0, 2, 7], [2, 1, NO_EDGE]], [[1, 0, 3], [NO_EDGE] * 3]])
 

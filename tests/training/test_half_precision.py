@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from qdecomp.training import half_precision
-from qdecomp.training.half_precision import device_has_bfloat16, trains_in_bfloat16
+from qdecomp.training import word_encoder as half_precision
+from qdecomp.training.word_encoder import device_has_bfloat16, trains_in_bfloat16
 
 AVX2 = {"architecture": "x86_64", "avx2": True, "avx512_f": False, "avx512_bf16": False, "amx_bf16": False}
 AVX512 = AVX2 | {"avx512_f": True}

@@ -8,8 +8,8 @@ from allennlp.data import Instance, Vocabulary
 from allennlp.data.fields import MetadataField
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.training.copy_field import CopyField
-from qdecomp.training.length_grid_sampler import LengthGridSampler
+from qdecomp.training.fields import CopyField
+from qdecomp.training.samplers import LengthGridSampler
 
 CELLS = {"copy.source": 2, "copy.target": 3}
 

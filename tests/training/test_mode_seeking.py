@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from qdecomp.training.mode_seeking import mode_seeking_weights
+from qdecomp.training.biaffine_parser import mode_seeking_weights
 
 
 def test_without_a_power_every_question_counts_the_same() -> None:

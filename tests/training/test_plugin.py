@@ -40,7 +40,7 @@ def by_plugin(project_root: Path) -> dict[str, str]:
 
 
 def test_the_file_in_the_root_is_enough(by_plugin: dict[str, str]) -> None:
-    assert by_plugin["Checkpointer durable"] == "qdecomp.training.durable_checkpointer"
+    assert by_plugin["Checkpointer durable"] == "qdecomp.training.trainer"
 
 
 def test_the_plugin_imports_every_module_that_registers_something(

@@ -13,8 +13,8 @@ from allennlp.commands import main
 from allennlp.predictors import Predictor
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.training.predict_manager import PredictManager
-from qdecomp.training.question_decomposition import QuestionDecompositionPredictor
+from qdecomp.training.commands import PredictManager
+from qdecomp.training.predictor import QuestionDecompositionPredictor
 from tests.cli_runs import json_lines
 
 NOT_CLOSED = "a quotation mark in this row of the CSV is not closed"

@@ -13,7 +13,7 @@ from allennlp.predictors import Predictor
 from qdecomp.data_structures.dependency_graph import dependency_graph_from_json
 from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.decoding.ilp import IlpDecoder
-from qdecomp.training.question_decomposition import QuestionDecompositionPredictor
+from qdecomp.training.predictor import QuestionDecompositionPredictor
 
 FIELDS = ["question_id", "question", "decomposition", "logical_form", "graph", "score", "error"]
 BAD = {

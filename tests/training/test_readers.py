@@ -13,11 +13,14 @@ from allennlp.data import Batch, DatasetReader, Vocabulary
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.files.readers.break_csv import BreakExample
-from qdecomp.training.break_reader import BreakReader, read_examples
-from qdecomp.training.graph_reader import BreakGraphReader
-from qdecomp.training.multitask_reader import BreakMultitaskReader
-from qdecomp.training.seq2seq_reader import BreakSeq2SeqReader
-from qdecomp.training.word_piece_indexer import WordPieceIndexer
+from qdecomp.training.dataset_readers import (
+    BreakGraphReader,
+    BreakMultitaskReader,
+    BreakReader,
+    BreakSeq2SeqReader,
+    read_examples,
+)
+from qdecomp.training.indexer import WordPieceIndexer
 from tests.files.readers.test_csv_rows import forty_rows
 
 READERS = (BreakGraphReader, BreakSeq2SeqReader, BreakMultitaskReader)

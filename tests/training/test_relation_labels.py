@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
+from qdecomp.training.latent_rat import RelationLabels
 from qdecomp.training.relation_aware import Relations
-from qdecomp.training.relation_labels import RelationLabels
 
 TOKENS, DIM, LABELS = 3, 4, 5
 

@@ -23,7 +23,7 @@ from qdecomp import load
 from qdecomp.cli import main
 from qdecomp.data_structures.errors import DataError
 from qdecomp.training import plugin  # noqa: F401
-from qdecomp.training.safe_loading import TRUST_SWITCH, registered_only
+from qdecomp.training.archives import TRUST_SWITCH, registered_only
 
 READER = {"type": "break_graph"}
 
@@ -144,7 +144,7 @@ def test_code_that_comes_with_an_encoder_is_not_run(tmp_path: Path) -> None:
 
 
 def test_trust_in_one_thread_opens_nothing_in_another() -> None:
-    dotted = "qdecomp.training.question_decomposition.QuestionDecompositionPredictor"
+    dotted = "qdecomp.training.predictor.QuestionDecompositionPredictor"
     is_open, is_tried = threading.Event(), threading.Event()
 
     def trusting() -> None:
@@ -183,7 +183,7 @@ def test_archives_are_loaded_in_threads_with_and_without_trust(tmp_path: Path) -
 
 
 def test_only_registered_names_are_built() -> None:
-    dotted = "qdecomp.training.question_decomposition.QuestionDecompositionPredictor"
+    dotted = "qdecomp.training.predictor.QuestionDecompositionPredictor"
     with registered_only():
         assert Predictor.by_name("question_decomposition") is not None
         with pytest.raises(DataError, match="not a registered component"):

@@ -8,7 +8,7 @@ from allennlp.data import Instance, Token
 from allennlp.data.fields import MetadataField, TextField
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.training.source_sampler import SourceSampler
+from qdecomp.training.samplers import SourceSampler
 
 
 def _instances() -> list[Instance]:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from qdecomp.parsers.hypothesis import Hypothesis
-from qdecomp.training.torch_beam_search import torch_beam_search
+from qdecomp.training.beam_search import torch_beam_search
 
 START, END, VOCABULARY = 0, 1, 4
 

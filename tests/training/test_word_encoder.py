@@ -10,9 +10,9 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.training import word_encoder
-from qdecomp.training.graph_reader import BreakGraphReader
+from qdecomp.training.dataset_readers import BreakGraphReader
+from qdecomp.training.indexer import NO_WORD, WordPieceIndexer
 from qdecomp.training.word_encoder import PIECES, POS_TAGS, EncodedWords, WordEncoder, average_pieces
-from qdecomp.training.word_piece_indexer import NO_WORD, WordPieceIndexer
 from tests.encoders import ENCODERS
 
 SPECIAL = len(PRESETS["default"].appended)

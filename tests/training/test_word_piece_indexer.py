@@ -7,7 +7,7 @@ from allennlp.data import Token, Vocabulary
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS, special_tokens_of
-from qdecomp.training.word_piece_indexer import NO_WORD, WordPieceIndexer
+from qdecomp.training.indexer import NO_WORD, WordPieceIndexer
 
 SPECIAL = PRESETS["paper"].appended
 

@@ -8,8 +8,8 @@ from allennlp.data import Vocabulary
 
 from qdecomp.data_structures.conversion.target_tokens import text_from_target_tokens
 from qdecomp.training.copy_decoder import CopyDecoder, Memory
-from qdecomp.training.copy_field import TARGET_NAMESPACE
-from qdecomp.training.written_decompositions import make_copy_decoder, target_words, written_predictions
+from qdecomp.training.copynet import make_copy_decoder, target_words, written_predictions
+from qdecomp.training.fields import TARGET_NAMESPACE
 
 DIM = 6
 QUESTIONS = ("of Ann Bob Ann", "Cid of")

@@ -85,7 +85,7 @@ def test_a_folder_holds_what_is_below_it(files: Path) -> None:
 
 
 def test_allennlp_predict_does_not_either(files: Path) -> None:
-    manager: Callable[..., object] = pytest.importorskip("qdecomp.training.predict_manager").PredictManager
+    manager: Callable[..., object] = pytest.importorskip("qdecomp.training.commands").PredictManager
     path = str(files / "gold.csv")
     with pytest.raises(DataError, match="--output-file would overwrite"):
         manager(None, path, path, 1, False, False)

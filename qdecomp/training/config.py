@@ -21,8 +21,6 @@ from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.params import Params
 
-__all__ = ["check_encoders", "read_configs_by_settings"]
-
 _SETTINGS = "settings"
 _OVERRIDES = "--overrides"
 _SETTING_NAMES = "std.objectFieldsAll(std.get(config, 'settings', {}))"

@@ -1,22 +1,22 @@
 """Predict decompositions of questions: one record for every question, whatever the question looks like."""
 
+import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from allennlp.common.util import JsonDict
-from allennlp.data import DatasetReader, Instance
+from allennlp.data import DataLoader, DatasetReader, Instance
+from allennlp.evaluation.serializers.serializers import Serializer
 from allennlp.models import Model
 from allennlp.predictors import Predictor
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.decoding import DecoderSettings
 from qdecomp.files.readers.question_lines import QuestionLines, QuestionRow, question_from_json
+from qdecomp.files.writing.output_stream import UNENCODABLE
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
-from qdecomp.training.record_serializer import record_line
-
-__all__ = ["PREDICTOR", "QuestionDecompositionPredictor"]
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +27,9 @@ _ROWS = "rows"
 # What one question may do to a model while others are fine, such as being too large for the memory. torch has no finer
 # class for its errors. Everything else is a mistake in the code, which no record should hide.
 _FAILURES = (QDecompError, RuntimeError, MemoryError)
+
+RECORD_SERIALIZER = "decomposition_records"
+"""The name by which AllenNLP knows it."""
 
 
 @Predictor.register(PREDICTOR)
@@ -147,3 +150,26 @@ class QuestionDecompositionPredictor(Predictor):
                 return [failed_decomposition(question, error if is_ours else f"{type(error).__name__}: {error}")]
         # Here and not above, because an error that is being handled keeps the memory of its batch.
         return [prediction for instance in instances for prediction in self._parse([instance])]
+
+
+@Serializer.register(RECORD_SERIALIZER)
+class RecordSerializer(Serializer):
+    """One line for each question of a batch; AllenNLP's own has one line of tensors for the whole batch."""
+
+    def __call__(
+        self,
+        batch: dict[str, Any],
+        output_dict: dict[str, Any],
+        data_loader: DataLoader,
+        output_postprocess_function: Callable[..., Any] | None = None,
+    ) -> str:
+        """The records of a batch, without a line break at the end."""
+        predictions: list[Decomposition] = output_dict["predictions"]
+        pairs = zip(predictions, batch["metadata"], strict=True)
+        records = (replace(prediction, question_id=entry["question_id"]).to_record() for prediction, entry in pairs)
+        return "\n".join(map(record_line, records))
+
+
+def record_line(record: dict[str, Any]) -> str:
+    """A record as one line of JSON that can always be written, whatever is in it."""
+    return json.dumps(record, ensure_ascii=False).encode(errors=UNENCODABLE).decode()

@@ -11,8 +11,6 @@ from torch import Tensor
 
 from qdecomp.parsers.hypothesis import Hypothesis, make_hypotheses
 
-__all__ = ["TorchSearchState", "torch_beam_search"]
-
 
 class TorchSearchState(Protocol):
     """What a decoder remembers about the hypotheses of each example."""

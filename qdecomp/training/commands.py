@@ -24,14 +24,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 from allennlp.commands import evaluate as evaluate_module
 from allennlp.commands import predict as predict_module
 from allennlp.commands import train as train_module
+from allennlp.commands.predict import _PredictManager
 from allennlp.common import util as util_module
 from allennlp.common.checks import ConfigurationError
+from allennlp.common.file_utils import cached_path
 from allennlp.common.params import Params
+from allennlp.common.util import JsonDict
 from allennlp.data import DataLoader
 from allennlp.models.archival import CONFIG_NAME
 from allennlp.predictors import Predictor
@@ -39,19 +42,19 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer
 from allennlp.training.util import make_vocab_from_params
 
-from qdecomp.data_structures.errors import QDecompError
-from qdecomp.files import write_text_atomically
-from qdecomp.training.config_files import check_encoders, read_configs_by_settings
-from qdecomp.training.durable_checkpointer import STARTS_ANEW
-from qdecomp.training.predict_manager import PredictManager
-from qdecomp.training.safe_loading import guard_commands
-
-__all__ = ["install"]
+from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.files import open_text, require_other_files, write_text_atomically
+from qdecomp.training.archives import guard_commands
+from qdecomp.training.config import check_encoders, read_configs_by_settings
+from qdecomp.training.predictor import QuestionDecompositionPredictor
+from qdecomp.training.trainer import STARTS_ANEW
 
 logger = logging.getLogger(__name__)
 
 # Mistakes of the user, whose message says everything.
 _MISTAKES = (QDecompError, ConfigurationError, FileNotFoundError)
+
+_STANDARD_INPUT = "-"
 
 
 def install() -> None:
@@ -273,3 +276,58 @@ def _is_json(path: Path) -> bool:
     except ValueError:
         return False
     return True
+
+
+class PredictManager(_PredictManager):
+    """AllenNLP's own, except that with our predictor no question is lost.
+
+    AllenNLP skips blank lines, does not say when the file has ended, and with ``--use-dataset-reader`` asks the reader
+    for a whole file, which leaves out the questions that it cannot use. Our predictor passes every question to the
+    reader itself, so that flag changes nothing. For other predictors, nothing changes.
+    """
+
+    def __init__(
+        self, predictor: Predictor, input_file: str, output_file: str | None, *arguments: Any, **options: Any
+    ) -> None:
+        if output_file is not None and input_file != _STANDARD_INPUT:
+            require_other_files({"--output-file": Path(output_file)}, [Path(input_file)])
+        self._questions = predictor if isinstance(predictor, QuestionDecompositionPredictor) else None
+        if self._questions is not None and input_file != _STANDARD_INPUT:
+            # Before the output file is opened: a wrong name should not empty it.
+            input_file = cached_path(input_file)
+        super().__init__(predictor, input_file, output_file, *arguments, **options)
+        if self._questions is not None:
+            self._dataset_reader = None
+
+    def _get_json_data(self) -> Iterator[JsonDict]:
+        if self._questions is None:
+            yield from super()._get_json_data()
+            return
+        with _open_questions(self._input_file) as lines:
+            for line in lines:
+                yield from _one_by_one(self._questions.load_line(line))
+        yield from _one_by_one(self._questions.load_rest())
+
+    def _maybe_print_to_console_and_file(self, index: int, prediction: str, model_input: str | None = None) -> None:
+        """Print a question as it is, not as it comes from the file."""
+        if self._questions is not None and model_input is not None:
+            model_input = json.loads(prediction)["question"]
+        super()._maybe_print_to_console_and_file(index, prediction, model_input)  # type: ignore[arg-type]
+
+
+def _one_by_one(rows: JsonDict) -> Iterator[JsonDict]:
+    """Each row of a line separately, so that batches have the requested number of questions; a header has none."""
+    for row in rows["rows"]:
+        yield {"rows": [row]}
+
+
+@contextmanager
+def _open_questions(name: str) -> Iterator[TextIO]:
+    if name != _STANDARD_INPUT:
+        with open_text(name) as stream:
+            yield stream
+        return
+    try:
+        yield sys.stdin
+    except UnicodeDecodeError as error:
+        raise DataError(f"standard input: not UTF-8 text ({error.reason} at byte {error.start})") from None

@@ -1,8 +1,13 @@
-"""CopyNet-BERT: a transformer reads the question, and an LSTM that can copy its words writes the decomposition."""
+"""CopyNet-BERT (section 5 of the paper): a seq2seq parser with a copy mechanism, after Gu et al. (2016).
+
+A transformer reads the question, and an LSTM decodes the decomposition token by token; each token comes from the
+vocabulary or is a word of the question (:mod:`qdecomp.training.copy_decoder`). Training is by maximum likelihood.
+"""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,13 +16,16 @@ from allennlp.data.fields.text_field import TextFieldTensors
 from allennlp.data.vocabulary import Vocabulary
 from allennlp.models.model import Model
 
-from qdecomp.training.copy_decoder import CopyDecoder
+from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, text_from_target_tokens
+from qdecomp.data_structures.tokenization import tokenize
+from qdecomp.decoding.coverage import unsaid_words
+from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text
+from qdecomp.parsers.hypothesis import Hypothesis
+from qdecomp.training.copy_decoder import CopyDecoder, Memory
+from qdecomp.training.fields import TARGET_NAMESPACE
 from qdecomp.training.metrics import DecompositionScores
 from qdecomp.training.question_parser import QuestionParser
 from qdecomp.training.word_encoder import WordEncoder
-from qdecomp.training.written_decompositions import make_copy_decoder, written_predictions
-
-__all__ = ["CopyNetBert"]
 
 
 @Model.register("copynet_bert")
@@ -81,3 +89,40 @@ class CopyNetBert(QuestionParser):
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Outside training, LF-EM and the share of valid decompositions."""
         return {} if self.training else self._decompositions.get_metric(reset)
+
+
+def make_copy_decoder(decoder: Lazy[CopyDecoder], vocab: Vocabulary, encoder_dim: int) -> CopyDecoder:
+    """Build a decoder that writes the readers' target tokens."""
+    return decoder.construct(vocab=vocab, encoder_dim=encoder_dim, namespace=TARGET_NAMESPACE, separator=STEP_SEPARATOR)
+
+
+def written_predictions(
+    decoder: CopyDecoder, vocab: Vocabulary, memory: Memory, questions: Sequence[str], candidates: int = 0
+) -> list[Decomposition]:
+    """The most probable decompositions, spelled as in the questions, with further candidates."""
+    penalty = decoder.coverage_penalty
+    wanted = max(1, candidates, decoder.beam_size if penalty else 0)
+    predictions = []
+    for found, question in zip(decoder.search(memory, wanted), questions, strict=True):
+        # An unfinished decomposition is given only if there is no other.
+        ended = [each for each in found if each.finished] if penalty or candidates else []
+        pairs = [_text_and_score(each, vocab, question, penalty) for each in ended or found[:1]]
+        pairs.sort(key=lambda pair: -pair[1])
+        given = tuple(Candidate(*pair) for pair in pairs[:candidates])
+        predictions.append(replace(decomposition_from_text(question, *pairs[0]), candidates=given))
+    return predictions
+
+
+def _text_and_score(hypothesis: Hypothesis, vocab: Vocabulary, question: str, penalty: float) -> tuple[str, float]:
+    text = text_from_target_tokens(target_words(vocab, hypothesis.tokens, question), question)
+    return text, hypothesis.score - (penalty * len(unsaid_words(question, text)) if penalty else 0.0)
+
+
+def target_words(vocab: Vocabulary, ids: Sequence[int], question: str) -> list[str]:
+    """The tokens with these ids; ids beyond the vocabulary are words of the question."""
+    size = vocab.get_vocab_size(TARGET_NAMESPACE)
+    source = tokenize(question)
+    return [
+        vocab.get_token_from_index(index, TARGET_NAMESPACE) if index < size else source[index - size].lower()
+        for index in ids
+    ]

@@ -1,4 +1,13 @@
-"""The biaffine graph parser: for every pair of tokens, whether there is an edge between them, and its label."""
+"""The biaffine graph parser (section 5 of the paper, "BiaffineGP"), after Dozat and Manning (2018).
+
+Four feed-forward networks read the state ``h_i`` of each token ``i`` of the question and its special tokens:
+
+    a_i = FF^edge-from(h_i)      b_j = FF^edge-to(h_j)      p(edge i -> j) = sigmoid(a_i W_edge b_j)
+    c_i = FF^label-from(h_i)     d_j = FF^label-to(h_j)     s^t_ij = c_i W_t d_j,   p(t | i -> j) = softmax_t(s_ij)
+
+The paper calls the first network of each pair "dep" and the second "head". The loss is the negative log-likelihood of
+the gold edges and of their labels. Greedy inference takes every edge with p > .5, and its most probable label.
+"""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
@@ -18,15 +27,10 @@ from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.decoding import DecoderSettings, make_decoder, with_candidates
 from qdecomp.decoding.scores import Places
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_decoded, failed_decomposition
-from qdecomp.training.biaffine import Biaffine
-from qdecomp.training.edges_field import EDGE_LABELS, NO_EDGE, to_model_order
-from qdecomp.training.graph_targets import edge_matrix, label_matrix, pair_mask
+from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, edge_matrix, label_matrix, pair_mask, to_model_order
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
-from qdecomp.training.mode_seeking import mode_seeking_weights
 from qdecomp.training.question_parser import QuestionParser
 from qdecomp.training.word_encoder import WordEncoder
-
-__all__ = ["BiaffineGraphParser"]
 
 # About one pair in two hundred has an edge; a parser that starts from that need not learn it first.
 _FIRST_EDGE_SCORE = -5.0
@@ -52,7 +56,7 @@ class BiaffineGraphParser(QuestionParser):
     edges have the size ``edge_dim``, those for labels ``label_dim``. ``feed_forward_dropout`` is for the
     networks. ``label_weight`` is the weight of the labels' loss. Both losses are sums
     over a question divided by the number of gold edges in the batch. ``mode_seeking`` above 0 weights questions by the
-    probability of their gold graphs to this power, see :mod:`qdecomp.training.mode_seeking`.
+    probability of their gold graphs to this power, see :mod:`qdecomp.training.biaffine_parser`.
 
     ``decoder`` makes a graph from the probabilities. ``"greedy"`` takes each edge that is more probable than not, with
     its most probable label. If that graph is not valid, ``"ilp"`` finds the best one that is; it can have options, such
@@ -209,3 +213,46 @@ class BiaffineGraphParser(QuestionParser):
             metrics.update(self._decompositions.get_metric(reset))
             metrics.update(self._edges.get_metric(reset))
         return metrics
+
+
+class Biaffine(torch.nn.Module):
+    """``outputs`` scores for a pair of vectors x, y: ``[x 1] W [y 1]`` with a matrix W for each output.
+
+    The matrices start as zeros, except for ``bias``, the score of every pair before training.
+    """
+
+    def __init__(self, dimension: int, outputs: int = 1, bias: float = 0.0) -> None:
+        super().__init__()
+        self.outputs = outputs
+        # As one matrix, so that the first halves of all products are one multiplication.
+        self.weight = torch.nn.Parameter(torch.zeros(dimension + 1, outputs * (dimension + 1)))
+        with torch.no_grad():
+            self.weight.view(dimension + 1, outputs, dimension + 1)[-1, :, -1] = bias
+
+    def all_pairs(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        """Scores of every pair. Shapes: twice (batch, tokens, dimension) to (batch, tokens, tokens, outputs)."""
+        batch, tokens, _ = first.shape
+        # Shape: (batch, tokens * outputs, dimension + 1)
+        half = (_with_one(first) @ self.weight).view(batch, tokens * self.outputs, second.size(-1) + 1)
+        scores = torch.bmm(half, _with_one(second).transpose(1, 2))
+        return scores.view(batch, tokens, self.outputs, tokens).transpose(2, 3)
+
+    def pairs(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        """Scores of given pairs. Shapes: twice (pairs, dimension) to (pairs, outputs)."""
+        half = (_with_one(first) @ self.weight).view(len(first), self.outputs, second.size(-1) + 1)
+        return torch.bmm(half, _with_one(second).unsqueeze(-1)).squeeze(-1)
+
+
+def _with_one(vectors: torch.Tensor) -> torch.Tensor:
+    return torch.nn.functional.pad(vectors, (0, 1), value=1.0)
+
+
+def mode_seeking_weights(losses: torch.Tensor, power: float) -> torch.Tensor:
+    """For each question, the probability of its annotation to this power, relative to the mean of the batch.
+
+    ``losses`` are the negative logarithms of these probabilities. With a power of 0, all weights are 1.
+
+    >>> mode_seeking_weights(torch.tensor([0.0, 10.0]), 0.0).tolist()
+    [1.0, 1.0]
+    """
+    return torch.softmax(-power * losses.detach(), dim=0) * len(losses)

@@ -1,4 +1,8 @@
-"""What all readers of Break share: they turn rows into instances and count by reason what cannot be used."""
+"""The readers of Break: rows of a file become instances, and what cannot be used is counted by reason.
+
+``break_graph`` reads questions with their dependency graphs (section 4 of the paper), ``break_seq2seq`` questions with
+their decompositions as sequences of tokens, and ``break_multitask`` both.
+"""
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
@@ -11,19 +15,23 @@ from typing import Any
 from allennlp.data import DatasetReader, Instance, Token, TokenIndexer
 from allennlp.data.fields import Field, MetadataField, TextField
 
+from qdecomp.data_structures.conversion.target_tokens import by_level, to_target_tokens
 from qdecomp.data_structures.dependency_graph import DependencyGraph, dependency_graph_from_json
 from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.special_tokens import special_tokens_of
-from qdecomp.data_structures.tokenization import question_words
+from qdecomp.data_structures.tokenization import question_words, tokenize
 from qdecomp.files import BreakExample, open_text, read_break_csv, read_json_lines
 from qdecomp.files.converting.conversion_cache import ConversionCache
 from qdecomp.files.readers.file_kinds import FileKind, kind_of_file
-from qdecomp.training.pos_tagging import pos_tags
-from qdecomp.training.word_piece_indexer import WordPieceIndexer
-
-__all__ = ["BreakReader", "read_examples"]
+from qdecomp.training.fields import CopyField, EdgesField
+from qdecomp.training.indexer import WordPieceIndexer
+from qdecomp.training.pretrained import load_spacy
 
 logger = logging.getLogger(__name__)
+
+# Only the tagger and what it depends on are needed.
+_NOT_NEEDED = ("parser", "ner", "lemmatizer")
 
 
 def read_examples(path: str | Path) -> list[BreakExample]:
@@ -158,3 +166,70 @@ class BreakReader(DatasetReader):
                 yield example, None, record["reason"]
             else:
                 yield example, dependency_graph_from_json(record["graph"]), None
+
+
+@DatasetReader.register("break_graph")
+class BreakGraphReader(BreakReader):
+    """Adds ``graph``, an :class:`~qdecomp.training.fields.EdgesField`, to questions with gold."""
+
+    needs_graph = True
+
+    def target_fields(
+        self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
+    ) -> dict[str, Field[Any]]:
+        """The gold edges, in addition to the targets of another reader that a subclass has."""
+        fields = super().target_fields(words, question, decomposition, graph)
+        return {**fields, "graph": EdgesField.of_graph(graph)}
+
+
+@DatasetReader.register("break_seq2seq")
+class BreakSeq2SeqReader(BreakReader):
+    """Adds ``copy``, a :class:`.CopyField` of the words and, with gold, the tokens to write.
+
+    ``copy_inflections`` is that of :func:`~qdecomp.data_structures.conversion.target_tokens.to_target_tokens`;
+    ``order_by_level`` puts the steps into the order of
+    :func:`~qdecomp.data_structures.conversion.target_tokens.by_level`.
+    """
+
+    def __init__(self, copy_inflections: bool = False, order_by_level: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._copy_inflections = copy_inflections
+        self._order_by_level = order_by_level
+
+    def input_fields(self, words: Sequence[str]) -> dict[str, Field[Any]]:
+        """The words that can be copied."""
+        return {"copy": CopyField(_source(words))}
+
+    def target_fields(
+        self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
+    ) -> dict[str, Field[Any]]:
+        """The words with the tokens to write; for a gold text that is not a decomposition, its words as they are."""
+        try:
+            qdmr = parse_qdmr(decomposition)
+            if self._order_by_level:
+                qdmr = by_level(qdmr)
+            target = to_target_tokens(qdmr, question, copy_inflections=self._copy_inflections)
+        except QDecompError:
+            target = tokenize(decomposition.lower())
+        return {"copy": CopyField(_source(words), target)}
+
+
+def _source(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.lower() for word in words)
+
+
+@DatasetReader.register("break_multitask")
+class BreakMultitaskReader(BreakGraphReader, BreakSeq2SeqReader):
+    """Adds ``copy`` as ``break_seq2seq`` does and ``graph`` as ``break_graph`` does."""
+
+
+def pos_tags(words: Sequence[str]) -> tuple[str, ...]:
+    """The universal part of speech of each word, such as ``NOUN``.
+
+    >>> pos_tags(("How", "many", "cubes"))[-1]
+    'NOUN'
+    """
+    from spacy.tokens import Doc
+
+    pipeline = load_spacy(disable=_NOT_NEEDED)
+    return tuple(token.pos_ for token in pipeline(Doc(pipeline.vocab, words=list(words))))

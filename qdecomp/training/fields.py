@@ -1,0 +1,211 @@
+"""The targets of parsers as fields: the tokens that a decoder copies or generates, and the edges of a dependency graph.
+
+Functions at the end turn batches of edges, which are lists of pairs, into the matrices that losses need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from allennlp.common.util import END_SYMBOL, START_SYMBOL
+from allennlp.data.fields.field import Field
+from allennlp.data.vocabulary import Vocabulary
+from allennlp.nn.util import batch_tensor_dicts
+
+from qdecomp.data_structures.conversion.target_tokens import copied_ids
+from qdecomp.data_structures.dependency_graph import DependencyGraph
+
+TARGET_NAMESPACE = "target_tokens"
+
+EDGE_LABELS = "edge_labels"
+"""The vocabulary's namespace for the labels of edges; it has neither padding nor unknown labels."""
+
+NO_EDGE = -1
+"""What fills the place of an edge that is only padding."""
+
+
+class CopyField(Field[dict[str, torch.Tensor]]):
+    """A question's words and, for training, the tokens to write, as ids of one extended vocabulary.
+
+    The extended vocabulary is the target vocabulary followed by the question's own words: with ``V`` target tokens,
+    the id of a word that is not among them is ``V`` plus its first position in the question. So equal words have equal
+    ids, wherever they come from, and 0 is padding. A target token that is in neither is the vocabulary's unknown token.
+
+    Only tokens that cannot be copied are counted for the target vocabulary: it needs no others. With ``source`` in
+    lower case, words are copied regardless of case.
+    """
+
+    __slots__ = ["_namespace", "_source_ids", "_target_ids", "source", "target"]
+
+    def __init__(
+        self, source: Sequence[str], target: Sequence[str] | None = None, namespace: str = TARGET_NAMESPACE
+    ) -> None:
+        self.source = tuple(source)
+        self.target = None if target is None else tuple(target)
+        self._namespace = namespace
+        self._source_ids: list[int] | None = None
+        self._target_ids: list[int] | None = None
+
+    def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
+        """Count the tokens that must be written because they cannot be copied."""
+        copyable = set(self.source)
+        for token in (START_SYMBOL, END_SYMBOL, *(self.target or ())):
+            if token not in copyable:
+                counter[self._namespace][token] += 1
+
+    def index(self, vocab: Vocabulary) -> None:
+        """Give every word and token its id in the extended vocabulary."""
+        known = vocab.get_token_to_index_vocabulary(self._namespace)
+        size = vocab.get_vocab_size(self._namespace)
+        self._source_ids = copied_ids(self.source, known, size)
+        if self.target is not None:
+            unknown = vocab.get_token_index(vocab._oov_token, self._namespace)
+            own = dict(zip(self.source, self._source_ids, strict=True))
+            tokens = (*self.target, END_SYMBOL)
+            self._target_ids = [own[token] if token in own else known.get(token, unknown) for token in tokens]
+
+    def get_padding_lengths(self) -> dict[str, int]:
+        """The number of words, and of target tokens with the end token."""
+        lengths = {"source": len(self.source)}
+        if self.target is not None:
+            lengths["target"] = len(self.target) + 1
+        return lengths
+
+    def as_tensor(self, padding_lengths: dict[str, int]) -> dict[str, torch.Tensor]:
+        """``source_ids`` and, if there is a target, ``target_ids`` with the end token at its end."""
+        if self._source_ids is None:
+            raise ValueError("a CopyField must be indexed before it is made a tensor")
+        tensors = {"source_ids": _padded(self._source_ids, padding_lengths["source"])}
+        if self._target_ids is not None:
+            tensors["target_ids"] = _padded(self._target_ids, padding_lengths["target"])
+        return tensors
+
+    def batch_tensors(self, tensor_list: list[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+        """Stack each of the tensors."""
+        return batch_tensor_dicts(tensor_list)
+
+    def empty_field(self) -> CopyField:
+        """A field without words."""
+        empty = CopyField((), None if self.target is None else (), self._namespace)
+        empty._source_ids, empty._target_ids = [], None if self.target is None else []
+        return empty
+
+    def human_readable_repr(self) -> dict[str, Any]:
+        """The words and the target tokens."""
+        return {"source": list(self.source), "target": None if self.target is None else list(self.target)}
+
+    def __len__(self) -> int:
+        return len(self.source) if self.target is None else len(self.target) + 1
+
+
+def _padded(ids: list[int], length: int) -> torch.Tensor:
+    return torch.tensor(ids + [0] * (length - len(ids)), dtype=torch.long)
+
+
+def to_model_order(position: int, question_length: int, special_count: int) -> int:
+    """Where a graph's token is in a model: there the special tokens come first; in a graph they come last.
+
+    >>> [to_model_order(position, 3, 2) for position in range(5)]
+    [2, 3, 4, 0, 1]
+    """
+    return position + special_count if position < question_length else position - question_length
+
+
+class EdgesField(Field[dict[str, torch.Tensor]]):
+    """The gold edges of a question, or a note that they are unknown.
+
+    The tensors are ``edges``, with a row (head, dependent, label) for each pair of tokens that has an edge, positions
+    in model order, padded with :data:`NO_EDGE`; and ``known``, which is False if there is no gold graph. A label
+    that the vocabulary lacks, which only happens in evaluation, is :data:`NO_EDGE` as well.
+    """
+
+    __slots__ = ["_indexed", "_namespace", "labels"]
+
+    def __init__(self, labels: Mapping[tuple[int, int], str] | None, namespace: str = EDGE_LABELS) -> None:
+        self.labels = None if labels is None else dict(labels)
+        self._namespace = namespace
+        self._indexed: list[list[int]] | None = None
+
+    @staticmethod
+    def of_graph(graph: DependencyGraph | None) -> EdgesField:
+        """The field of a gold graph."""
+        if graph is None:
+            return EdgesField(None)
+        length = len(graph.question_tokens)
+        special = len(graph.tokens) - length
+        return EdgesField(
+            {
+                (to_model_order(head, length, special), to_model_order(dependent, length, special)): label
+                for (head, dependent), label in graph.labels().items()
+            }
+        )
+
+    def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
+        """Count the labels."""
+        for label in (self.labels or {}).values():
+            counter[self._namespace][label] += 1
+
+    def index(self, vocab: Vocabulary) -> None:
+        """Look up the labels."""
+        known = vocab.get_token_to_index_vocabulary(self._namespace)
+        self._indexed = [
+            [head, dependent, known.get(label, NO_EDGE)] for (head, dependent), label in (self.labels or {}).items()
+        ]
+
+    def get_padding_lengths(self) -> dict[str, int]:
+        """The number of edges."""
+        return {"edges": len(self.labels or {})}
+
+    def as_tensor(self, padding_lengths: dict[str, int]) -> dict[str, torch.Tensor]:
+        """``edges`` and ``known``."""
+        if self._indexed is None:
+            raise ValueError("an EdgesField must be indexed before it is made a tensor")
+        padding = [[NO_EDGE] * 3] * (padding_lengths["edges"] - len(self._indexed))
+        edges = torch.tensor(self._indexed + padding, dtype=torch.long).view(-1, 3)
+        return {"edges": edges, "known": torch.tensor(self.labels is not None)}
+
+    def batch_tensors(self, tensor_list: list[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+        """Stack both."""
+        return batch_tensor_dicts(tensor_list)
+
+    def empty_field(self) -> EdgesField:
+        """A field of an unknown graph."""
+        empty = EdgesField(None, self._namespace)
+        empty._indexed = []
+        return empty
+
+    def human_readable_repr(self) -> Any:
+        """The pairs with their labels."""
+        return None if self.labels is None else [[*pair, label] for pair, label in self.labels.items()]
+
+    def __len__(self) -> int:
+        return len(self.labels or {})
+
+
+def edge_matrix(edges: torch.Tensor, size: int) -> torch.Tensor:
+    """Whether each pair (head, dependent) has an edge. Shapes: (batch, edges, 3) to (batch, size, size)."""
+    batch, numbers = _places(edges)
+    matrix = edges.new_zeros((edges.size(0), size, size), dtype=torch.bool)
+    matrix[batch, numbers[:, 0], numbers[:, 1]] = True
+    return matrix
+
+
+def label_matrix(edges: torch.Tensor, size: int, none: int) -> torch.Tensor:
+    """The label of each pair, ``none`` if there is no edge. Shapes: (batch, edges, 3) to (batch, size, size)."""
+    batch, numbers = _places(edges)
+    matrix = edges.new_full((edges.size(0), size, size), none)
+    matrix[batch, numbers[:, 0], numbers[:, 1]] = numbers[:, 2]
+    return matrix
+
+
+def pair_mask(mask: torch.Tensor) -> torch.Tensor:
+    """Which pairs consist of two real tokens. Shapes: (batch, tokens) to (batch, tokens, tokens)."""
+    return mask.unsqueeze(1) & mask.unsqueeze(2)
+
+
+def _places(edges: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The rows that are edges and not padding, with the index of their question."""
+    batch, row = (edges[..., 0] >= 0).nonzero(as_tuple=True)
+    return batch, edges[batch, row]
