@@ -125,7 +125,11 @@ def _imports_of_the_core(package: Path) -> Iterator[tuple[Path, str]]:
     for path in package.rglob("*.py"):
         if path.relative_to(package).parts[0] in _PARSERS:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                node.body = []
+        for node in ast.walk(tree):
             names: list[str] = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
