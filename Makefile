@@ -12,19 +12,21 @@ SIZE ?= smoke
 EXPERIMENTS ?=
 OPTIONS ?=
 
-BIN := .venv/bin
+# Where the programs of the environment are. If you name another place, nothing is installed.
+BIN ?= .venv/bin
+PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
 # torchvision warns that it cannot read images, which it need not, and torch warns about a call in AllenNLP.
 export PYTHONWARNINGS := ignore::UserWarning:torchvision.io.image,ignore::FutureWarning:allennlp.training.gradient_descent_trainer
 
 .DEFAULT_GOAL := help
-.PHONY: adapters help install demo experiments test check docs clean
+.PHONY: adapters help install demo experiments test slow lint check docs clean
 
 help: ## List these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
 
 install: ## Build .venv from requirements.lock; does nothing if it is up to date
-	@sh scripts/install.sh "$(PYTHON)" "$(TORCH)"
+	@[ "$(BIN)" != .venv/bin ] || sh scripts/install.sh "$(PYTHON)" "$(TORCH)"
 
 demo: install ## Run the main job on the sample data in data/; writes below out/demo
 	@$(BIN)/python scripts/demo.py
@@ -32,14 +34,19 @@ demo: install ## Run the main job on the sample data in data/; writes below out/
 experiments: install ## Run the paper's experiments; SIZE=smoke, cpu or paper, EXPERIMENTS="length agreement", see docs/experiments.md
 	@$(BIN)/python -m experiments --size $(SIZE) $(OPTIONS) $(EXPERIMENTS)
 
-test: install ## Run all tests
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+test: install ## Run the tests that one waits for
+	@$(PYTEST) -m "not slow and not stress"
 
-check: install ## Check format, lint and types, then run all tests
+slow: install ## Run the slow tests: kills, trainings, browser, cluster, documents
+	@$(PYTEST) -m "slow and not stress"
+
+lint: install ## Check format, lint, types and layers
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(MAKE) --no-print-directory test
+	@$(BIN)/lint-imports --no-cache
+
+check: lint test slow ## What a change must pass: lint, and all tests
 
 adapters: install ## Install the frameworks that have adapters into .venv, and test the adapters
 	@$(BIN)/pip install --quiet --no-deps --requirement requirements-adapters.txt
