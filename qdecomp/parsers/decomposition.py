@@ -138,7 +138,7 @@ class Decomposition:
         """The steps in levels, with what their references stand for."""
         if not self:
             raise DataError(f"there is no plan, as there is no decomposition: {self.error}")
-        return plan_of_steps(self._steps(), self.logical_form)
+        return plan_of_steps(self._steps(), self.logical_form, self.question, self.confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """The prediction record with the warnings, for ``json.dumps``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import Step, order_by_references, reference_number
 from qdecomp.planning.answer_values import as_text
 from qdecomp.planning.combining import is_combined
+from qdecomp.planning.retrieval import Passage, Read, Retrieval, Search, aretrieve, retrieve
 from qdecomp.planning.running import PlanRun, arun_plan, run_plan
 from qdecomp.planning.sub_questions import SubQuestion, in_words
 
@@ -76,6 +77,10 @@ class Plan:
     """Steps in levels: those of one level need only answers of earlier levels, so they can be answered in parallel."""
 
     levels: tuple[tuple[PlanStep, ...], ...]
+    question: str = ""
+    """The question that the plan is for."""
+    confidence: float | None = None
+    """How sure the parser is of it, from 0 to 1, if known."""
 
     def __iter__(self) -> Iterator[tuple[PlanStep, ...]]:
         return iter(self.levels)
@@ -127,13 +132,40 @@ class Plan:
         """Like :meth:`run`, with an ``async`` function."""
         return await arun_plan(self, answer, concurrency, combine)
 
+    def retrieve(
+        self, search: Search, k: int = 10, *, read: Read | None = None, beam: int = 3, searches: int = 60
+    ) -> Retrieval:
+        """Find the passages for the question with any retriever, hop after hop; see :mod:`qdecomp.planning.retrieval`.
+
+        ``search(query, k)`` gives at most k passages, best first: :class:`Passage` values, mappings or objects with
+        ``title``, ``text`` and, if there are any, ``score`` and ``id``. It is called at most ``searches`` times.
+        Without ``read``, the names in what was found link the hops; ``read(question, passages)`` may answer a hop
+        instead, with a string, a list of strings or None. ``beam`` is how many answers of a step are followed. An error
+        of your functions is not caught.
+        """
+        return retrieve(self, search, k, read, beam, searches)
+
+    async def aretrieve(
+        self,
+        search: Callable[[str, int], Awaitable[Iterable[Any]]],
+        k: int = 10,
+        *,
+        read: Callable[[str, Sequence[Passage]], Awaitable[Any]] | None = None,
+        beam: int = 3,
+        searches: int = 60,
+    ) -> Retrieval:
+        """Like :meth:`retrieve`, with ``async`` functions."""
+        return await aretrieve(self, search, k, read, beam, searches)
+
     def _repr_html_(self) -> str:
         from qdecomp.planning.display import plan_html
 
         return plan_html(self)
 
 
-def plan_of_steps(steps: tuple[Step, ...], form: LogicalForm | None) -> Plan:
+def plan_of_steps(
+    steps: tuple[Step, ...], form: LogicalForm | None, question: str = "", confidence: float | None = None
+) -> Plan:
     """The plan of a decomposition's steps."""
     logical = form.steps if form is not None else (None,) * len(steps)
     if len(logical) != len(steps):
@@ -150,7 +182,8 @@ def plan_of_steps(steps: tuple[Step, ...], form: LogicalForm | None) -> Plan:
         planned.setdefault(levels[number], []).append(
             PlanStep(number, step.text, resolved[number], operator, needs, reading)
         )
-    return Plan(tuple(tuple(sorted(planned[level], key=lambda s: s.number)) for level in sorted(planned)))
+    ordered = tuple(tuple(sorted(planned[level], key=lambda s: s.number)) for level in sorted(planned))
+    return Plan(ordered, question, confidence)
 
 
 def _replace_references(tokens: Iterable[str], texts: Mapping[int, str]) -> str:

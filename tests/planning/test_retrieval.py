@@ -1,0 +1,187 @@
+"""Retrieval with a plan: hops linked by names, branches, readers, limits and odd retrievers."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+
+from qdecomp import Decomposition, QDecompError
+from qdecomp.planning import Passage, Plan
+
+PAGES = (
+    Passage(
+        "The Glass Harbour",
+        "The Glass Harbour is a 1971 film directed by Ines Valtrova in the town by the sea. It has music by Olo Brandt.",
+    ),
+    Passage("Ines Valtrova", "Ines Valtrova (1930-2004) was a film maker from Karlin."),
+    Passage("Olo Brandt", "Olo Brandt wrote music for the stage. He lived in Ostby."),
+    Passage("Winter Ferry", "Winter Ferry is a film of 1980. It was directed by Pia Dahl.It was shot in Norway."),
+    Passage("Pia Dahl", "Pia Dahl, born in 1951, is a director."),
+    Passage("Film", "A film has a director. Who directed what, and when a director was born, is in its credits."),
+    Passage("Ferry", "A ferry is a boat. In winter a ferry may stop."),
+    Passage("Born", "To be born is the first thing that happens to a director of any film."),
+)
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+class Searcher:
+    """A retriever that counts common words, and its own calls."""
+
+    def __init__(self, pages: Iterable[Passage] = PAGES) -> None:
+        self.pages = tuple(pages)
+        self.queries: list[str] = []
+
+    def __call__(self, query: str, k: int) -> list[Passage]:
+        self.queries.append(query)
+        asked = set(words(query))
+        scored = [
+            Passage(page.title, page.text, 2 * len(asked & set(words(page.title))) + len(asked & set(words(page.text))))
+            for page in self.pages
+        ]
+        return sorted((page for page in scored if page.score), key=lambda page: -page.score)[:k]
+
+
+def plan_of(question: str, *steps: str) -> Plan:
+    return Decomposition.of_text(question, " ;".join(f"return {step}" for step in steps)).plan()
+
+
+BRIDGE = plan_of(
+    "When was the director of The Glass Harbour born?", "The Glass Harbour", "director of #1", "when was #2 born"
+)
+COMPARISON = plan_of(
+    "Which film has the older director, The Glass Harbour or Winter Ferry?",
+    "The Glass Harbour",
+    "Winter Ferry",
+    "director of #1",
+    "director of #2",
+    "age of #3",
+    "age of #4",
+    "which is highest of #5 , #6",
+)
+
+
+def titles(passages: Iterable[Passage]) -> list[str]:
+    return [passage.title for passage in passages]
+
+
+def test_the_page_of_a_name_in_the_first_page_is_found() -> None:
+    assert "Ines Valtrova" not in titles(Searcher()(BRIDGE.question, 2))
+    found = BRIDGE.retrieve(Searcher(), 2)
+    assert titles(found.passages) == ["The Glass Harbour", "Ines Valtrova"]
+
+
+def test_the_name_nearest_to_the_words_of_the_step_is_followed() -> None:
+    composer = plan_of(
+        "Where did the composer of The Glass Harbour live?", "The Glass Harbour", "composer of #1", "where did #2 live"
+    )
+    assert composer.retrieve(Searcher()).hops[1].answers[0].text == "Olo Brandt"
+    assert BRIDGE.retrieve(Searcher()).hops[1].answers[0].text == "Ines Valtrova"
+
+
+def test_both_branches_of_a_comparison_are_followed() -> None:
+    found = COMPARISON.retrieve(Searcher(), 4)
+    assert set(titles(found.passages)) == {"The Glass Harbour", "Winter Ferry", "Ines Valtrova", "Pia Dahl"}
+
+
+def test_a_name_without_a_page_is_searched_for() -> None:
+    pages = (*PAGES[:1], Passage("A life in pictures", "The film maker Ines Valtrova was born in 1930."), *PAGES[5:])
+    found = BRIDGE.retrieve(Searcher(pages), 2)
+    assert titles(found.passages) == ["The Glass Harbour", "A life in pictures"]
+
+
+def test_the_trace_has_the_queries_with_the_answers_filled_in() -> None:
+    search = Searcher()
+    found = BRIDGE.retrieve(search)
+    assert [hop.query for hop in found.hops] == [
+        "The Glass Harbour",
+        "director of The Glass Harbour",
+        "when was Ines Valtrova born",
+    ]
+    assert found.searches == len(search.queries) == len(set(search.queries))
+    assert "3. when was Ines Valtrova born → " in str(found)
+
+
+def test_a_reader_answers_hops() -> None:
+    def read(question: str, passages: Sequence[Passage]) -> Any:
+        return "Olo Brandt" if question.startswith("director") else None
+
+    found = BRIDGE.retrieve(Searcher(), 3, read=read)
+    assert found.hops[1].answers[0].text == "Olo Brandt"
+    assert found.hops[2].query == "when was Olo Brandt born"
+
+
+def test_async_functions_find_the_same() -> None:
+    search = Searcher()
+
+    async def asearch(query: str, k: int) -> list[Passage]:
+        return search(query, k)
+
+    assert asyncio.run(BRIDGE.aretrieve(asearch)) == BRIDGE.retrieve(Searcher())
+
+
+def test_no_more_searches_than_allowed() -> None:
+    search = Searcher()
+    found = COMPARISON.retrieve(search, searches=3)
+    assert len(search.queries) == found.searches == 3
+    assert found.passages
+
+
+def test_a_plan_counts_less_if_the_parser_is_not_sure() -> None:
+    def rank_of_the_director(confidence: float) -> int:
+        pages = (
+            *PAGES,
+            *(Passage(f"Harbour {n}", "when was the director of the glass harbour born") for n in range(3)),
+        )
+        found = Plan(BRIDGE.levels, BRIDGE.question, confidence).retrieve(Searcher(pages))
+        return titles(found.passages).index("Ines Valtrova")
+
+    assert rank_of_the_director(1.0) < rank_of_the_director(0.0)
+
+
+def test_hits_may_be_mappings_or_objects_with_or_without_scores() -> None:
+    def mappings(query: str, k: int) -> list[dict[str, str]]:
+        return [{"id": page.title, "title": page.title, "text": page.text} for page in Searcher()(query, k)]
+
+    assert titles(BRIDGE.retrieve(mappings, 2).passages) == ["The Glass Harbour", "Ines Valtrova"]
+
+
+def test_duplicates_and_more_hits_than_asked_for_change_nothing() -> None:
+    def many(query: str, k: int) -> list[Passage]:
+        found = Searcher()(query, k)
+        return [page for page in found for _ in range(2)][:k] + list(PAGES) * 1000
+
+    found = BRIDGE.retrieve(many)
+    assert len(set(titles(found.passages))) == len(found.passages)
+    assert titles(found.passages)[:2] == ["The Glass Harbour", "Ines Valtrova"]
+
+
+@pytest.mark.parametrize("nothing", [[], None])
+def test_a_search_that_finds_nothing_gives_nothing(nothing: Any) -> None:
+    found = BRIDGE.retrieve(lambda query, k: nothing)
+    assert found.passages == ()
+    assert len(found.hops) == 3
+
+
+def test_errors_of_the_search_are_raised() -> None:
+    def broken(query: str, k: int) -> list[Passage]:
+        raise TimeoutError(query)
+
+    with pytest.raises(TimeoutError, match="director of The Glass Harbour"):
+        BRIDGE.retrieve(broken)
+
+
+def test_what_is_no_passage_is_refused() -> None:
+    with pytest.raises(QDecompError, match="a search must give passages with a title and a text, not str"):
+        BRIDGE.retrieve(lambda query, k: ["text"])
+
+
+def test_a_plan_without_its_question_is_refused() -> None:
+    with pytest.raises(QDecompError, match="no question"):
+        Plan(BRIDGE.levels).retrieve(Searcher())
