@@ -14,7 +14,8 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics import DEFAULT_METRICS, METRICS, Metric, choose_metrics
 from qdecomp.evaluation.predictions import Gold, SystemPredictions, name_systems, read_gold, read_predictions
 from qdecomp.evaluation.scoring import Evaluation, QuestionScores, evaluate
-from qdecomp.files import require_other_files
+from qdecomp.files.jobs import Where
+from qdecomp.files.outputs import require_other_files
 from qdecomp.terminal import printable
 
 
@@ -76,18 +77,8 @@ class ScoringOptions:
         each: Callable[[str, QuestionScores], object] | None = None,
     ) -> Evaluation:
         """Score what was read, as :func:`~qdecomp.evaluation.scoring.evaluate` does."""
-        from qdecomp.workers import on_cluster
-
-        with on_cluster(self.cluster) as spread:
-            return evaluate(
-                files.gold,
-                files.systems,
-                files.metrics,
-                processes=self.processes,
-                spread=spread,
-                keep_questions=keep_questions,
-                each=each,
-            )
+        where = Where(self.processes, self.cluster)
+        return evaluate(files.gold, files.systems, files.metrics, where=where, keep_questions=keep_questions, each=each)
 
 
 def _tell_problems(gold: Gold, systems: Sequence[SystemPredictions]) -> bool:

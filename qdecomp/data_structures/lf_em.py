@@ -28,7 +28,7 @@ from qdecomp.data_structures.qdmr import (
     reference_number,
     split_into_steps,
 )
-from qdecomp.data_structures.reading import read_decomposition
+from qdecomp.data_structures.reading import Reading, read_decomposition
 from qdecomp.data_structures.tokenization import check_length
 
 __all__ = [
@@ -48,7 +48,7 @@ METRIC_VERSION = "2"
 AnyDecomposition = str | Qdmr | LogicalForm
 """What can be compared: Break's text, a parsed decomposition, or a logical form."""
 
-WrittenDecomposition = AnyDecomposition | Sequence[Any] | Mapping[str, Any]
+WrittenDecomposition = AnyDecomposition | Reading | Sequence[Any] | Mapping[str, Any]
 """What can be read as a decomposition, including text in another form, a list of steps, or an object with steps."""
 
 _StepContent: TypeAlias = tuple[
@@ -127,13 +127,16 @@ def _require_decompositions(question: Any, prediction: Any, gold: Any) -> None:
         # Most are strings; checking for a sequence is slow.
         if isinstance(value, str):
             continue
-        if not isinstance(value, Qdmr | LogicalForm | Sequence | Mapping) or isinstance(value, bytes | bytearray):
+        readable = isinstance(value, Qdmr | LogicalForm | Reading | Sequence | Mapping)
+        if not readable or isinstance(value, bytes | bytearray):
             raise DataError(f"{side}: a decomposition must be a string or a list of steps, not {type(value).__name__}")
 
 
 def _readable(value: WrittenDecomposition) -> AnyDecomposition:
     if isinstance(value, str):
         return _readable_text(value)
+    if isinstance(value, Reading):
+        return value.text
     return value if isinstance(value, Qdmr | LogicalForm) else read_decomposition(value).text
 
 

@@ -1,37 +1,53 @@
 """Gold decompositions, predictions from a file, and which belongs to which.
 
-Predictions are prediction records (JSON lines, matched by ``question_id``) or a CSV with a ``decomposition``
-column, matched by its ``question_id`` column or, as on Break's leaderboard, by the order of the gold file. Rows
-that cannot be used are reported by number; a question without a usable row counts as wrong.
+Predictions are prediction records, matched by ``question_id``, or a CSV with a ``decomposition`` column, matched by its
+``question_id`` column or, as on Break's leaderboard, by the order of the gold file. Rows that cannot be used are
+reported by number; a question without a usable row counts as wrong.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-from qdecomp.data_structures.errors import DataError, ErrorText, QdmrSyntaxError
+from qdecomp.data_structures.errors import DataError, QdmrSyntaxError
+from qdecomp.data_structures.operators import TextEnum
 from qdecomp.data_structures.reading import Reading, read_decomposition
 from qdecomp.data_structures.tokenization import has_half_character
-from qdecomp.evaluation.prediction_files import HOW_RECORDS_LOOK, WrittenRow, holds_json, written_rows
-from qdecomp.evaluation.row_problems import ProblemKind, RowProblem
-from qdecomp.files import BreakExample
-from qdecomp.files.readers.break_csv import iterate_break_csv
-from qdecomp.files.row_store.row_index import RowIndex
-from qdecomp.files.row_store.spilled_rows import SpilledRows
+from qdecomp.files.break_csv import BreakExample, example_store, iterate_break_csv
+from qdecomp.files.predictions import HOW_RECORDS_LOOK, prediction_rows
+from qdecomp.files.rows import Row
+from qdecomp.files.store import RowStore
 
-__all__ = [
-    "Gold",
-    "PredictionRow",
-    "ProblemKind",
-    "RowProblem",
-    "SystemPredictions",
-    "name_systems",
-    "read_gold",
-    "read_predictions",
-]
+
+class ProblemKind(TextEnum):
+    """What can be wrong with a row of a gold or prediction file."""
+
+    MISSING = "missing"
+    EXTRA = "extra"
+    DUPLICATE = "duplicate"
+    MALFORMED = "malformed"
+    EMPTY = "empty"
+    HALF_CHARACTER = "odd"
+    NO_GOLD = "no gold"
+
+    @property
+    def in_gold(self) -> bool:
+        """Whether the row is in the gold file."""
+        return self in (ProblemKind.MISSING, ProblemKind.NO_GOLD)
+
+
+@dataclass(frozen=True, slots=True)
+class RowProblem:
+    """A row with a problem, counted from 1; ``kind.in_gold`` says in which file."""
+
+    kind: ProblemKind
+    row: int
+    question_id: str | None
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +55,7 @@ class Gold:
     """The questions to score on, in the order of their file; ids are unique."""
 
     path: Path
-    examples: Sequence[BreakExample]
+    examples: RowStore[BreakExample]
     problems: Sequence[RowProblem] = ()
 
 
@@ -71,35 +87,25 @@ class SystemPredictions:
 
 def read_gold(path: str | Path) -> Gold:
     """Read Break's CSV for scoring; every question needs a unique id, and there must be decompositions."""
-    examples: SpilledRows[BreakExample] = SpilledRows()
-    problems: SpilledRows[RowProblem] = SpilledRows()
-    nameless: str | None = None
+    examples = example_store()
+    problems: list[RowProblem] = []
     for example in iterate_break_csv(path):
         if not example.question_id:
-            nameless = f": {example.error}" if example.error is not None else " has no question_id"
-            break
-        examples.append(example)
+            reason = f": {example.error}" if example.error is not None else " has no question_id"
+            raise DataError(f"{path}: row {example.row}{reason}")
+        first = examples.find(example.question_id)
+        if first is not None:
+            row = examples[first].row
+            raise DataError(f"{path}: row {example.row} has the question_id of row {row}: {example.question_id}")
+        examples.append(example, example.question_id)
         if example.decomposition is None:
             message = f"{example.error or 'no gold decomposition'}; counts as wrong"
             problems.append(RowProblem(ProblemKind.NO_GOLD, example.row, example.question_id, message))
-    _require_own_ids(path, examples)
-    if nameless is not None:
-        raise DataError(f"{path}: row {len(examples) + 1}{nameless}")
     if not examples:
         raise DataError(f"{path}: there are no questions in it")
     if len(problems) == len(examples):
         raise DataError(f"{path}: no row has a decomposition; give a file with gold ones in the column decomposition")
-    return Gold(Path(path), examples.frozen(), problems.frozen())
-
-
-def _require_own_ids(path: str | Path, examples: Sequence[BreakExample]) -> None:
-    if (repetition := _index(examples).first_repetition()) is not None:
-        first, again = (examples[place] for place in repetition)
-        raise DataError(f"{path}: row {again.row} has the question_id of row {first.row}: {again.question_id}")
-
-
-def _index(examples: Sequence[BreakExample]) -> RowIndex:
-    return RowIndex((example.question_id for example in examples), lambda place: examples[place].question_id)
+    return Gold(Path(path), examples, problems)
 
 
 def name_systems(options: Iterable[str]) -> list[tuple[str, Path]]:
@@ -125,114 +131,109 @@ def name_systems(options: Iterable[str]) -> list[tuple[str, Path]]:
 def read_predictions(
     path: str | Path, gold: Gold, name: str | None = None, *, column: str = "decomposition"
 ) -> SystemPredictions:
-    """Read a prediction file of either format and match its rows with the gold questions.
+    """Read a prediction file of any format and match its rows with the gold questions.
 
     ``column`` names the column or field that has the decompositions.
     """
     path = Path(path)
-    are_named, written = written_rows(path, column)
-    rows = _CountedRows(written)
-    problems: SpilledRows[RowProblem] = SpilledRows()
-    match = _match_by_id if are_named else _match_by_order
-    predictions = match(path, rows, gold, problems)
-    return SystemPredictions(name or path.stem, path, rows.count, predictions, problems.frozen())
-
-
-class _CountedRows:
-    """Passes rows on, once, and counts them."""
-
-    def __init__(self, rows: Iterable[WrittenRow | RowProblem]) -> None:
-        self._rows = rows
-        self._unusable = 0
-        self._first_problem: RowProblem | None = None
-        self.count = 0
-
-    def __iter__(self) -> Iterator[WrittenRow | RowProblem]:
-        for row in self._rows:
-            self.count += 1
-            if isinstance(row, RowProblem):
-                self._unusable += 1
-                self._first_problem = self._first_problem or row
-            yield row
-
-    def require_usable(self, path: Path) -> None:
-        """Raise if none of the rows that were passed on can be used."""
-        if not self.count:
-            raise DataError(f"{path}: there are no predictions in it, only a header")
-        first = self._first_problem
-        if first is not None and self._unusable == self.count:
-            hint = f"; {HOW_RECORDS_LOOK}" if holds_json(path) else ""
-            raise DataError(f"{path}: no row can be used; row {first.row}: {first.message}{hint}")
-
-
-def _match_by_order(
-    path: Path, rows: _CountedRows, gold: Gold, problems: SpilledRows[RowProblem]
-) -> Sequence[PredictionRow]:
-    predictions: SpilledRows[PredictionRow] = SpilledRows()
-    examples = iter(gold.examples)
+    are_named, rows = prediction_rows(path, column)
+    matching = _Matching(gold, column)
+    match = matching.by_id if are_named else matching.by_order
+    count = unusable = 0
+    first_unusable: Row | None = None
     for row in rows:
-        example = next(examples, None)
-        if example is None:
-            continue  # to count them, for the message
-        if isinstance(row, RowProblem):
-            problems.append(RowProblem(row.kind, row.row, example.question_id, row.message))
-            predictions.append(PredictionRow(None, "prediction: malformed row"))
-        else:
-            predictions.append(_prediction_of(row, example.question_id, problems))
-    rows.require_usable(path)
-    if rows.count != len(gold.examples):
+        count += 1
+        if row.error is not None:
+            unusable += 1
+            first_unusable = first_unusable or row
+        match(row)
+    if not count:
+        raise DataError(f"{path}: there are no predictions in it, only a header")
+    if first_unusable is not None and unusable == count:
+        hint = f"; {HOW_RECORDS_LOOK}" if are_named else ""
+        raise DataError(f"{path}: no row can be used; row {first_unusable.number}: {first_unusable.error}{hint}")
+    if not are_named and count != len(gold.examples):
         raise DataError(
-            f"{path}: {rows.count:,} rows, but {gold.path} has {len(gold.examples):,} questions; without a "
+            f"{path}: {count:,} rows, but {gold.path} has {len(gold.examples):,} questions; without a "
             "question_id column, rows are matched by order, so every question needs one"
         )
-    return predictions.frozen()
-
-
-def _match_by_id(
-    path: Path, rows: _CountedRows, gold: Gold, problems: SpilledRows[RowProblem]
-) -> Sequence[PredictionRow]:
-    index = _index(gold.examples)
-    predictions: SpilledRows[PredictionRow] = SpilledRows()
-    # For each question the place of its prediction among these, and its row in the file.
-    places = array("q", [-1]) * len(gold.examples)
-    numbers = array("q", [0]) * len(gold.examples)
-    for row in rows:
-        if isinstance(row, RowProblem):
-            problems.append(row)
-            continue
-        question_id = row.question_id or ""
-        question = index.find(question_id)
-        if question is None:
-            problems.append(RowProblem(ProblemKind.EXTRA, row.number, question_id, "not in the gold file"))
-        elif places[question] >= 0:
-            message = f"repeats the question of row {numbers[question]}; the first one counts"
-            problems.append(RowProblem(ProblemKind.DUPLICATE, row.number, question_id, message))
-        else:
-            places[question], numbers[question] = len(predictions), row.number
-            predictions.append(_prediction_of(row, question_id, problems))
-    rows.require_usable(path)
-    if not predictions:
+    if not matching.predictions:
         raise DataError(f"{path}: none of its questions is in {gold.path}; are these the right files?")
-    if len(predictions) < len(gold.examples):
-        for example, place in zip(gold.examples, places, strict=True):
-            if place < 0:
+    if are_named:
+        matching.add_missing()
+    return SystemPredictions(name or path.stem, path, count, matching.predictions, matching.problems)
+
+
+class _Matching:
+    """The predictions of a system as its rows come, in the gold file's order, and the problems of the rows."""
+
+    def __init__(self, gold: Gold, column: str) -> None:
+        self._examples = gold.examples
+        self._column = column
+        self._ids = gold.examples.ids()
+        # For each question, the row of its prediction.
+        self._rows = array("q", [0]) * len(gold.examples)
+        self.predictions: RowStore[PredictionRow] = RowStore(asdict, _prediction_from_json)
+        self.problems: list[RowProblem] = []
+
+    def by_order(self, row: Row) -> None:
+        """The next question is that of the row; rows beyond the last one are of none."""
+        question_id = next(self._ids, None)
+        if question_id is None:
+            return
+        if row.error is not None:
+            self._add_problem(ProblemKind.MALFORMED, row, question_id, row.error)
+            self.predictions.append(PredictionRow(None, "prediction: malformed row"))
+        else:
+            self.predictions.append(self._prediction_of(row, question_id))
+
+    def by_id(self, row: Row) -> None:
+        """The row names its question."""
+        given = row.fields.get("question_id")
+        question_id = given.strip() if isinstance(given, str) else ""
+        if row.error is not None:
+            self._add_problem(ProblemKind.MALFORMED, row, question_id or None, row.error)
+            return
+        place = self._examples.find(question_id)
+        if place is None:
+            self._add_problem(ProblemKind.EXTRA, row, question_id, "not in the gold file")
+        elif self._rows[place]:
+            message = f"repeats the question of row {self._rows[place]}; the first one counts"
+            self._add_problem(ProblemKind.DUPLICATE, row, question_id, message)
+        else:
+            self._rows[place] = row.number
+            self.predictions.put(place, self._prediction_of(row, question_id))
+
+    def add_missing(self) -> None:
+        """Add what a question without a row counts as."""
+        for place, example in enumerate(self._examples):
+            if not self._rows[place]:
+                self.predictions.put(place, PredictionRow(None, "prediction: missing"))
                 message = "no prediction for it; counts as wrong"
-                problems.append(RowProblem(ProblemKind.MISSING, example.row, example.question_id, message))
-    return predictions.chosen(places, PredictionRow(None, "prediction: missing"))
+                self.problems.append(RowProblem(ProblemKind.MISSING, example.row, example.question_id, message))
+
+    def _add_problem(self, kind: ProblemKind, row: Row, question_id: str | None, message: str) -> None:
+        self.problems.append(RowProblem(kind, row.number, question_id, message))
+
+    def _prediction_of(self, row: Row, question_id: str) -> PredictionRow:
+        written = row.fields[self._column]
+        if written and not (isinstance(written, str) and written.isspace()):
+            try:
+                reading = read_decomposition(written)
+            except QdmrSyntaxError as error:
+                self._add_problem(ProblemKind.MALFORMED, row, question_id, f"{error}; counts as wrong")
+                return PredictionRow(None, str(error.of("prediction")))
+            if has_half_character(reading.text):
+                message = "half of a character (a lone surrogate); scored, and written as an escape such as \\ud800"
+                self._add_problem(ProblemKind.HALF_CHARACTER, row, question_id, message)
+            return PredictionRow(reading.text, reading=reading)
+        why = f" ({row.fields['error']})" if row.fields.get("error") else ""
+        self._add_problem(ProblemKind.EMPTY, row, question_id, f"no decomposition{why}; counts as wrong")
+        return PredictionRow(None, f"prediction: no decomposition{why}")
 
 
-def _prediction_of(row: WrittenRow, question_id: str, problems: SpilledRows[RowProblem]) -> PredictionRow:
-    written = row.decomposition
-    if written and not (isinstance(written, str) and written.isspace()):
-        try:
-            reading = read_decomposition(written)
-        except QdmrSyntaxError as error:
-            problems.append(RowProblem(ProblemKind.MALFORMED, row.number, question_id, f"{error}; counts as wrong"))
-            return PredictionRow(None, ErrorText.of(error.of("prediction")))
-        if has_half_character(reading.text):
-            message = "half of a character (a lone surrogate); scored, and written as an escape such as \\ud800"
-            problems.append(RowProblem(ProblemKind.HALF_CHARACTER, row.number, question_id, message))
-        return PredictionRow(reading.text, reading=reading)
-    why = f" ({row.error})" if row.error else ""
-    problems.append(RowProblem(ProblemKind.EMPTY, row.number, question_id, f"no decomposition{why}; counts as wrong"))
-    return PredictionRow(None, f"prediction: no decomposition{why}")
+def _prediction_from_json(value: Mapping[str, Any]) -> PredictionRow:
+    reading = value["reading"]
+    if reading is not None:
+        reading = Reading(**{**reading, "wrapped_in": tuple(reading["wrapped_in"])})
+    return PredictionRow(value["text"], value["reason"], reading)

@@ -17,7 +17,7 @@ from qdecomp.evaluation.outputs import format_score, problem_lines, score_tables
 from qdecomp.evaluation.report import REPORT_FILES, GroupedScores, Report, SystemAnalysis
 from qdecomp.evaluation.scoring import Evaluation
 from qdecomp.evaluation.statistics import Comparison
-from qdecomp.files import BreakExample
+from qdecomp.files.break_csv import BreakExample
 from qdecomp.terminal import Table
 from qdecomp.version import VERSION
 from qdecomp.visualization.page_scripts import content_policy, page_script

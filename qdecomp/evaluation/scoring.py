@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import chain, tee
 from typing import TypeAlias
 
 import numpy as np
@@ -16,9 +16,9 @@ import numpy as np
 from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors, is_internal, patterns_of
 from qdecomp.evaluation.metrics import Metric, MetricFunction, MetricResult, prepare
 from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions
-from qdecomp.files import BreakExample
+from qdecomp.files.break_csv import BreakExample
+from qdecomp.files.jobs import HERE, ROW_KILLED_WORKERS, Pool, Where, in_chunks, spread
 from qdecomp.terminal import progress
-from qdecomp.workers.processes import ROW_KILLED_WORKERS, Spread, in_chunks, in_processes
 
 _NO_GOLD = "gold: no decomposition"
 _ROWS_A_TASK = 100
@@ -149,45 +149,42 @@ def evaluate(
     systems: Sequence[SystemPredictions],
     metrics: Sequence[Metric],
     *,
-    processes: int = 1,
-    spread: Spread | None = None,
+    where: Where = HERE,
     keep_questions: bool = True,
     each: Callable[[str, QuestionScores], object] | None = None,
 ) -> Evaluation:
     """Score the systems' predictions; a question without a prediction gets the worst score and an error.
 
     For files of any size, do not keep the questions (``keep_questions``) but write them out as they come: ``each`` is
-    called with the system's name and a scored question, system by system in the gold file's order. ``processes`` is how
-    many cores to use; ``spread`` is for workers on other machines.
+    called with the system's name and a scored question, system by system in the gold file's order.
     """
     metrics = tuple(metrics)
     _functions(metrics)  # what is not installed is found here, not by each worker
     scored = []
-    for system in systems:
-        columns = ScoreColumns(metric.name for metric in metrics)
-        kept: list[QuestionScores] = []
-        pairs = zip(gold.examples, system.predictions, strict=True)
-        results = _results(zip(gold.examples, system.predictions, strict=True), metrics, processes, spread)
-        questions = (QuestionScores(*pair, found) for pair, found in zip(pairs, results, strict=True))
-        for question in progress(questions, f"Scoring {system.name}", len(gold.examples)):
-            columns.add(question)
-            if keep_questions:
-                kept.append(question)
-            if each is not None:
-                each(system.name, question)
-        scored.append(SystemScores(system, columns, tuple(kept)))
+    with where.pool() as pool:
+        for system in systems:
+            columns = ScoreColumns(metric.name for metric in metrics)
+            kept: list[QuestionScores] = []
+            pairs, again = tee(zip(gold.examples, system.predictions, strict=True))
+            results = _results(pairs, metrics, pool)
+            questions = (QuestionScores(*pair, found) for pair, found in zip(again, results, strict=True))
+            for question in progress(questions, f"Scoring {system.name}", len(gold.examples)):
+                columns.add(question)
+                if keep_questions:
+                    kept.append(question)
+                if each is not None:
+                    each(system.name, question)
+            scored.append(SystemScores(system, columns, tuple(kept)))
     return Evaluation(gold, metrics, tuple(scored))
 
 
-def _results(
-    pairs: Iterable[Pair], metrics: tuple[Metric, ...], processes: int, spread: Spread | None
-) -> Iterator[Results]:
-    chunks, work = in_chunks(pairs, _ROWS_A_TASK), partial(_score_chunk, metrics=metrics)
-    if spread is not None:
-        return chain.from_iterable(spread(work, chunks, partial(_died, metrics=metrics)))
-    if processes > 1:
-        return chain.from_iterable(in_processes(work, chunks, processes, ahead=3))
-    return chain.from_iterable(_scores(chunk, metrics) for chunk in chunks)
+def _results(pairs: Iterable[Pair], metrics: tuple[Metric, ...], pool: Pool | None) -> Iterator[Results]:
+    chunks = in_chunks(pairs, _ROWS_A_TASK)
+    if pool is None:
+        return chain.from_iterable(_scores(chunk, metrics) for chunk in chunks)
+    return chain.from_iterable(
+        spread(partial(_score_chunk, metrics=metrics), chunks, pool, partial(_died, metrics=metrics))
+    )
 
 
 def _score_chunk(pairs: Sequence[Pair], metrics: tuple[Metric, ...]) -> list[Results]:

@@ -19,7 +19,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import count, islice, takewhile, zip_longest
 from pathlib import Path
@@ -138,7 +138,8 @@ def write_text_atomically(path: str | Path) -> Iterator[TextIO]:
             os.replace(unfinished, path)
     except BaseException as error:
         if not isinstance(error, _OtherRunError):
-            unfinished.unlink(missing_ok=True)
+            with suppress(OSError):  # as where a folder cannot be made
+                unfinished.unlink()
         raise
 
 

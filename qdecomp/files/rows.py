@@ -126,7 +126,7 @@ class RowFile:
         return chain(self._start, self._content)
 
     def _kind_of_text(self) -> FileKind:
-        if not self.first:
+        if not self.first.strip():
             return FileKind.NOTHING
         by_name = _BY_SUFFIX.get(text_suffix(self.path), FileKind.OTHER)
         return next((kind for beginning, kind in _BEGINNINGS.items() if beginning.match(self.first)), by_name)

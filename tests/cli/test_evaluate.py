@@ -231,10 +231,11 @@ def test_a_column_of_predictions_can_be_named(files: Path, capsys: pytest.Captur
         assert "LF-EM" in capsys.readouterr().out
 
 
-def test_a_json_array_of_predictions_is_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_json_array_of_predictions_is_read(files: Path) -> None:
     (files / "model.json").write_text('[{"question_id": "CLEVR_dev_2", "decomposition": "return spheres"}]')
-    assert run("--gold", files / "gold.csv", files / "model.json") == 2
-    assert "this is a JSON array; write its members as JSON lines" in capsys.readouterr().err
+    assert run("--gold", files / "gold.csv", files / "model.json", "--json", files / "scores.json") == 0
+    (system,) = json.loads((files / "scores.json").read_text())["systems"]
+    assert (system["rows"], set(system["problem_counts"])) == (1, {"missing"})
 
 
 def _many_rows(folder: Path) -> tuple[str, ...]:

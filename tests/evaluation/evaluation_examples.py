@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from qdecomp.evaluation.metrics import Metric, MetricResult
 from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions
 from qdecomp.evaluation.scoring import Evaluation, evaluate
-from qdecomp.files import BreakExample
+from qdecomp.files.break_csv import BreakExample, example_store
 
 
 def gold_of(decompositions: Mapping[str, str | None]) -> Gold:
@@ -19,7 +19,7 @@ def gold_of(decompositions: Mapping[str, str | None]) -> Gold:
         BreakExample(row, question_id, f"question {row}?", decomposition)
         for row, (question_id, decomposition) in enumerate(decompositions.items(), start=1)
     )
-    return Gold(Path("gold.csv"), examples)
+    return Gold(Path("gold.csv"), example_store(examples))
 
 
 def system_of(name: str, texts: Sequence[str | None]) -> SystemPredictions:

@@ -14,7 +14,7 @@ from qdecomp.evaluation.predictions import (
     read_gold,
     read_predictions,
 )
-from qdecomp.files.readers.csv_rows import NOT_CLOSED
+from qdecomp.files.rows import NOT_CLOSED
 from tests.files.readers.test_csv_rows import forty_rows
 
 GOLD = """question_id,question_text,decomposition,operators,split
@@ -60,7 +60,7 @@ def texts(system: SystemPredictions) -> list[str | None]:
 class TestGold:
     def test_reads_questions_with_their_source(self, gold: Gold) -> None:
         assert [example.source for example in gold.examples] == ["ATIS", "CLEVR", "DROP"]
-        assert gold.problems == ()
+        assert not gold.problems
 
     def test_a_row_without_decomposition_is_a_problem(self, write: Write) -> None:
         gold = read_gold(write("gold.csv", GOLD.replace("return cubes ;return number of #1", "")))
@@ -127,12 +127,12 @@ class TestRecords:
         rows = records(record("DROP_dev_3", "return c"), record("ATIS_dev_1", "return a"), record("CLEVR_dev_2"))
         system = read_predictions(write("p.jsonl", rows), gold)
         assert texts(system) == ["return a", "return cubes", "return c"]
-        assert system.problems == ()
+        assert not system.problems
         assert (system.name, system.rows) == ("p", 3)
 
     def test_need_no_particular_file_name(self, write: Write, gold: Gold) -> None:
         rows = records(*(record(example.question_id) for example in gold.examples))
-        assert read_predictions(write("predictions.txt", rows), gold).problems == ()
+        assert read_predictions(write("predictions.txt", rows), gold).problems == []
 
     def test_missing_extra_and_duplicate_rows_are_told_by_number(self, write: Write, gold: Gold) -> None:
         rows = records(record("ATIS_dev_1", "return a"), record("X_9"), record("ATIS_dev_1", "return b"))
@@ -185,7 +185,7 @@ class TestCsv:
     def test_of_the_leaderboard_is_matched_by_order(self, write: Write, gold: Gold) -> None:
         system = read_predictions(write("p.csv", 'decomposition\nreturn a\n"return b, c"\nreturn d\n\n'), gold)
         assert texts(system) == ["return a", "return b, c", "return d"]
-        assert system.problems == ()
+        assert not system.problems
 
     def test_with_ids_is_matched_by_id(self, write: Write, gold: Gold) -> None:
         rows = "question_id,decomposition\nDROP_dev_3,return d\nCLEVR_dev_2,return c\n,return x\n"

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+import os
+import signal
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from qdecomp.data_structures.errors import ErrorText, InternalError
 from qdecomp.evaluation.metrics import Metric, MetricResult, choose_metrics
 from qdecomp.evaluation.predictions import PredictionRow
 from qdecomp.evaluation.scoring import QuestionScores, ScoreColumns, evaluate
-from qdecomp.workers.processes import ROW_KILLED_WORKERS
+from qdecomp.files.jobs import ROW_KILLED_WORKERS, Where
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 
@@ -71,20 +72,22 @@ def test_alike_errors_are_counted_together() -> None:
     assert system.columns.error_counts("told") == {"prediction: step N: … is no number": 2, "prediction: missing": 1}
 
 
-def test_a_row_that_kills_workers_has_the_worst_score_and_the_reason() -> None:
-    def spread(
-        work: Callable[[Sequence[Any]], Sequence[Any]],
-        partitions: Iterable[Sequence[Any]],
-        died: Callable[[Any], Any],
-    ) -> Iterator[Sequence[Any]]:
-        for pairs in partitions:
-            yield [work([pairs[0]])[0], died(pairs[1])]
+def kill_at(question: str, prediction: str, gold: str) -> MetricResult:
+    """A metric that kills its process at a prediction, as a lack of memory would."""
+    if prediction == "return kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return MetricResult(float(prediction == gold))
 
-    gold = gold_of({"GEO_dev_1": "return rivers", "GEO_dev_2": "return lakes"})
-    systems = [system_of("s", ["return rivers", "return lakes"])]
-    (scores,) = evaluate(gold, systems, choose_metrics(["em", "ged"]), spread=spread).systems
-    results = [[(each.value, each.error) for each in question.results.values()] for question in scores.questions]
-    assert results == [[(1.0, None), (0.0, None)], [(0.0, ROW_KILLED_WORKERS), (1.0, ROW_KILLED_WORKERS)]]
+
+def test_a_row_that_kills_workers_has_the_worst_score_and_the_reason() -> None:
+    texts = ["return rivers"] * 130
+    gold = gold_of({f"GEO_dev_{row}": text for row, text in enumerate(texts)})
+    texts[70] = "return kill"
+    metrics = [Metric("killing", "Killing", kill_at)]
+    (scores,) = evaluate(gold, [system_of("s", texts)], metrics, where=Where(2)).systems
+    results = [question.results["killing"] for question in scores.questions]
+    assert [place for place, result in enumerate(results) if result.value != 1.0] == [70]
+    assert results[70] == MetricResult(0.0, ROW_KILLED_WORKERS)
 
 
 ROWS = [

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import lf_em
+from qdecomp.data_structures.reading import BREAK_FORM, Reading
 
 __all__ = [
     "DEFAULT_METRICS",
@@ -102,8 +103,11 @@ def prepare(function: MetricFunction, rows: Iterable[tuple[str, str, str]]) -> N
 
 
 def _lf_em(question: str, prediction: str, gold: str, *, strict: bool = False) -> MetricResult:
-    """LF-EM's verdict; the details hold both normalised forms, or None for a side that has none."""
-    result = lf_em(question, prediction, gold, strict=strict)
+    """LF-EM's verdict; the details hold both normalised forms, or None for a side that has none.
+
+    Predictions come from a reader, and are not read again.
+    """
+    result = lf_em(question, Reading(prediction, BREAK_FORM), gold, strict=strict)
     forms = {"prediction_normalized": result.prediction_normalized, "gold_normalized": result.gold_normalized}
     return MetricResult(float(result.verdict), result.error, forms)
 
