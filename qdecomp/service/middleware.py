@@ -34,6 +34,11 @@ _WITH_BODY = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # body before they read the answer that says that it is too large.
 _THROWN_AWAY = 16
 
+# Refusals for want of room go out at this rate, and none is held for longer than this: clients that ask again at once
+# would otherwise take the time of those that are being answered.
+_REFUSALS_A_SECOND = 50
+_LONGEST_HOLD = 5.0
+
 _CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -145,8 +150,8 @@ class Observer:
 class BoundedBodies:
     """Reads the body of a request before anything is done with it, and stops the work if the client disconnects.
 
-    A request to a path that ``is_full`` is refused before its body is read: the cheapest answer there is, so that a
-    service with too much to do keeps its time for what it has accepted.
+    A request to a path that ``is_full`` is refused before its body is read, so that a service with too much to do
+    keeps its time for what it has accepted.
     """
 
     def __init__(self, app: ASGIApp, max_body: int, max_seconds: float, is_full: Callable[[str], bool]) -> None:
@@ -154,6 +159,7 @@ class BoundedBodies:
         self._max_body = max_body
         self._max_seconds = max_seconds
         self._is_full = is_full
+        self._next_refusal = 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse a body that is too large or too slow."""
@@ -161,6 +167,9 @@ class BoundedBodies:
             await self._app(scope, receive, send)
             return
         try:
+            if self._is_full(scope["path"]):
+                await self._take_turn()
+                raise busy()
             body = await asyncio.wait_for(self._body(scope, receive), self._max_seconds)
         except (TimeoutError, asyncio.TimeoutError):
             message = f"the body did not arrive within {self._max_seconds:g} seconds"
@@ -172,6 +181,12 @@ class BoundedBodies:
         if body is not None:
             await self._while_connected(scope, body, receive, send)
 
+    async def _take_turn(self) -> None:
+        now = time.monotonic()
+        held = min(max(self._next_refusal - now, 0.0), _LONGEST_HOLD)
+        self._next_refusal = now + held + 1 / _REFUSALS_A_SECOND
+        await asyncio.sleep(held)
+
     async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
         """The whole body; None if the client has disconnected."""
         pieces: list[bytes] = []
@@ -180,8 +195,6 @@ class BoundedBodies:
         if _announced_length(scope["headers"]) > self._max_body * _THROWN_AWAY:
             refusal.headers["Connection"] = "close"
             raise refusal
-        if self._is_full(scope["path"]):
-            raise busy()
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":

@@ -1,9 +1,11 @@
-"""Questions that come at the same time are parsed together; what takes too long or is too much is refused."""
+"""Questions that come at the same time are parsed together; what takes too long or is too much is refused, early."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -170,3 +172,131 @@ def test_an_answer_that_takes_too_long_is_given_up(client_of: Callable[..., Test
         504,
         "there was no answer within 0.2 seconds; ask for less at a time",
     )
+
+
+class Gated:
+    """An application whose parser waits for a gate, with requests that are sent to it without a server."""
+
+    def __init__(self, **limits: Any) -> None:
+        from qdecomp.service.app import create_app
+        from qdecomp.service.settings import ServiceSettings
+
+        self.begun, self.gate = threading.Event(), threading.Event()
+        self.app = create_app(ServiceSettings(**limits), Parser("gated", self._predict))
+
+    def _predict(self, questions: Sequence[str]) -> Any:
+        self.begun.set()
+        assert self.gate.wait(60)
+        return toy_predict(questions)
+
+    async def ask(self, path: str, body: Any) -> tuple[int, dict[str, str]]:
+        """The status and the headers of an answer; a body of None is one that must not be read."""
+        messages: list[Any] = []
+
+        async def receive() -> Any:
+            if body is None:
+                pytest.fail("the body was read")
+            if messages:
+                await asyncio.Event().wait()
+            messages.append("sent")
+            return {"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                answer.update(message)
+
+        answer: dict[str, Any] = {}
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"100000")]
+        scope = {"type": "http", "method": "POST", "path": path, "headers": headers, "query_string": b""}
+        await self.app(scope, receive, send)
+        return answer["status"], {name.decode(): value.decode() for name, value in answer["headers"]}
+
+    async def fill(self, waiting: int) -> list[asyncio.Future[Any]]:
+        """Let the parser be busy, and this many questions wait."""
+        first = asyncio.ensure_future(self.ask("/parse", {"question": "how many cubes"}))
+        await asyncio.to_thread(self.begun.wait, 60)
+        others = [asyncio.ensure_future(self.ask("/parse", {"question": "how many cubes"})) for _ in range(waiting)]
+        await asyncio.sleep(0.2)
+        return [first, *others]
+
+
+def test_a_full_service_refuses_before_it_reads_the_body() -> None:
+    async def scenario() -> None:
+        service = Gated(max_waiting=3)
+        accepted = await service.fill(3)
+        status, headers = await service.ask("/parse", None)
+        assert (status, headers["retry-after"]) == (503, "1")
+        # Other work has a queue of its own.
+        steps = {"question": "how many cubes", "decomposition": "return cubes"}
+        assert (await service.ask("/convert", steps))[0] == 200
+        service.gate.set()
+        assert [status for status, _ in await asyncio.gather(*accepted)] == [200] * 4
+
+    asyncio.run(scenario())
+
+
+def test_refusals_take_turns_so_that_those_who_ask_again_at_once_take_no_time_from_the_others() -> None:
+    async def scenario() -> None:
+        service = Gated(max_waiting=1)
+        accepted = await service.fill(1)
+        start = time.monotonic()
+        refused = await asyncio.gather(*(service.ask("/parse", None) for _ in range(26)))
+        assert {status for status, _ in refused} == {503}
+        assert 0.5 <= time.monotonic() - start < 5
+        service.gate.set()
+        await asyncio.gather(*accepted)
+
+    asyncio.run(scenario())
+
+
+def test_a_slow_conversion_holds_up_no_other_request(
+    client_of: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from qdecomp.service.schemas import ConvertAnswer
+
+    begun, gate = threading.Event(), threading.Event()
+    convert = ConvertAnswer.of_written
+
+    def slow(question: str, *args: Any, **options: Any) -> ConvertAnswer:
+        if question == "slow":
+            begun.set()
+            assert gate.wait(60)
+        return convert(question, *args, **options)
+
+    monkeypatch.setattr(ConvertAnswer, "of_written", slow)
+    client = client_of()
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(client.post, "/convert", json={"question": "slow", "decomposition": "return cubes"})
+        assert begun.wait(60)
+        body = {"question": "how many cubes", "decomposition": "return cubes", "pictures": True}
+        assert client.post("/convert", json=body).status_code == 200
+        assert client.post("/parse", json={"question": "how many cubes", "pictures": True}).status_code == 200
+        pair = {"question": "how many cubes", "prediction": "return cubes", "gold": "return cubes"}
+        assert client.post("/score", json=pair).status_code == 200
+        assert not job.done()
+        gate.set()
+        assert job.result().status_code == 200
+
+
+def test_work_for_a_request_whose_time_is_up_ends_with_the_item_in_progress(
+    client_of: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from qdecomp.service.schemas import ScoreAnswer
+
+    scored: list[str] = []
+    begun, gate = threading.Event(), threading.Event()
+
+    def slow(pair: Any, functions: Any) -> ScoreAnswer:
+        scored.append(pair.question)
+        begun.set()
+        assert gate.wait(60)
+        return ScoreAnswer(scores={}, errors={})
+
+    monkeypatch.setattr(ScoreAnswer, "of", slow)
+    client = client_of(max_seconds=0.3)
+    pairs = [{"question": f"q{number}", "prediction": "return a", "gold": "return a"} for number in range(5)]
+    assert client.post("/score", json={"pairs": pairs}).status_code == 504
+    assert begun.is_set()
+    gate.set()
+    client.__exit__(None, None, None)
+    assert scored == ["q0"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import socket
 import sys
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +22,7 @@ from tests.service.conftest import NEEDS
 from tests.service.processes import ServiceProcess, running_service
 
 pytest.importorskip("fastapi", reason=f"the service is not installed: {NEEDS}")
+uvicorn = pytest.importorskip("uvicorn")
 
 BODY = json.dumps({"question": "How many red cubes are there?"})
 JSON = {"Content-Type": "application/json"}
@@ -132,6 +137,69 @@ def test_a_stop_under_load_loses_no_request(workers: int) -> None:
         code, errors = service.stop()
         assert [job.result() > 0 for job in jobs] == [True] * clients
     assert (code, lost, errors) == (0, [], "")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_stop_resets_no_new_connection(workers: int) -> None:
+    """Whoever connects during a stop is answered or refused, and never reset or left waiting."""
+    outcomes: Counter[str] = Counter()
+    refused = threading.Event()
+
+    def connect_again_and_again(port: int) -> None:
+        while not refused.is_set():
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            try:
+                outcomes[str(ask(connection).status)] += 1
+            except ConnectionRefusedError:
+                refused.set()
+            except (OSError, http.client.HTTPException) as error:
+                outcomes[repr(error)] += 1
+            finally:
+                connection.close()
+
+    with running_service("--workers", str(workers)) as service, ThreadPoolExecutor(6) as pool:
+        wait_until_it_answers(service.port)
+        jobs = [pool.submit(connect_again_and_again, service.port) for _ in range(6)]
+        while sum(outcomes.values()) < 12:
+            threading.Event().wait(0.05)
+        code, errors = service.stop()
+        for job in jobs:
+            job.result()
+    assert (code, errors, set(outcomes)) == (0, "", {"200"})
+
+
+def test_a_connection_that_sends_no_whole_header_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock begins with the connection, and bytes do not reset it."""
+    from qdecomp.service import server as module
+
+    monkeypatch.setattr(module, "_SECONDS_TO_KEEP_ALIVE", 1)
+    settings = module.ServiceSettings()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        pytest.fail("there was no request")
+
+    async def seconds_until_closed(*pieces: bytes) -> float:
+        config = module._config(settings, app)
+        config.lifespan = "off"
+        server = uvicorn.Server(config)
+        with module.listening("127.0.0.1", 0) as listener:
+            serving = asyncio.ensure_future(server._serve([listener]))
+            while not server.started:
+                await asyncio.sleep(0.01)
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            start = time.monotonic()
+            for piece in pieces:
+                writer.write(piece)
+                await asyncio.sleep(0.3)
+            assert await asyncio.wait_for(reader.read(), 60) == b""
+            taken = time.monotonic() - start
+            writer.close()
+            server.should_exit = True
+            await serving
+        return taken
+
+    for pieces in ((), (b"POST /parse HTTP/1.1\r\n", b"Host: x\r\n")):
+        assert 0.9 < asyncio.run(seconds_until_closed(*pieces)) < 10
 
 
 def wait_until_it_answers(port: int) -> None:
