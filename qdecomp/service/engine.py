@@ -10,12 +10,11 @@ import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from typing import Any, TypeVar
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.limits import above
-from qdecomp.evaluation.metrics import DEFAULT_METRICS, Metric, MetricFunction, choose_metrics
+from qdecomp.evaluation.metrics import DEFAULT_METRICS, Metric, choose_metrics
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import Parser
 from qdecomp.service.middleware import Monitor
@@ -118,7 +117,11 @@ class Engine:
 
         def answer(pairs: Iterable[ScoredPair]) -> bytes:
             try:
-                functions = {metric: _function(metric, seconds) for metric in metrics}
+                # Anew for each request: NormEM remembers all steps that it has annotated.
+                functions = {
+                    metric: metric.load(seconds=seconds) if metric.name == "ged" else metric.load()
+                    for metric in metrics
+                }
             except DataError as error:  # a metric whose packages are not installed
                 raise RefusedError(422, str(error)) from None
             results = [ScoreAnswer.of(pair, functions) for pair in pairs]
@@ -154,11 +157,6 @@ def _chosen_metrics(names: Sequence[str] | None) -> tuple[Metric, ...]:
     if not metrics:
         raise RefusedError(422, "metrics is empty; leave it out for the usual ones")
     return metrics
-
-
-@lru_cache(maxsize=16)
-def _function(metric: Metric, ged_seconds: float) -> MetricFunction:
-    return metric.load(seconds=ged_seconds) if metric.name == "ged" else metric.load()
 
 
 def _pairs(request: ScoreRequest) -> list[ScoredPair]:

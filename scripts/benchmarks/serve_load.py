@@ -59,7 +59,8 @@ class Client:
             return _LOST
 
     async def _ask(self, request: Request) -> int:
-        if self._streams is None:
+        if self._streams is None or self._streams[0].at_eof():
+            self.close()
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         reader, writer = self._streams
         writer.write(request.to_bytes())

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -20,6 +20,7 @@ from qdecomp.data_structures.lexicon import removed_words
 from qdecomp.data_structures.lexicon.equivalence import representatives
 from qdecomp.data_structures.lexicon.inflections import variants
 from qdecomp.data_structures.lf_em import AnyDecomposition
+from qdecomp.data_structures.limits import cache_short
 from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import Qdmr, is_reference, parse_qdmr, reference_number
@@ -200,7 +201,7 @@ def _number(token: str) -> float | None:
     return None
 
 
-@lru_cache(maxsize=65536)
+@cache_short(entries=4096, longest=40)
 def _first_inflection(word: str) -> str:
     return min(variants(word))
 

@@ -42,6 +42,9 @@ _MORE_BATCHES = (512, 1024)
 _ENOUGH = 16
 """How many worlds must have an answer other than the commonest one: if all answers are equal, nothing is proved."""
 
+# Characters of a question and a decomposition up to which their plan is remembered: twice what Break has.
+_LONGEST_REMEMBERED = 1200
+
 _NOTHING_PROVED = "both give the same answer in (nearly) all worlds, which proves nothing"
 _NOTHING = "none"
 
@@ -128,9 +131,14 @@ def score_lf_eq(question: str, prediction: str, gold: str) -> MetricResult:
     return MetricResult(float(result.verdict), result.error, details)
 
 
-@lru_cache(maxsize=4096)
 def _plan(question: str, decomposition: AnyDecomposition) -> ComputedPlan:
+    if isinstance(decomposition, str) and len(question) + len(decomposition) <= _LONGEST_REMEMBERED:
+        return _remembered_plan(question, decomposition)
     return read_plan(question, decomposition)
+
+
+# The gold side, for the next system that is compared with it.
+_remembered_plan = lru_cache(maxsize=1024)(read_plan)
 
 
 def _run(prediction: ComputedPlan, gold: ComputedPlan, seed: int) -> LfEqResult:
