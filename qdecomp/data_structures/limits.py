@@ -18,6 +18,7 @@ from qdecomp.data_structures.errors import Reason
 
 __all__ = [
     "LARGEST_ARCHIVE",
+    "LONGEST_ANSWER",
     "LONGEST_DECOMPOSITION",
     "LONGEST_QUESTION",
     "LONGEST_REMEMBERED_STEP",
@@ -27,6 +28,7 @@ __all__ = [
     "MOST_ARCHIVE_FILES",
     "MOST_EDGES",
     "MOST_EDGES_DRAWN",
+    "MOST_MEMBERS",
     "MOST_STEPS",
     "MOST_STEP_WORDS",
     "MOST_TOKENS",
@@ -45,6 +47,12 @@ MOST_WORDS = 200
 
 LONGEST_DECOMPOSITION = 10_000
 """Characters of a decomposition."""
+
+LONGEST_ANSWER = 200_000
+"""Characters of a model's answer, thoughts and explanations included, in which a decomposition is looked for."""
+
+MOST_MEMBERS = 2_000
+"""Members of a list or an object, at any depth, that holds a decomposition."""
 
 MOST_STEPS = 100
 """Steps of a decomposition or of a logical form."""

@@ -100,7 +100,8 @@ def _check(step: LogicalStep, node: int) -> None:
     for name, count in signature.required.items():
         found = sum(argument.name == name for argument in step.arguments)
         if found < count:
-            needed = f"{name}" if count == 1 else f"{count} times {name}"
-            raise GraphError(_STAGE, Reason("{} needs {}; it has {}", step.operator, needed, found), node + 1)
+            times, counts = ("{} times ", (count,)) if count > 1 else ("", ())
+            reason = Reason(f"{step.operator} needs {times}{name}; it has {{}}", *counts, found)
+            raise GraphError(_STAGE, reason, node + 1)
     if len(step.arguments) < signature.operands:
         raise GraphError(_STAGE, Reason("{} needs {} operands", step.operator, signature.operands), node + 1)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from qdecomp.data_structures.reading.lists import BULLET, NUMBERINGS, Numbering, in_lines, in_one_line, member_texts
 from qdecomp.data_structures.reading.markup import is_note, is_prose
 from qdecomp.data_structures.reading.structured import steps_in_text
-from qdecomp.data_structures.reading.values import WrittenStep
+from qdecomp.data_structures.reading.values import WrittenStep, small_number
 
 __all__ = ["BREAK", "FORMS", "Form"]
 
@@ -32,8 +32,8 @@ _TAGGED = re.compile(r"<(?P<tag>step|li|item|question|s)\b[^>]*>(?P<text>.*?)</(
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s:|-]+\Z")
 _ORDER = re.compile(
-    r"(?:\A|(?<=[.;,\n])\s*|\n)(?:and )?(?:first|second|third|fourth|fifth|sixth|next|then|after that|finally|last)"
-    r"(?:ly)?[,:]\s+",
+    r"(?:\A|(?<=[.;,])\s*|(?<=\n)[^\S\n]*|\n)(?:and )?"
+    r"(?:first|second|third|fourth|fifth|sixth|next|then|after that|finally|last)(?:ly)?[,:]\s+",
     re.IGNORECASE,
 )
 _ESCAPED_LINE_BREAK = re.compile(r"\\n")
@@ -91,9 +91,8 @@ def _table(text: str) -> list[WrittenStep]:
     numbers = [row[0].strip("#.) ").lower().removeprefix("step").strip() for row in body]
     numbered = width > 1 and all(number.isdecimal() for number in numbers)
     column = 1 if numbered else 0
-    return [
-        WrittenStep(row[column], int(number) if numbered else None) for row, number in zip(body, numbers, strict=True)
-    ]
+    labels = [small_number(number) if numbered else None for number in numbers]
+    return [WrittenStep(row[column], label) for row, label in zip(body, labels, strict=True)]
 
 
 def _numbered_lines(numbering: Numbering) -> Callable[[str], list[WrittenStep]]:
@@ -174,7 +173,7 @@ FORMS: tuple[Form, ...] = (
     Form("lines with \\n", re.compile(r"\A[^\n]*\\n[^\n]*\Z"), _escaped_lines),
     Form("JSON", re.compile(r"[\[{]\s*[\"'{]"), steps_in_text),
     Form("tags", _TAGGED, _tagged),
-    Form("table", re.compile(r"^\s*\|[\s:|-]+$", re.MULTILINE), _table),
+    Form("table", re.compile(r"^[^\S\n]*\|[ \t:|-]+$", re.MULTILINE), _table),
     Form("Break's text inside of prose", _BREAK_INSIDE, _break_inside),
     *(
         Form(
@@ -189,7 +188,7 @@ FORMS: tuple[Form, ...] = (
     Form("first … then …", re.compile(r"\A\s*first(?:ly)?[,:]", re.IGNORECASE), _ordered),
     *(Form(name, pattern, _separated(pattern)) for name, pattern in _SEPARATORS[:4]),
     Form("sentences with return", _NEXT_RETURN, _next_return),
-    Form("lines with return", re.compile(r"^\s*return\b", re.MULTILINE | re.IGNORECASE), _lines_with_return),
+    Form("lines with return", re.compile(r"^[^\S\n]*return\b", re.MULTILINE | re.IGNORECASE), _lines_with_return),
     Form(_SEPARATORS[4][0], _SEPARATORS[4][1], _separated(_SEPARATORS[4][1])),
     Form("a line for each step", _SEVERAL_LINES, _lines),
     Form("one step", _ANYTHING, _whole),

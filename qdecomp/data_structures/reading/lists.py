@@ -12,7 +12,8 @@ from qdecomp.data_structures.reading.values import WrittenStep, consecutive
 __all__ = ["BULLET", "NUMBERINGS", "Numbering", "in_lines", "in_one_line", "without_labels"]
 
 _NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NUMBER = rf"(?P<n>\d{{1,3}}|{'|'.join(_NUMBER_WORDS)})"
+# Without "a", the pattern that ignores case also takes "fıve" and "ſix".
+_NUMBER = rf"(?P<n>\d{{1,3}}|(?a:{'|'.join(_NUMBER_WORDS)}))"
 # What may come between the start of a line and a label.
 _BEFORE = r"[ \t]*(?:[-*+•‣●◦·▪–—→][ \t]+)?"
 _BULLET_MARK = r"(?:[-*+•‣●◦·▪▸►➤➢✓✔☐–—]|\[[ xX]\])(?:[ \t]*\[[ xX]\])?[ \t]+"
@@ -51,7 +52,7 @@ NUMBERINGS: tuple[Numbering, ...] = (
     ),
     Numbering("[n]", r"(?:\[(?P<n>\d{1,3})\]|\{(?P<m>\d{1,3})\})[ \t]*[:.=]?(?=\s|#|\w)", easily_mistaken=True),
     Numbering("1.", r"\(?(?P<n>\d{1,3})(?:\.\)|[.):](?=\s|#|[^\W\d]|[\"'\[{])|[ \t][–—-](?=\s)|\ufe0f?\u20e3)"),
-    Numbering("a.", r"\(?(?P<n>[a-j])[.)](?=\s)"),
+    Numbering("a.", r"\(?(?P<n>(?a:[a-j]))[.)](?=\s)"),
 )
 """The first one that numbers the lines of a text, in order and without a gap, is the one that its writer used."""
 

@@ -14,6 +14,7 @@ _ENDING = " \t\n.,;:|!"
 _ABBREVIATION = re.compile(
     r"(?:\b[^\W\d]\.)+\Z|\b(?:inc|jr|sr|st|co|corp|ltd|mr|mrs|ms|dr|vs|no|etc|mt|ft)\.\Z", re.IGNORECASE
 )
+_LONGEST_ABBREVIATION = 10
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "`": "`"}
 # "find cubes → #1": what the answer of the step is called.
 _NAMED_AT_END = re.compile(r"(?<!\s)\s*(?:-+>|=+>|→|⇒|\bas\b|\(|\[)\s*#?(?P<n>\d+)\s*[)\]]?\s*\Z")
@@ -143,7 +144,8 @@ def _phrase(text: str, number: int) -> str:
 def _without_end(text: str) -> str:
     bare = text.rstrip(_ENDING)
     abbreviated = text[: len(bare) + 1]
-    return abbreviated if _ABBREVIATION.search(abbreviated) else bare
+    # Only the end matters: from each letter of "a.a.a.…x", the pattern would run through all that follow.
+    return abbreviated if _ABBREVIATION.search(abbreviated[-_LONGEST_ABBREVIATION:]) else bare
 
 
 def _said(phrasings: Sequence[Phrasing], sentence: str) -> str:

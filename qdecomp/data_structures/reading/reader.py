@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 from qdecomp.data_structures.errors import QdmrSyntaxError, Reason
-from qdecomp.data_structures.limits import LONGEST_DECOMPOSITION, above
+from qdecomp.data_structures.limits import LONGEST_ANSWER, LONGEST_DECOMPOSITION, MOST_MEMBERS, MOST_STEPS, above
 from qdecomp.data_structures.qdmr import Qdmr, format_qdmr
 from qdecomp.data_structures.reading.forms import BREAK, FORMS, Form
 from qdecomp.data_structures.reading.markup import plain, unwrap, without_thoughts
@@ -49,7 +50,7 @@ def read_decomposition(written: str | Sequence[Any] | Mapping[str, Any] | Qdmr) 
 
 
 def _read_text(text: str) -> Reading:
-    if len(text) > LONGEST_DECOMPOSITION:
+    if LONGEST_DECOMPOSITION < len(text) <= LONGEST_ANSWER:
         text = without_thoughts(text)
     if reason := above(LONGEST_DECOMPOSITION, len(text), "characters"):
         raise QdmrSyntaxError(reason)
@@ -64,12 +65,35 @@ def _read_text(text: str) -> Reading:
 
 
 def _read_value(value: Mapping[str, Any] | Sequence[Any]) -> Reading:
+    # Everything is counted before any pattern sees it.
+    members, characters = _size(value)
+    if reason := above(MOST_MEMBERS, members, "members") or above(LONGEST_ANSWER, characters, "characters"):
+        raise QdmrSyntaxError(reason)
     steps = steps_of_value(value)
+    length = sum(len(step.text) for step in steps)
+    if reason := above(MOST_STEPS, len(steps), "steps") or above(LONGEST_DECOMPOSITION, length, "characters"):
+        raise QdmrSyntaxError(reason)
     if not steps:
         names = f" (it has {', '.join(map(str, value))})" if isinstance(value, Mapping) and value else ""
         what = "object" if isinstance(value, Mapping) else "list"
         raise QdmrSyntaxError(Reason("there are no steps in this {}{}; give a list of strings", what, names))
     return _reading(steps, _LIST, (), "")
+
+
+def _size(value: Any) -> tuple[int, int]:
+    """How many members a value has, at any depth, and how many characters are in them; counted up to the limits."""
+    members = characters = 0
+    waiting = [value]
+    while waiting and members <= MOST_MEMBERS and characters <= LONGEST_ANSWER:
+        each = waiting.pop()
+        members += 1
+        if isinstance(each, str):
+            characters += len(each)
+        elif isinstance(each, Mapping):
+            waiting += islice(chain(each, each.values()), MOST_MEMBERS)
+        elif isinstance(each, Sequence) and not isinstance(each, bytes | bytearray | memoryview):
+            waiting += islice(each, MOST_MEMBERS)
+    return members, characters
 
 
 def _kept(text: str, wrappings: tuple[str, ...]) -> Reading:

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from qdecomp.data_structures.reading.values import WrittenStep, consecutive
+from qdecomp.data_structures.reading.values import WrittenStep, consecutive, small_number
 
 __all__ = ["NATIVE", "STYLES", "UNMISTAKABLE", "ReferenceStyle", "with_references"]
 
 NATIVE = "#1"
 """The name of Break's own style."""
 _NUMBER_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
-_NUMBER = rf"(?:\d{{1,3}}|{'|'.join(_NUMBER_WORDS)})"
-_ANY_NUMBER = re.compile(rf"\d+|\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
+# Without "a", the pattern that ignores case also takes "fıve" and "ſix".
+_NUMBER = rf"(?:\d{{1,3}}|(?a:{'|'.join(_NUMBER_WORDS)}))"
+_ANY_NUMBER = re.compile(rf"\d+|\b(?a:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 # "the answer to step 1" is step 1.
 _ANSWER_OF = (
     r"(?:the (?:answers?|results?|outputs?) (?:of|from|to|in|for|obtained (?:in|from)|returned by|found in) (?:the )?)?"
@@ -117,7 +118,4 @@ def _translate(text: str, style: ReferenceStyle, added: int) -> str:
 
 
 def _value(number: str) -> int:
-    if not number.isdecimal():
-        return _NUMBER_WORDS[number.lower()]
-    # Nine digits are more than any step number has, and converting thousands of them is slow.
-    return int(number.lstrip("0")[:9] or "0")
+    return small_number(number) if number.isdecimal() else _NUMBER_WORDS[number.lower()]

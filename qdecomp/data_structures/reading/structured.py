@@ -165,5 +165,6 @@ def _python_literal(text: str) -> Any:
     end = text.rfind("]" if text[0] == "[" else "}") + 1
     try:
         return ast.literal_eval(text[:end])
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        # A TypeError: a set or the keys of an object that cannot be hashed, such as {'a', ['b']}.
         return None

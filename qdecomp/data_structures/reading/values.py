@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
 
-__all__ = ["Reading", "WrittenStep", "consecutive"]
+__all__ = ["Reading", "WrittenStep", "consecutive", "small_number"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +49,8 @@ class Reading:
 def consecutive(labels: list[int]) -> bool:
     """Whether labels count steps: from 1 or, as programmers do, from 0."""
     return bool(labels) and labels[0] in (0, 1) and labels == list(range(labels[0], labels[0] + len(labels)))
+
+
+def small_number(digits: str) -> int:
+    """The number of a step. Nine digits are more than any has; Python refuses to convert thousands of them."""
+    return int(digits.lstrip("0")[:9] or "0")
