@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import shutil
 import tarfile
 import tempfile
@@ -23,12 +22,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from allennlp.commands import evaluate as evaluate_module
-from allennlp.commands import predict as predict_module
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.registrable import Registrable
-from allennlp.models import archival
-from allennlp.models.archival import CONFIG_NAME, Archive
+from allennlp.models.archival import CONFIG_NAME, Archive, load_archive
 from allennlp.nn import Activation
 from allennlp.predictors import Predictor
 
@@ -36,7 +32,7 @@ from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.limits import LARGEST_ARCHIVE, MOST_ARCHIVE_EXPANSION, MOST_ARCHIVE_FILES
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.training import register_components
-from qdecomp.training.predictor import PREDICTOR, RECORD_SERIALIZER, QuestionDecompositionPredictor
+from qdecomp.training.predictor import QuestionDecompositionPredictor
 
 TRUST_SWITCH = "QDECOMP_TRUST_ARCHIVES"
 """The environment variable that replaces ``--trust`` for the ``allennlp`` command, whose options are fixed."""
@@ -60,8 +56,6 @@ _ALLOWED: Mapping[str, frozenset[str]] = MappingProxyType(
 _FOREIGN = frozenset({"allennlp", "allennlp_models", "torch", "transformers"})
 
 _is_guarded: ContextVar[bool] = ContextVar("qdecomp_is_guarded", default=False)
-
-_load_archive = archival.load_archive
 
 _resolve_class_name = Registrable.resolve_class_name.__func__  # type: ignore[attr-defined]
 
@@ -103,7 +97,7 @@ def load_archive_safely(path: Path, *, trust: bool = False, **options: Any) -> A
         _check_config(folder / CONFIG_NAME, path)
         try:
             with registered_only(trust=trust):
-                return _load_archive(folder, **options)
+                return load_archive(folder, **options)
         except (QDecompError, ConfigurationError) as error:
             raise DataError(f"{path}: {_one_line(error)}") from error
         # A foreign archive can fail in every way that a constructor can.
@@ -162,30 +156,6 @@ def _refused(what: str) -> DataError:
 
 # Without effect outside of guarded calls.
 Registrable.resolve_class_name = classmethod(_checked_class_name)  # type: ignore[assignment, method-assign]
-
-
-def guard_commands() -> None:
-    """Make ``allennlp predict`` and ``allennlp evaluate`` load archives as :func:`load_archive_safely` does.
-
-    What these commands build after that, such as a data loader, is checked, too. With the environment variable of
-    :data:`TRUST_SWITCH`, they build what the archive says.
-    """
-    for module in (predict_module, evaluate_module):
-        module.load_archive = _load_for_command  # type: ignore[attr-defined]
-
-
-def _load_for_command(archive_file: str | os.PathLike[str], *arguments: Any, **options: Any) -> Archive:
-    names = ("cuda_device", "overrides", "weights_file")
-    given = dict(zip(names, arguments, strict=False)) | options
-    trust = os.environ.get(TRUST_SWITCH) == "1"
-    # A URL is downloaded first; AllenNLP caches it.
-    path = Path(archival.cached_path(archive_file))
-    archive = load_archive_safely(path, trust=trust, **given)
-    if archive.model.default_predictor == PREDICTOR and "evaluation" not in archive.config:
-        # allennlp evaluate --predictions-output-file should write what allennlp predict writes.
-        archive.config["evaluation"] = {"batch_serializer": {"type": RECORD_SERIALIZER}}
-    _is_guarded.set(not trust)
-    return archive
 
 
 class _BoundedStream:

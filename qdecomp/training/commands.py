@@ -1,10 +1,10 @@
 """What the ``allennlp`` command does differently once this project is loaded into it.
 
 ``allennlp train --recover`` also works after a kill before the first checkpoint. A mistake in a config or in the data
-is one line instead of a traceback, and leaves no folder behind. ``allennlp predict`` with our predictor gives a record
-for every question of a file. ``allennlp evaluate --batch-size`` works with a sampler. AllenNLP offers no hook for this:
-its commands are bound before plugins are loaded. So some of its functions are wrapped and two classes are replaced, but
-only by :func:`install`.
+is one line instead of a traceback, and leaves no folder behind. ``allennlp predict`` and ``evaluate`` load archives as
+:mod:`qdecomp.training.archives` does; with our predictor, ``predict`` gives a record for every question of a file, and
+``evaluate --batch-size`` works with a sampler. AllenNLP offers no hook for this: its commands are bound before plugins
+are loaded. So :func:`install` wraps some of its functions and replaces others.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import walk_tb
 from types import TracebackType
 from typing import Any, TextIO
 
@@ -36,7 +37,7 @@ from allennlp.common.file_utils import cached_path
 from allennlp.common.params import Params
 from allennlp.common.util import JsonDict
 from allennlp.data import DataLoader
-from allennlp.models.archival import CONFIG_NAME
+from allennlp.models.archival import CONFIG_NAME, Archive
 from allennlp.predictors import Predictor
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer
@@ -44,9 +45,9 @@ from allennlp.training.util import make_vocab_from_params
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.files import open_text, require_other_files, write_text_atomically
-from qdecomp.training.archives import guard_commands
-from qdecomp.training.config import check_encoders, read_configs_by_settings
-from qdecomp.training.predictor import QuestionDecompositionPredictor
+from qdecomp.training.archives import TRUST_SWITCH, load_archive_safely, registered_only
+from qdecomp.training.config import check_encoders, params_from_file
+from qdecomp.training.predictor import PREDICTOR, RECORD_SERIALIZER, QuestionDecompositionPredictor
 from qdecomp.training.trainer import STARTS_ANEW
 
 logger = logging.getLogger(__name__)
@@ -57,18 +58,18 @@ _MISTAKES = (QDecompError, ConfigurationError, FileNotFoundError)
 _STANDARD_INPUT = "-"
 
 
+@functools.cache
 def install() -> None:
     """Change this process's ``allennlp`` command as described above; a second call does nothing."""
-    if not hasattr(train_module.train_model, "__wrapped__"):
-        train_module.train_model = _careful(train_module.train_model)
-    if not hasattr(predict_module._get_predictor, "__wrapped__"):
-        predict_module._get_predictor = _with_checked_options(predict_module._get_predictor)  # type: ignore[assignment]
+    train_module.train_model = _careful(train_module.train_model)
+    predict_module._get_predictor = _with_checked_options(_guarded(predict_module._get_predictor))  # type: ignore[assignment]
     predict_module._PredictManager = PredictManager  # type: ignore[misc]
+    evaluate_module.evaluate_from_archive = _guarded(evaluate_module.evaluate_from_archive)
     evaluate_module.DataLoader = _SizedLoader  # type: ignore[misc, assignment]
-    if not hasattr(util_module.import_module_and_submodules, "__wrapped__"):
-        util_module.import_module_and_submodules = _without_the_rest(util_module.import_module_and_submodules)
-    read_configs_by_settings()
-    guard_commands()
+    for module in (predict_module, evaluate_module):
+        module.load_archive = _load_archive  # type: ignore[attr-defined]
+    util_module.import_module_and_submodules = _without_the_rest(util_module.import_module_and_submodules)
+    Params.from_file = classmethod(params_from_file)  # type: ignore[assignment, method-assign]
     _hook_errors()
 
 
@@ -125,17 +126,17 @@ def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
         keys = set(params.as_flat_dict())
         recover = recover and _prepare_recovery(params, folder)
         before = _Contents.of(folder)
-        with _noting_the_start() as training:
-            try:
-                with _unknown_keys_named("config", keys):
-                    return train_model(params, serialization_dir, recover, force, **options)
-            except _MISTAKES:
-                # Once training has begun, it has something to lose, and an error is not the config's: AllenNLP's own
-                # hook, which is in place now, shows where it comes from.
-                if not training.has_begun:
-                    before.remove_what_is_new(folder)
-                    _hook_errors()
-                raise
+        try:
+            with _unknown_keys_named("config", keys):
+                return train_model(params, serialization_dir, recover, force, **options)
+        except _MISTAKES as error:
+            # Once training has begun, it has something to lose, and an error is not the config's: AllenNLP's own
+            # hook, which is in place now, shows where it comes from.
+            begun = train_module.TrainModel.run.__code__
+            if not any(frame.f_code is begun for frame, _ in walk_tb(error.__traceback__)):
+                before.remove_what_is_new(folder)
+                _hook_errors()
+            raise
 
     return careful_train_model
 
@@ -172,7 +173,6 @@ def _unknown_keys_named(source: str, keys: Collection[str]) -> Iterator[None]:
 def _with_checked_options(get_predictor: Callable[[Namespace], Predictor]) -> Callable[[Namespace], Predictor]:
     """The function that makes a predictor, with a check that says what is wrong with ``--predictor-args``."""
 
-    @functools.wraps(get_predictor)
     def checked_get_predictor(arguments: Namespace) -> Predictor:
         try:
             options = json.loads(arguments.predictor_args.strip() or "{}")
@@ -186,6 +186,30 @@ def _with_checked_options(get_predictor: Callable[[Namespace], Predictor]) -> Ca
             return get_predictor(arguments)
 
     return checked_get_predictor
+
+
+def _guarded(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command that builds, of what an archive names, only what is safe, unless the environment says to trust it."""
+
+    def guarded_command(*arguments: Any, **options: Any) -> Any:
+        with registered_only(trust=_is_trusted()):
+            return command(*arguments, **options)
+
+    return guarded_command
+
+
+def _is_trusted() -> bool:
+    return os.environ.get(TRUST_SWITCH) == "1"
+
+
+def _load_archive(archive_file: str | os.PathLike[str], *arguments: Any, **options: Any) -> Archive:
+    """What these commands load archives with; a URL is downloaded first, and AllenNLP caches it."""
+    given = dict(zip(("cuda_device", "overrides", "weights_file"), arguments, strict=False)) | options
+    archive = load_archive_safely(Path(cached_path(archive_file)), trust=_is_trusted(), **given)
+    if archive.model.default_predictor == PREDICTOR and "evaluation" not in archive.config:
+        # allennlp evaluate --predictions-output-file should write what allennlp predict writes.
+        archive.config["evaluation"] = {"batch_serializer": {"type": RECORD_SERIALIZER}}
+    return archive
 
 
 class _SizedLoader:
@@ -204,28 +228,6 @@ class _SizedLoader:
                 )
             sampler["batch_size"] = params.pop("batch_size")
         return DataLoader.from_params(params, **others)
-
-
-@dataclass(slots=True)
-class _Training:
-    has_begun: bool = False
-
-
-@contextmanager
-def _noting_the_start() -> Iterator[_Training]:
-    """Note when AllenNLP has read its config and its data, and begins to train."""
-    training = _Training()
-    run = train_module.TrainModel.run
-
-    def noting_run(self: train_module.TrainModel) -> dict[str, Any]:
-        training.has_begun = True
-        return run(self)
-
-    train_module.TrainModel.run = noting_run  # type: ignore[method-assign]
-    try:
-        yield training
-    finally:
-        train_module.TrainModel.run = run  # type: ignore[method-assign]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ replaced.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -26,12 +27,7 @@ _OVERRIDES = "--overrides"
 _SETTING_NAMES = "std.objectFieldsAll(std.get(config, 'settings', {}))"
 
 
-def read_configs_by_settings() -> None:
-    """Let AllenNLP read all configs with :func:`_from_file`; a second call does nothing."""
-    Params.from_file = classmethod(_from_file)  # type: ignore[assignment, method-assign]
-
-
-def _from_file(
+def params_from_file(
     cls: type[Params],
     params_file: str | PathLike[str],
     params_overrides: str | dict[str, Any] = "",
@@ -86,7 +82,14 @@ def _evaluate(path: Path, expression: str, variables: Mapping[str, str]) -> Any:
         raise FileNotFoundError(f"{path}: there is no such file")
     program = f"local config = import {json.dumps(path.name)}; {expression}"
     with _mistakes_in_one_line(str(path)):
-        return json.loads(params_module.evaluate_snippet(str(path), program, ext_vars=dict(variables)))
+        options = {"ext_vars": dict(variables), "native_callbacks": {"closest": (("names",), _closest)}}
+        return json.loads(params_module.evaluate_snippet(str(path), program, **options))
+
+
+def _closest(names: str) -> str:
+    """The name that looks most like the first of these; jsonnet passes on no lists."""
+    name, *known = names.split()
+    return difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
 
 
 @contextmanager

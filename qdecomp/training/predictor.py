@@ -15,7 +15,6 @@ from allennlp.predictors import Predictor
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.decoding import DecoderSettings
 from qdecomp.files.readers.question_lines import QuestionLines, QuestionRow, question_from_json
-from qdecomp.files.writing.output_stream import UNENCODABLE
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 
 logger = logging.getLogger(__name__)
@@ -122,7 +121,7 @@ class QuestionDecompositionPredictor(Predictor):
     def dump_line(self, outputs: JsonDict) -> str:
         """One line of JSON for each record."""
         records = outputs.get(_ROWS, [outputs])
-        return "".join(f"{record_line(record)}\n" for record in records)
+        return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
 
     def _records(self, rows: Sequence[QuestionRow]) -> list[JsonDict]:
         found = iter(self.predictions([row.question for row in rows if row.error is None]))
@@ -167,9 +166,4 @@ class RecordSerializer(Serializer):
         predictions: list[Decomposition] = output_dict["predictions"]
         pairs = zip(predictions, batch["metadata"], strict=True)
         records = (replace(prediction, question_id=entry["question_id"]).to_record() for prediction, entry in pairs)
-        return "\n".join(map(record_line, records))
-
-
-def record_line(record: dict[str, Any]) -> str:
-    """A record as one line of JSON that can always be written, whatever is in it."""
-    return json.dumps(record, ensure_ascii=False).encode(errors=UNENCODABLE).decode()
+        return "\n".join(json.dumps(record, ensure_ascii=False) for record in records)

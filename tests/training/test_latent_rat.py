@@ -71,7 +71,7 @@ class TestLatentRat(ParserTestCase):
         assert self.model.graph_decoder == IlpDecoder(time_limit=0.1)
         # Even without any time there is a valid graph.
         self.model.decode_graphs_with({"type": "ilp", "time_limit": 0})
-        assert all(prediction.is_valid for prediction in self.predictions())
+        assert all(prediction.logical_form is not None for prediction in self.predictions())
         with pytest.raises(DataError, match="there is no option 'time'; known options: time_limit"):
             self.load(**{"model.graph_decoder": {"type": "ilp", "time": 0.5}})
 

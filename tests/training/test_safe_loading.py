@@ -4,7 +4,6 @@ import io
 import json
 import tarfile
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,13 +25,6 @@ from qdecomp.training import plugin  # noqa: F401
 from qdecomp.training.archives import TRUST_SWITCH, registered_only
 
 READER = {"type": "break_graph"}
-
-
-@pytest.fixture(autouse=True)
-def own_context() -> Iterator[None]:
-    """Commands leave the guard on for the rest of their context; for the next test, it is removed."""
-    with registered_only(trust=True):
-        yield
 
 
 def archive_of(path: Path, config: str, weights: bytes = b"no weights") -> Path:

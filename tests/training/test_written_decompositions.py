@@ -44,7 +44,7 @@ def test_decompositions_are_spelled_as_the_question(decoder: CopyDecoder, memory
     found, predictions = decoder.search(memory), written_predictions(decoder, vocab, memory, QUESTIONS)
     for (best,), prediction, question in zip(found, predictions, QUESTIONS, strict=True):
         assert prediction.score == best.score
-        assert prediction.decomposition == text_from_target_tokens(target_words(vocab, best.tokens, question), question)
+        assert prediction.text == text_from_target_tokens(target_words(vocab, best.tokens, question), question)
 
 
 @torch.no_grad()
@@ -55,7 +55,7 @@ def test_candidates_are_the_best_first_and_begin_with_the_decomposition(
     single, several = (written_predictions(decoder, vocab, memory, QUESTIONS, candidates=count) for count in (0, 3))
     for one, many in zip(single, several, strict=True):
         assert not one.candidates
-        assert many.decomposition == one.decomposition == many.candidates[0].decomposition
+        assert many.text == one.text == many.candidates[0].text
         scores = [each.score for each in many.candidates]
         assert scores == sorted(scores, reverse=True)
-        assert len({each.decomposition for each in many.candidates}) == len(many.candidates) == 3
+        assert len({each.text for each in many.candidates}) == len(many.candidates) == 3

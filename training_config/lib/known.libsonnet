@@ -1,26 +1,16 @@
 // Refuses settings that nothing reads, and completes settings that are objects.
 
-// How many letters must be added, removed or changed to get from one name to the other.
-local distance(one, other) =
-  local row(above, i) = std.foldl(
-    function(row, j)
-      local changed = above[j] + (if one[i] == other[j] then 0 else 1);
-      row + [std.min(changed, 1 + std.min(row[j], above[j + 1]))],
-    std.range(0, std.length(other) - 1),
-    [i + 1],
-  );
-  std.foldl(row, std.range(0, std.length(one) - 1), std.range(0, std.length(other)))[std.length(other)];
-
-local nearest(name, known) = std.foldl(
-  function(best, each) if distance(name, each) < distance(name, best) then each else best, known, known[0]
-);
+// The plugin finds the known name that looks most like a wrong one; without it, none is suggested.
+local hint(name, known, prefix) =
+  local closest = std.native('closest');
+  if closest == null then '' else " (the closest is '%s')" % (prefix + closest(std.join(' ', [name] + known)));
 
 // The settings whose parts have defaults of their own. Other objects, such as source_weights, have any fields.
 local is_group(default) = std.isObject(default) && std.length(default) > 0;
 
 local unknown(given, defaults, prefix='') = std.flattenArrays([
   if !std.objectHas(defaults, name) then
-    ["there is no setting '%s' (the closest is '%s')" % [prefix + name, prefix + nearest(name, std.objectFields(defaults))]]
+    ["there is no setting '%s'%s" % [prefix + name, hint(name, std.objectFields(defaults), prefix)]]
   else if is_group(defaults[name]) && !std.isObject(given[name]) then
     ["the setting '%s' is an object with %s" % [prefix + name, std.join(', ', std.objectFields(defaults[name]))]]
   else if is_group(defaults[name]) then
