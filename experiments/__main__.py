@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,13 +16,12 @@ from pathlib import Path
 import click
 
 from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.files import write_text_atomically
 
 from .cells import EXPERIMENTS
-from .config_check import check_configs
-from .settings import ROOT, read_size, store
-from .verdicts import read_verdicts
-
-__all__ = ["main"]
+from .settings import ROOT, SETTINGS_FILE, Settings, read_size
+from .training import check_configs
+from .verdicts import add_verdicts, read_verdicts
 
 
 @click.command(help=__doc__)
@@ -61,6 +61,12 @@ __all__ = ["main"]
     help="Do not train the cells whose verdicts are in this file, such as kept_verdicts/cpu.jsonl, unless an "
     "experiment needs their predictions.",
 )
+@click.option(
+    "--queue",
+    is_flag=True,
+    help="Train the cells of the size's queue one after the other, and add the verdicts of each to the file of "
+    "--verdicts as soon as it is done.",
+)
 @click.option("--cores", type=click.IntRange(min=1), default=1, show_default=True, help="How many jobs at a time.")
 @click.option("--dry-run", is_flag=True, help="Only say which jobs would run.")
 @click.option("--snakemake", "further", multiple=True, metavar="OPTION", help="A further option for Snakemake.")
@@ -75,6 +81,7 @@ def main(
     only: tuple[str, ...],
     no_training: bool,
     verdicts: Path | None,
+    queue: bool,
     cores: int,
     dry_run: bool,
     further: tuple[str, ...],
@@ -87,18 +94,33 @@ def main(
         raise DataError("Snakemake is not installed; make install installs it")
     files = {"train": train, "dev": dev, "verdicts": verdicts}
     settings = read_size(size, given=given, changes=changes, only=only, training=not no_training, **files)
+    if queue and (verdicts is None or not settings.queue):
+        raise DataError("--queue needs --verdicts FILE, and a size with a queue")
     read_verdicts(settings)
     base = (out or ROOT / "out" / "experiments" / settings.size).absolute()
     if settings.training:
         check_configs(settings, base)
     base.mkdir(parents=True, exist_ok=True)
     _lock(base)
-    store(settings, base / "settings.json")
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "experiments" / "Snakefile")]
     # Our own lock ends with the run, however it ends; Snakemake's would remain after a kill.
     command += ["--directory", str(base), "--cores", str(cores), "--nolock", "--rerun-incomplete", "--quiet", "rules"]
     command += ["--config", f"experiments={','.join(experiments or EXPERIMENTS)}", *(["--dry-run"] if dry_run else [])]
-    os.execv(sys.executable, [*command, *further])
+    command += further
+    if queue and verdicts:
+        for pattern in settings.queue:
+            _store(settings.model_copy(update={"only": [pattern]}), base)
+            if subprocess.run(command, check=False).returncode:
+                raise DataError(f"{pattern}: failed; what is done is kept, and the same command goes on from there")
+            add_verdicts(verdicts, settings, base)
+        settings = settings.model_copy(update={"only": settings.queue})
+    _store(settings, base)
+    os.execv(sys.executable, command)
+
+
+def _store(settings: Settings, base: Path) -> None:
+    with write_text_atomically(base / SETTINGS_FILE) as stream:
+        stream.write(settings.model_dump_json(indent=1))
 
 
 def _lock(base: Path) -> None:

@@ -1,4 +1,4 @@
-"""The cells of the experiments: what is trained on which rows with which seed, and where its files are.
+"""The cells of the experiments: what is trained on which rows with which seed.
 
 All paths are relative to the folder of a run, ``out/experiments/SIZE``.
 """
@@ -9,26 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from .settings import Settings
-from .systems import SYSTEMS, System
-
-__all__ = [
-    "ALL_ROWS",
-    "BY_VERDICTS",
-    "EXPERIMENTS",
-    "Cell",
-    "archive_file",
-    "cells_of",
-    "given_archive",
-    "given_predictions",
-    "is_wanted",
-    "left_out_source",
-    "questions_file",
-    "rows_file",
-    "systems_of",
-    "timed_cells",
-    "without",
-]
+from .settings import SYSTEMS, Settings, System
 
 EXPERIMENTS = (
     "sample_complexity",
@@ -42,6 +23,12 @@ BY_VERDICTS = ("sample_complexity", "domain_generalisation", "length")
 """The experiments that need only the verdicts of the predictions."""
 ALL_ROWS = "train_100"
 """The split with all training rows."""
+ALL_SOURCES = "all_sources"
+"""The same rows with the budget of the splits without a source."""
+TIMES = "times.json"
+"""What the measurement of times writes."""
+HELD_OUT = "splits/held_out/holdout.csv"
+"""The training rows that weights are chosen on, if some are held out."""
 _WITHOUT = "without_"
 
 
@@ -73,19 +60,26 @@ class Cell:
         """The file of its predictions."""
         return f"predictions/{self.system.name}/{self.split}/{self.run}.jsonl"
 
+    @property
+    def verdicts(self) -> str:
+        """The file that says which of its predictions are right."""
+        return f"verdicts/{self.system.name}/{self.split}/{self.run}.json"
+
 
 def without(source: str) -> str:
     """The split with all training rows but those of a source."""
     return f"{_WITHOUT}{source}"
 
 
-def splits_of(experiment: str, settings: Settings) -> tuple[str, ...]:
-    """The splits that an experiment trains on."""
-    if experiment == "sample_complexity":
-        return tuple(f"train_{percentage}" for percentage in settings.percentages)
-    if experiment == "domain_generalisation":
-        return (ALL_ROWS, *(without(source) for source in settings.sources))
-    return (ALL_ROWS,)
+def left_out_source(split: str) -> str | None:
+    """The source that a split lacks, if it is such a split."""
+    return split.removeprefix(_WITHOUT) if split.startswith(_WITHOUT) else None
+
+
+def all_sources(system: System, settings: Settings) -> str:
+    """The split that leaving out a source is compared with: all rows, with the same budget."""
+    parser = settings.parsers.get(system.parser)
+    return ALL_SOURCES if parser and isinstance(parser.updates, dict) else ALL_ROWS
 
 
 def systems_of(experiment: str, settings: Settings) -> tuple[System, ...]:
@@ -104,15 +98,25 @@ def cells_of(experiment: str, settings: Settings) -> tuple[Cell, ...]:
     return tuple(
         Cell(system, split, seed)
         for system in systems_of(experiment, settings)
-        for split in splits_of(experiment, settings)
+        for split in _splits(experiment, system, settings)
         for seed in _seeds(system, split, settings)
     )
+
+
+def _splits(experiment: str, system: System, settings: Settings) -> tuple[str, ...]:
+    if experiment == "sample_complexity":
+        return tuple(f"train_{percentage}" for percentage in settings.percentages)
+    if experiment == "domain_generalisation":
+        return (all_sources(system, settings), *map(without, settings.sources))
+    return (ALL_ROWS,)
 
 
 def _seeds(system: System, split: str, settings: Settings) -> tuple[int | None, ...]:
     if given_archive(system, split, settings) or given_predictions(system, split, settings):
         return (None,)
-    return settings.seeds
+    percentage = split.removeprefix("train_")
+    share = int(percentage) if percentage.isdigit() else 100
+    return tuple(settings.seeds if share < settings.one_seed_from else settings.seeds[:1])
 
 
 def given_archive(system: System, split: str, settings: Settings) -> Path | None:
@@ -144,8 +148,7 @@ def timed_cells(settings: Settings) -> tuple[Cell, ...]:
     """A cell of each system whose archive can be used, all trained on all rows."""
     first: dict[str, Cell] = {}
     for cell in cells_of("inference_time", settings):
-        has_archive = cell.seed is not None or given_archive(cell.system, cell.split, settings) is not None
-        if has_archive:
+        if cell.seed is not None or given_archive(cell.system, cell.split, settings) is not None:
             first.setdefault(cell.system.name, cell)
     return tuple(first.values())
 
@@ -156,15 +159,21 @@ def archive_file(cell: Cell, settings: Settings) -> str:
     return str(given) if given else f"runs/{cell.name}/run/model.tar.gz"
 
 
-def left_out_source(split: str) -> str | None:
-    """The source that a split lacks, if it is such a split."""
-    return split.removeprefix(_WITHOUT) if split.startswith(_WITHOUT) else None
+def training_rows(settings: Settings) -> str:
+    """All rows to train on."""
+    return "splits/held_out/fit.csv" if settings.held_out else str(settings.train)
 
 
-def rows_file(split: str, seed: int) -> str:
-    """The training rows of a split; each seed draws its own subsets, but rows without a source are always the same."""
-    source = left_out_source(split)
-    return f"splits/left_out/{source}/train.csv" if source else f"splits/seed_{seed}/{split}.csv"
+def rows_files(split: str, seed: int, settings: Settings) -> tuple[str, str]:
+    """The rows that a split is trained on, and those that weights are chosen on.
+
+    Each seed draws its own subsets, but rows without a source are always the same.
+    """
+    if source := left_out_source(split):
+        held_out = f"splits/held_out_without/{source}/train.csv" if settings.held_out else str(settings.dev)
+        return f"splits/without/{source}/train.csv", held_out
+    rows = training_rows(settings) if split == ALL_SOURCES else f"splits/seed_{seed}/{split}.csv"
+    return rows, HELD_OUT if settings.held_out else str(settings.dev)
 
 
 def questions_file(split: str, settings: Settings) -> str:

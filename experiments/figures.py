@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .results import NOT_RUN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_figure"]
-
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 _MARKERS = "osD^vP"
 _LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
 _HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---")
 _PALE = 0.35
+_NO_VALUE = float("nan")
+# A longer legend stands beside the axes, where it covers nothing.
+_MOST_INSIDE = 4
 _STYLE: dict[Any, Any] = {
     "text.parse_math": False,
     "svg.fonttype": "none",
@@ -35,8 +36,14 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-# A longer legend stands beside the axes, where it covers nothing.
-_MOST_INSIDE = 4
+class _Series(NamedTuple):
+    """A row of a table, ours or the paper's, with the number of its colour."""
+
+    label: str
+    place: int
+    values: list[float]
+    errors: list[list[float]]
+    is_paper: bool
 
 
 def draw_figure(table: Path, folder: Path) -> None:
@@ -47,17 +54,31 @@ def draw_figure(table: Path, folder: Path) -> None:
 
     result = json.loads(table.read_text(encoding="utf-8"))
     # Of several tables, the first is what the experiment is about, except in one that compares two of them.
-    blocks = result["blocks"][:2] if result["name"] == "domain_generalisation" else result["blocks"][:1]
-    draw = _DRAWERS[result["plot"]]
+    blocks = result["blocks"][: 2 if result["name"] == "domain_generalisation" else 1]
+    is_horizontal = result["plot"] == "horizontal bars"
     folder.mkdir(parents=True, exist_ok=True)
     with matplotlib.rc_context(_STYLE):
-        height = 4.2 if result["plot"] != "horizontal bars" else 1.5 + 0.5 * len(blocks[0]["columns"])
+        height = 1.5 + 0.5 * len(blocks[0]["columns"]) if is_horizontal else 4.2
         figure = Figure(figsize=(8.5, height * len(blocks)), layout="constrained")
         FigureCanvasAgg(figure)
         for axes, block in zip(figure.subplots(len(blocks), squeeze=False)[:, 0], blocks, strict=True):
-            draw(axes, block, result["axis"])
+            series = list(_series(block))
+            if result["plot"] == "lines":
+                _draw_lines(axes, series)
+            else:
+                _draw_bars(axes, series, is_horizontal)
+            places = range(len(block["columns"]))
+            if is_horizontal:
+                axes.set_yticks(places, block["columns"], fontsize=8)
+                axes.invert_yaxis()
+                axes.set_xlabel(result["axis"])
+            else:
+                axes.set_xticks(places, block["columns"])
+                axes.set_ylabel(result["axis"])
+            axes.grid(axis="x" if is_horizontal else "y", linewidth=0.5)
             axes.set_title(f"{block['title']} ({result['size']})", loc="left", fontsize=10)
-            _legend(axes)
+            beside = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)} if len(series) > _MOST_INSIDE else {}
+            axes.legend(fontsize=8, **beside)
         for suffix, options in (("svg", {"metadata": {"Date": None, "Creator": None}}), ("png", {"dpi": 150})):
             path = folder / f"{result['name']}.{suffix}"
             temporary = path.with_name(f".{path.name}.{os.getpid()}")
@@ -65,120 +86,46 @@ def draw_figure(table: Path, folder: Path) -> None:
             os.replace(temporary, path)
 
 
-def _legend(axes: Axes) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    if len(handles) > _MOST_INSIDE:
-        axes.legend(handles, labels, fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    elif handles:
-        axes.legend(handles, labels, fontsize=8, loc="best")
-
-
-def _rows(block: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any] | None]]:
-    """The figures of each row by column; None if a cell was not run."""
-    entries = {(entry["row"], entry["column"]): entry for entry in block["entries"]}
-    names = dict.fromkeys(entry["row"] for entry in block["entries"])
-    found = {}
-    for name in names:
-        cells = [entries.get((name, column)) for column in block["columns"]]
-        found[name] = [cell if cell is not None and cell["value"] is not None else None for cell in cells]
-    return found
-
-
-def _values(cells: Sequence[Mapping[str, Any] | None]) -> list[float]:
-    return [float("nan") if cell is None else cell["value"] for cell in cells]
-
-
-def _errors(cells: Sequence[Mapping[str, Any] | None]) -> list[list[float]]:
-    spans = [
-        (0.0, 0.0)
-        if cell is None or cell["low"] is None
-        else (max(0.0, cell["value"] - cell["low"]), max(0.0, cell["high"] - cell["value"]))
-        for cell in cells
-    ]
-    return [[low for low, _ in spans], [high for _, high in spans]]
-
-
-def _label(name: str, cells: Sequence[Mapping[str, Any] | None]) -> str:
-    missing = sum(cell is None for cell in cells)
-    return f"{name} ({missing} of {len(cells)} {NOT_RUN})" if missing else name
-
-
-def _lines(axes: Axes, block: Mapping[str, Any], axis: str) -> None:
+def _series(block: Mapping[str, Any]) -> Iterator[_Series]:
+    """Our rows, each with its bootstrap intervals, and then the paper's."""
     columns = block["columns"]
-    for place, (name, cells) in enumerate(_rows(block).items()):
-        style: dict[str, Any] = {"color": _COLOURS[place % 6], "marker": _MARKERS[place % 6]}
-        axes.errorbar(
-            [index + 0.04 * place for index in range(len(columns))],
-            _values(cells),
-            yerr=_errors(cells),
-            label=_label(name, cells),
-            linestyle=_LINES[place % 6],
-            capsize=2.5,
-            elinewidth=0.9,
-            **style,
-        )
-        paper = block["paper"].get(name)
-        if paper:
-            values = [paper.get(column, float("nan")) for column in columns]
-            axes.plot(range(len(columns)), values, label=f"{name}, the paper", alpha=_PALE, linewidth=1, **style)
-    axes.set_xticks(range(len(columns)), columns)
-    axes.set_xlabel(block["head"])
-    axes.set_ylabel(axis)
-    axes.grid(axis="y", linewidth=0.5)
+    entries = {(entry["row"], entry["column"]): entry for entry in block["entries"] if entry["value"] is not None}
+    places = {row: place for place, row in enumerate(dict.fromkeys(entry["row"] for entry in block["entries"]))}
+    for row, place in places.items():
+        cells = [entries.get((row, column), {"value": _NO_VALUE, "low": None}) for column in columns]
+        values = [cell["value"] for cell in cells]
+        bounds = [
+            (cell["value"], cell["value"]) if cell["low"] is None else (cell["low"], cell["high"]) for cell in cells
+        ]
+        errors = [
+            [max(0.0, value - low), max(0.0, high - value)] for value, (low, high) in zip(values, bounds, strict=True)
+        ]
+        missing = sum((row, column) not in entries for column in columns)
+        label = f"{row} ({missing} of {len(columns)} {NOT_RUN})" if missing else row
+        yield _Series(label, place, values, [list(side) for side in zip(*errors, strict=True)], is_paper=False)
+    for row, figures in block["paper"].items():
+        if row in places:
+            values = [figures.get(column, _NO_VALUE) for column in columns]
+            yield _Series(f"{row}, the paper", places[row], values, [[0.0] * len(columns)] * 2, is_paper=True)
 
 
-def _bars(axes: Axes, block: Mapping[str, Any], axis: str, *, horizontal: bool = False) -> None:
-    columns = block["columns"]
-    series = _series(block)
-    width = 0.8 / len(series)
-    for place, (label, values, errors, colour, alpha) in enumerate(series):
-        at = [index + (place + 0.5) * width - 0.4 for index in range(len(columns))]
-        look: dict[str, Any] = {
-            "label": label,
-            "color": colour,
-            "alpha": alpha,
-            "hatch": _HATCHES[place % 6],
-            "edgecolor": "#333333",
-        }
-        if horizontal:
-            axes.barh(at, values, width, xerr=errors, error_kw={"elinewidth": 0.9}, **look)
+def _draw_lines(axes: Axes, series: list[_Series]) -> None:
+    for label, place, values, errors, is_paper in series:
+        style: dict[str, Any] = {"color": _COLOURS[place % 6], "marker": _MARKERS[place % 6], "label": label}
+        at = [index + 0.04 * place * (not is_paper) for index in range(len(values))]
+        if is_paper:
+            axes.plot(at, values, alpha=_PALE, linewidth=1, **style)
         else:
-            axes.bar(at, values, width, yerr=errors, error_kw={"elinewidth": 0.9, "capsize": 2}, **look)
-    if horizontal:
-        axes.set_yticks(range(len(columns)), columns, fontsize=8)
-        axes.invert_yaxis()
-        axes.set_xlabel(axis)
-    else:
-        axes.set_xticks(range(len(columns)), columns)
-        axes.set_ylabel(axis)
-    axes.grid(axis="x" if horizontal else "y", linewidth=0.5)
+            axes.errorbar(at, values, errors, linestyle=_LINES[place % 6], capsize=2.5, elinewidth=0.9, **style)
 
 
-def _series(block: Mapping[str, Any]) -> list[tuple[str, list[float], list[list[float]] | None, str, float]]:
-    """Bars with a label, values, intervals, a colour and its opacity: our rows first, then the paper's."""
-    rows = _rows(block)
-    colours = {name: _COLOURS[place % 6] for place, name in enumerate(rows)}
-    ours = [(_label(name, cells), _values(cells), _errors(cells), colours[name], 1.0) for name, cells in rows.items()]
-    papers = [
-        (
-            f"{name}, the paper",
-            [figures.get(column, float("nan")) for column in block["columns"]],
-            None,
-            colours[name],
-            _PALE,
-        )
-        for name, figures in block["paper"].items()
-        if name in colours
-    ]
-    return [*ours, *papers]
-
-
-def _horizontal_bars(axes: Axes, block: Mapping[str, Any], axis: str) -> None:
-    _bars(axes, block, axis, horizontal=True)
-
-
-_DRAWERS: Mapping[str, Callable[[Axes, Mapping[str, Any], str], None]] = {
-    "lines": _lines,
-    "bars": _bars,
-    "horizontal bars": _horizontal_bars,
-}
+def _draw_bars(axes: Axes, series: list[_Series], is_horizontal: bool) -> None:
+    width = 0.8 / len(series)
+    for number, (label, place, values, errors, is_paper) in enumerate(series):
+        at = [index + (number + 0.5) * width - 0.4 for index in range(len(values))]
+        style: dict[str, Any] = {"color": _COLOURS[place % 6], "alpha": _PALE if is_paper else 1.0, "label": label}
+        style |= {"hatch": _HATCHES[number % 6], "edgecolor": "#333333", "error_kw": {"elinewidth": 0.9}}
+        if not is_paper:
+            style["xerr" if is_horizontal else "yerr"] = errors
+        draw = axes.barh if is_horizontal else axes.bar
+        draw(at, values, width, **style)

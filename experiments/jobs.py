@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 
-from .cells import Cell, rows_file, timed_cells
+from . import tables
+from .cells import HELD_OUT, TIMES, Cell, timed_cells, training_rows
 from .figures import draw_figure
-from .predicting import measure_times, predict
 from .results import write_result
-from .settings import ROOT, Settings, restore
-from .systems import PARSERS, SYSTEMS, System
-from .tables.inference_time import TIMES
-from .tiny_encoder import make_tiny_encoder
-from .training import ENCODER_FOLDER, overrides_of, run_logged, train
-from .verdicts import add_verdicts
-
-__all__ = ["main"]
+from .settings import PARSERS, ROOT, SETTINGS_FILE, SYSTEMS, Settings, System
+from .training import (
+    ENCODER_FOLDER,
+    make_tiny_encoder,
+    measure_times,
+    overrides_of,
+    predict,
+    run_logged,
+    train,
+)
+from .verdicts import add_verdicts, score_cell
 
 
 @click.group(help=__doc__)
@@ -29,11 +32,20 @@ __all__ = ["main"]
 @click.pass_context
 def main(context: click.Context, base: Path) -> None:
     """Run one job."""
-    context.obj = (base.absolute(), restore(base / "settings.json"))
+    context.obj = (base.absolute(), Settings.model_validate_json((base / SETTINGS_FILE).read_bytes()))
 
 
 def _say(what: str) -> None:
     click.echo(f"-- {what}")
+
+
+@main.command("hold-out")
+@click.pass_obj
+def hold_out_job(run: tuple[Path, Settings]) -> None:
+    """Hold out training rows to choose weights on."""
+    base, settings = run
+    _say(f"one training row in {settings.held_out} held out")
+    _cut(base, "held_out", "holdout", "--one-of", str(settings.held_out), "--input", str(settings.train))
 
 
 @main.command("subsets")
@@ -43,18 +55,21 @@ def subsets_job(run: tuple[Path, Settings], seed: int) -> None:
     """Cut nested subsets of the training rows."""
     base, settings = run
     _say(f"nested subsets of the training rows, seed {seed}")
-    _cut(base, f"seed_{seed}", "subsets", "--seed", str(seed), "--input", str(settings.train))
+    _cut(base, f"seed_{seed}", "subsets", "--seed", str(seed), "--input", str(base / training_rows(settings)))
 
 
 @main.command("leave-out")
 @click.argument("source")
 @click.pass_obj
 def leave_out_job(run: tuple[Path, Settings], source: str) -> None:
-    """Cut the training rows without a source, and the development questions of it."""
+    """Cut the rows without a source, to train and to choose weights on, and the development questions of it."""
     base, settings = run
     _say(f"the training rows without {source}, and its development questions")
-    for folder, rows in (("left_out", settings.train), ("questions", settings.dev)):
-        _cut(base, folder, "leave-one-out", "--source", source, "--input", str(rows))
+    cuts = {"without": training_rows(settings), "questions": str(settings.dev)}
+    if settings.held_out:
+        cuts["held_out_without"] = HELD_OUT
+    for folder, rows in cuts.items():
+        _cut(base, folder, "leave-one-out", "--source", source, "--input", str(base / rows))
 
 
 def _cut(base: Path, folder: str, *arguments: str) -> None:
@@ -81,21 +96,37 @@ def train_job(run: tuple[Path, Settings], parser: str, split: str, seed: int) ->
     base, settings = run
     _say(f"training {parser} on {split}, seed {seed}")
     cell = Cell(System(parser, parser, parser), split, seed)
-    overrides = overrides_of(settings.parsers[parser], settings, base, base / rows_file(split, seed), seed)
-    train(settings.parsers[parser], overrides, base, (base / cell.training).parent)
+    overrides = overrides_of(parser, split, seed, settings, base)
+    train(settings.parsers[parser].config, overrides, base, (base / cell.training).parent)
+
+
+def _of_cell(command: Callable[..., None]) -> Callable[..., None]:
+    """The arguments of a job for one cell."""
+    for argument in (click.argument("name"), click.argument("split")):
+        command = argument(command)
+    return click.argument("system", type=click.Choice(list(SYSTEMS)))(click.pass_obj(command))
 
 
 @main.command("predict")
-@click.argument("system", type=click.Choice(list(SYSTEMS)))
-@click.argument("split")
-@click.argument("name")
-@click.pass_obj
+@_of_cell
 def predict_job(run: tuple[Path, Settings], system: str, split: str, name: str) -> None:
     """Predict the decompositions of the development questions."""
     base, settings = run
     _say(f"predictions of {system} trained on {split}, {name}")
-    seed = None if name == "given" else int(name.removeprefix("seed_"))
-    predict(Cell(SYSTEMS[system], split, seed), settings, base)
+    predict(_cell(system, split, name), settings, base)
+
+
+@main.command("score")
+@_of_cell
+def score_job(run: tuple[Path, Settings], system: str, split: str, name: str) -> None:
+    """Score the predictions of a cell."""
+    base, settings = run
+    _say(f"verdicts on {system} trained on {split}, {name}")
+    score_cell(_cell(system, split, name), settings, base)
+
+
+def _cell(system: str, split: str, name: str) -> Cell:
+    return Cell(SYSTEMS[system], split, None if name == "given" else int(name.removeprefix("seed_")))
 
 
 @main.command("times")
@@ -115,9 +146,8 @@ def times_job(run: tuple[Path, Settings], systems: tuple[str, ...]) -> None:
 def table_job(run: tuple[Path, Settings], experiment: str) -> None:
     """Write the table of an experiment from the existing cells."""
     base, settings = run
-    builder = import_module(f"experiments.tables.{experiment}")
     _say(f"{base / 'tables' / experiment}.md")
-    write_result(builder.build(settings, base), base / "tables")
+    write_result(getattr(tables, experiment)(settings, base), base / "tables")
 
 
 @main.command("verdicts")

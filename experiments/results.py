@@ -1,22 +1,29 @@
-"""What an experiment found, and how it is written: Markdown to read, CSV to compute with, JSON with everything."""
+"""What an experiment found, and how it is written: Markdown to read, CSV to compute with, JSON with everything.
+
+The paper's own figures, which stand below ours, are in ``paper_figures.json``.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from qdecomp.data_structures.operators import TextEnum
 from qdecomp.evaluation.outputs import format_p_value
 from qdecomp.evaluation.statistics import Comparison
 from qdecomp.files import write_text_atomically
-from qdecomp.terminal import format_csv
 
-__all__ = ["NOT_RUN", "Block", "Claim", "Entry", "Result", "Test", "Verdict", "number", "write_result"]
+from .settings import SYSTEMS
 
 NOT_RUN = "not run"
+LEVEL = 0.05
+"""The level at which the adjusted p-values of paired tests are read."""
 _NO_FIGURE = "–"
 
 
@@ -47,11 +54,6 @@ class Block:
     columns_below: bool = False
     """Whether the page shows the columns as rows, because there are many with long names."""
 
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """The names of the rows in their order."""
-        return tuple(dict.fromkeys(entry.row for entry in self.entries))
-
 
 @dataclass(frozen=True, slots=True)
 class Test:
@@ -81,7 +83,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Everything about one experiment."""
+    """Everything about one experiment; ``plot`` is ``lines``, ``bars`` or ``horizontal bars``."""
 
     name: str
     title: str
@@ -89,11 +91,51 @@ class Result:
     paper: str
     blocks: tuple[Block, ...]
     plot: str
-    """``lines``, ``bars`` or ``horizontal bars``."""
     axis: str
     tests: tuple[Test, ...] = ()
     claims: tuple[Claim, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+@cache
+def _paper() -> Mapping[str, Any]:
+    values: Mapping[str, Any] = json.loads((Path(__file__).parent / "paper_figures.json").read_text(encoding="utf-8"))
+    return values
+
+
+def place_in_paper(table: str) -> str:
+    """Where the figures are in the paper."""
+    return str(_paper()[table]["where"])
+
+
+def paper_figures(table: str) -> dict[str, dict[str, float]]:
+    """The figures of a table by row and column; the rows have the titles of the systems."""
+    titles = {name: system.title for name, system in SYSTEMS.items()}
+    return {titles.get(row, row): dict(figures) for row, figures in _paper()[table]["figures"].items()}
+
+
+def better_than(text: str, first: str, others: Sequence[str], tests: Iterable[Test], expected: int) -> Claim:
+    """A claim that a system is better than others; ``expected`` is the number of tests with all cells run.
+
+    It holds if every test confirms it beyond chance, and does not hold if any test shows the opposite beyond chance.
+    """
+    verdicts, figures = [], []
+    for test in tests:
+        comparison = test.comparison
+        if comparison.second == first and comparison.first in others:
+            comparison = replace(comparison, first=first, second=comparison.first, difference=-comparison.difference)
+        elif comparison.first != first or comparison.second not in others:
+            continue
+        verdict = Verdict.HOLDS if comparison.difference > 0 else Verdict.DOES_NOT_HOLD
+        verdicts.append(verdict if comparison.p_adjusted < LEVEL else Verdict.WITHIN_CHANCE)
+        p_value = format_p_value(comparison.p_adjusted)
+        difference = f"{first} – {comparison.second} {comparison.difference:+.3f}"
+        figures.append(f"{test.where}: {difference}, p {p_value} ({verdicts[-1]})")
+    if missing := expected - len(verdicts):
+        verdicts.append(Verdict.NOT_RUN)
+        figures.append(f"{missing} of {expected} comparisons {NOT_RUN}")
+    order = (Verdict.DOES_NOT_HOLD, Verdict.NOT_RUN, Verdict.WITHIN_CHANCE, Verdict.HOLDS)
+    return Claim(text, next(each for each in order if each in verdicts), "; ".join(figures))
 
 
 def number(value: float | None, decimals: int = 3) -> str:
@@ -121,49 +163,26 @@ def _cell(entry: Entry | None, decimals: int) -> str:
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     lines = [heads, ["---"] * len(heads), *rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+    return [*("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines), ""]
 
 
 def _block_lines(block: Block) -> list[str]:
     entries = {(entry.row, entry.column): entry for entry in block.entries}
-    rows = [
-        [row, *(_cell(entries.get((row, column)), block.decimals) for column in block.columns)] for row in block.rows
-    ]
-    rows += [
-        [f"{row}, the paper", *(number(figures.get(column), block.decimals) for column in block.columns)]
-        for row, figures in block.paper.items()
-    ]
-    lines = [[block.head, *block.columns], *rows]
+    lines = [[block.head, *block.columns]]
+    for row in dict.fromkeys(entry.row for entry in block.entries):
+        lines.append([row, *(_cell(entries.get((row, column)), block.decimals) for column in block.columns)])
+    for row, figures in block.paper.items():
+        lines.append([f"{row}, the paper", *(number(figures.get(column), block.decimals) for column in block.columns)])
     if block.columns_below:
         lines = [list(line) for line in zip(*lines, strict=True)]
-    return [f"## {block.title}", "", *_table(lines[0], lines[1:]), ""]
+    return [f"## {block.title}", "", *_table(lines[0], lines[1:])]
 
 
-def _test_lines(tests: Sequence[Test]) -> list[str]:
-    if not tests:
-        return []
-    rows = [
-        [
-            test.where,
-            f"{test.comparison.first} – {test.comparison.second}",
-            f"{test.comparison.difference:+.3f}",
-            str(test.comparison.first_better),
-            str(test.comparison.second_better),
-            test.comparison.test,
-            format_p_value(test.comparison.p_value),
-            format_p_value(test.comparison.p_adjusted),
-        ]
-        for test in tests
-    ]
-    heads = ["where", "systems", "difference", "first better", "second better", "test", "p", "p (Holm)"]
-    return ["## Paired tests", "", *_table(heads, rows), ""]
-
-
-def _claim_lines(claims: Sequence[Claim]) -> list[str]:
-    if not claims:
-        return []
-    rows = [[claim.text, str(claim.verdict), claim.figures] for claim in claims]
-    return ["## The paper's claims", "", *_table(["claim", "here", "figures"], rows), ""]
+def _test_row(test: Test) -> list[str]:
+    found = test.comparison
+    p_values = [format_p_value(found.p_value), format_p_value(found.p_adjusted)]
+    better = [str(found.first_better), str(found.second_better)]
+    return [test.where, f"{found.first} – {found.second}", f"{found.difference:+.3f}", *better, found.test, *p_values]
 
 
 def to_markdown(result: Result) -> str:
@@ -171,34 +190,27 @@ def to_markdown(result: Result) -> str:
     lines = [f"# {result.title}", "", f"Size: {result.size}. The paper's figures: {result.paper}.", ""]
     for block in result.blocks:
         lines += _block_lines(block)
-    lines += [*_claim_lines(result.claims), *_test_lines(result.tests)]
+    if result.claims:
+        rows = [[claim.text, str(claim.verdict), claim.figures] for claim in result.claims]
+        lines += ["## The paper's claims", "", *_table(["claim", "here", "figures"], rows)]
+    if result.tests:
+        heads = ["where", "systems", "difference", "first better", "second better", "test", "p", "p (Holm)"]
+        lines += ["## Paired tests", "", *_table(heads, map(_test_row, result.tests))]
     lines += [f"{note}\n" for note in result.notes]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def to_csv(result: Result) -> str:
     """One line for each figure."""
-    heads = ("table", "row", "column", "value", "deviation", "low", "high", "runs", "questions", "paper", "status")
     rows = [
-        (
-            block.title,
-            entry.row,
-            entry.column,
-            *("" if value is None else value for value in (entry.value, entry.deviation, entry.low, entry.high)),
-            entry.runs,
-            entry.questions,
-            block.paper.get(entry.row, {}).get(entry.column, ""),
-            NOT_RUN if entry.value is None else "run",
-        )
+        {"table": block.title}
+        | asdict(entry)
+        | {"paper": block.paper.get(entry.row, {}).get(entry.column)}
+        | {"status": NOT_RUN if entry.value is None else "run"}
         for block in result.blocks
         for entry in block.entries
     ]
-    return format_csv(heads, rows)
-
-
-def to_json(result: Result) -> dict[str, Any]:
-    """A value for ``json.dumps`` with everything."""
-    return asdict(result)
+    return str(pd.DataFrame(rows).to_csv(index=False, lineterminator="\n"))
 
 
 def write_result(result: Result, folder: Path) -> None:
@@ -206,7 +218,7 @@ def write_result(result: Result, folder: Path) -> None:
     texts = {
         "md": to_markdown(result),
         "csv": to_csv(result),
-        "json": json.dumps(to_json(result), ensure_ascii=False, indent=1) + "\n",
+        "json": json.dumps(asdict(result), ensure_ascii=False, indent=1) + "\n",
     }
     for suffix, text in texts.items():
         with write_text_atomically(folder / f"{result.name}.{suffix}") as stream:

@@ -1,95 +1,107 @@
-"""LF-EM of predictions: each run separately, and systems as the mean over their runs."""
+"""LF-EM and other verdicts of cells as figures: of each run separately, and of systems as the mean over their runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import mean, stdev
+
+import pandas as pd
 
 from qdecomp.evaluation.metrics import MetricResult, get_metric
-from qdecomp.evaluation.predictions import Gold, read_predictions
-from qdecomp.evaluation.scoring import Evaluation, QuestionScores, ScoreColumns, SystemScores, evaluate
-from qdecomp.evaluation.statistics import Comparison, compare_systems, mean_interval
+from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions, read_gold
+from qdecomp.evaluation.scoring import Evaluation, QuestionScores, ScoreColumns, SystemScores, number_of_steps
+from qdecomp.evaluation.statistics import compare_systems, mean_interval
+from qdecomp.files import BreakExample
 
-from .results import Entry
+from .cells import cells_of
+from .results import Entry, Test
+from .settings import Settings
+from .verdicts import METRICS, asked_ids, has_verdicts, read_verdicts, verdicts_of
 
-__all__ = [
-    "LF_EM",
-    "averaged",
-    "compare",
-    "entry",
-    "figure",
-    "score_predictions",
-    "value_of",
-    "with_questions",
-]
-
-LF_EM = "lf_em"
-Chooser = Callable[[QuestionScores], bool]
+LF_EM = METRICS[0]
 
 
-def score_predictions(gold: Gold, title: str, path: Path) -> SystemScores:
-    """The scores of a file of predictions."""
-    predictions = read_predictions(path, gold, title)
-    return evaluate(gold, [predictions], [get_metric(LF_EM)]).systems[0]
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The verdicts of an experiment's cells."""
+
+    gold: Gold
+    questions: pd.DataFrame
+    """The source and the number of gold steps of each question, by its id."""
+    runs: Mapping[tuple[str, str], Mapping[str, pd.DataFrame]]
+    """Of each system and split and each metric, a column of verdicts for each run, by question."""
+    minutes: Mapping[tuple[str, str], list[float]]
+    """The minutes of a core that the training runs took."""
+
+    @staticmethod
+    def of(experiment: str, settings: Settings, base: Path) -> Scores:
+        """The verdicts of all cells that have been run."""
+        gold = read_gold(settings.dev)
+        kept = read_verdicts(settings)
+        columns: dict[tuple[str, str], dict[str, dict[str, pd.Series[float]]]] = {}
+        minutes: dict[tuple[str, str], list[float]] = {}
+        for cell in cells_of(experiment, settings):
+            found = verdicts_of(cell, kept if has_verdicts(experiment, cell, kept) else {}, base)
+            if found is None:
+                continue
+            key, ids = (cell.system.name, cell.split), asked_ids(cell, gold)
+            by_metric = columns.setdefault(key, {name: {} for name in METRICS})
+            for name, verdicts in found.verdicts.items():
+                by_metric[name][cell.run] = pd.Series([float(verdict) for verdict in verdicts], ids)
+            if found.minutes is not None:
+                minutes.setdefault(key, []).append(found.minutes)
+        runs = {key: {name: pd.DataFrame(each) for name, each in by.items()} for key, by in columns.items()}
+        questions = pd.DataFrame(
+            {
+                "source": [example.source for example in gold.examples],
+                "steps": [number_of_steps(example.decomposition or "") for example in gold.examples],
+            },
+            [example.question_id for example in gold.examples],
+        )
+        return Scores(gold, questions, runs, minutes)
+
+    def of_system(self, system: str, split: str, metric: str = LF_EM) -> pd.DataFrame:
+        """The runs of a system on a split; without columns if none has been made."""
+        return self.runs.get((system, split), {}).get(metric, pd.DataFrame())
+
+    def chosen(self, runs: pd.DataFrame, what: str, least: object, most: object | None = None) -> pd.DataFrame:
+        """The questions of runs whose ``source`` or ``steps`` is this, or is between two values."""
+        column = self.questions.loc[runs.index, what]
+        return runs[column.between(least, least if most is None else most)]
 
 
-def averaged(runs: Sequence[SystemScores]) -> SystemScores:
-    """A system whose score on a question is the mean over its runs."""
-    if len(runs) == 1:
-        return runs[0]
-    questions = [
-        replace(same[0], results={LF_EM: MetricResult(mean(map(value_of, same)))})
-        for same in zip(*(run.questions for run in runs), strict=True)
-    ]
-    return with_questions(runs[0], questions)
-
-
-def with_questions(run: SystemScores, questions: Sequence[QuestionScores]) -> SystemScores:
-    """A run with other questions."""
-    return SystemScores(run.system, ScoreColumns((LF_EM,), questions), tuple(questions))
-
-
-def value_of(question: QuestionScores) -> float:
-    """LF-EM of a question."""
-    return question.results[LF_EM].value or 0.0
-
-
-def entry(row: str, column: str, runs: Sequence[SystemScores], chosen: Chooser | None = None) -> Entry:
-    """LF-EM of a system's runs, on the chosen questions."""
-    return figure(row, column, [[value_of(question) for question in _chosen(run, chosen)] for run in runs])
-
-
-def figure(row: str, column: str, runs: Sequence[Sequence[float]]) -> Entry:
+def figure(row: str, column: str, runs: pd.DataFrame) -> Entry:
     """The mean of the values of all runs, its standard deviation over runs, and its bootstrap interval over questions.
 
-    Runs over different numbers of questions cannot be averaged question by question, and have no interval.
+    Runs over different questions, in which some values are missing, have no interval.
     """
-    means = [mean(values) for values in runs if values]
-    if not means:
+    means = runs.mean().dropna()
+    if means.empty:
         return Entry(row, column)
-    deviation = stdev(means) if len(means) > 1 else None
     low = high = None
-    if len({len(values) for values in runs}) == 1:
-        low, high = mean_interval([mean(same) for same in zip(*runs, strict=True)])
-    return Entry(row, column, mean(means), deviation, low, high, len(means), len(runs[0]))
+    if runs.notna().all(axis=None):
+        low, high = mean_interval(runs.mean(axis=1).tolist())
+    deviation = float(means.std()) if len(means) > 1 else None
+    return Entry(row, column, float(means.mean()), deviation, low, high, len(means), int(runs.iloc[:, 0].count()))
 
 
-def _chosen(run: SystemScores, chosen: Chooser | None) -> tuple[QuestionScores, ...]:
-    return run.questions if chosen is None else tuple(question for question in run.questions if chosen(question))
-
-
-def compare(
-    systems: Sequence[Sequence[SystemScores]], gold: Gold, chosen: Chooser | None = None
-) -> tuple[Comparison, ...]:
-    """Paired tests of every two systems that have runs.
+def compare(where: str, systems: Mapping[str, pd.DataFrame], gold: Gold) -> list[Test]:
+    """Paired tests of LF-EM between every two systems that have runs on the same questions.
 
     With one run each it is McNemar's exact test; with several, a permutation test of the questions' means.
     """
-    present = [averaged(runs) for runs in systems if runs]
-    single = all(len(runs) == 1 for runs in systems if runs)
-    narrowed = tuple(with_questions(each, _chosen(each, chosen)) for each in present)
-    if len(narrowed) < 2 or not narrowed[0].questions:
-        return ()
-    return compare_systems(Evaluation(gold, (replace(get_metric(LF_EM), is_verdict=single),), narrowed))
+    present = {title: runs for title, runs in systems.items() if not runs.empty}
+    metric = replace(get_metric(LF_EM), is_verdict=all(runs.shape[1] == 1 for runs in present.values()))
+    if len(present) < 2:
+        return []
+    scored = tuple(_system_scores(title, runs.mean(axis=1)) for title, runs in present.items())
+    return [Test(where, comparison) for comparison in compare_systems(Evaluation(gold, (metric,), scored))]
+
+
+def _system_scores(title: str, values: pd.Series[float]) -> SystemScores:
+    questions = [
+        QuestionScores(BreakExample(0, str(key), "", None), PredictionRow(None), {LF_EM: MetricResult(float(value))})
+        for key, value in values.items()
+    ]
+    return SystemScores(SystemPredictions(title, Path(), len(values), ()), ScoreColumns((LF_EM,), questions))

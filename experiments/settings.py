@@ -6,42 +6,90 @@ import difflib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, field_validator
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files import read_break_csv, write_text_atomically
+from qdecomp.files import read_break_csv
 from qdecomp.training.pretrained import encoder_path
-
-from .systems import PARSERS, SYSTEMS
-
-__all__ = ["PARTS", "ROOT", "TINY", "Given", "ParserSettings", "Settings", "read_size", "restore", "store"]
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = Path(__file__).parent / "sizes"
 SHARED_DATA = "QDECOMP_SHARED_DATA"
+SETTINGS_FILE = "settings.json"
+"""What the settings of a run are stored in, for its jobs."""
 TINY = "tiny"
 """The encoder that a job makes: random weights, to try out the graph of jobs."""
-PARTS = 4
-"""A training run with a budget of updates has a checkpoint after each of this many equal parts."""
-
-_KEYS = ("train", "dev", "encoder", "seeds", "percentages", "sources", "timed_questions", "parsers")
-_PARSER_KEYS = ("config", "updates", "batch_size", "overrides")
+PARTS = 5
+"""A training run with a budget is validated after each of this many equal parts, and has a checkpoint there."""
+PARSERS = ("copynet", "biaffine", "latent_rat")
+"""What is trained."""
 
 
 @dataclass(frozen=True, slots=True)
-class ParserSettings:
-    """How a parser is trained; without ``updates``, as long as its config says, with validation."""
+class System:
+    """A trained parser and how it decodes; ``overrides`` change its archive's config for the prediction."""
+
+    name: str
+    title: str
+    parser: str
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    in_agreement: bool = True
+    """Whether it takes part in comparisons of agreement: a training run would agree with itself."""
+
+
+SYSTEMS: Mapping[str, System] = MappingProxyType(
+    {
+        system.name: system
+        for system in (
+            System("copynet", "CopyNet-BERT", "copynet"),
+            # The paper's greedy decoding, and ours, which reads the same edges strictly.
+            System("biaffine", "BiaffineGP", "biaffine", {"model.decoder": "projection"}),
+            System("biaffine_strict", "BiaffineGP, strict", "biaffine", {"model.decoder": "greedy"}, False),
+            System("biaffine_ilp", "BiaffineGP + ILP", "biaffine", {"model.decoder": "ilp"}, False),
+            System("latent_rat", "Latent-RAT", "latent_rat"),
+        )
+    }
+)
+"""What is predicted with, by name; each is a row of the tables."""
+
+Percentage = Literal[1, 5, 10, 20, 50, 100]
+Budget = Annotated[int, Field(ge=PARTS, multiple_of=PARTS)]
+"""A number of updates that has :data:`PARTS` equal parts."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ParserSettings(_Strict):
+    """How a parser is trained; without ``updates``, as long as its config says."""
 
     config: Path
-    updates: int | None
-    batch_size: int | None
-    overrides: Mapping[str, Any]
+    updates: Budget | dict[str, Budget] | None = None
+    batch_size: PositiveInt | None = None
+    patience: PositiveInt | None = None
+    overrides: dict[str, Any] = {}
+
+    @field_validator("config")
+    @classmethod
+    def _check_config(cls, config: Path) -> Path:
+        if not (ROOT / config).is_file():
+            raise ValueError(f"there is no file {config}")
+        return config
+
+    def budget(self, split: str) -> int | None:
+        """The updates of a training run on a split; runs on all sources, or on all but one, have one budget."""
+        if not isinstance(self.updates, dict):
+            return self.updates
+        return self.updates[split if split.startswith("train_") else "sources"]
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(_Strict):
     """A cell from elsewhere: the archive of a parser, or the predictions of a system."""
 
     name: str
@@ -54,25 +102,37 @@ class Given:
         return self.path.name.endswith(".tar.gz")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(_Strict):
     """Everything that the graph of jobs depends on."""
 
     size: str
     train: Path
     dev: Path
     encoder: str | None
-    seeds: tuple[int, ...]
-    percentages: tuple[int, ...]
-    sources: tuple[str, ...]
-    timed_questions: int
-    parsers: Mapping[str, ParserSettings]
-    given: tuple[Given, ...] = ()
-    only: tuple[str, ...] = ()
+    held_out: Annotated[int, Field(ge=2)] | None = None
+    """One training row in so many is held out to choose weights on; without it, the development rows are used."""
+    seeds: Annotated[list[int], Field(min_length=1)]
+    one_seed_from: int = 101
+    """From this percentage on, and on all sources but one, there is only the first seed."""
+    percentages: Annotated[list[Percentage], Field(min_length=1)]
+    sources: list[str]
+    timed_questions: PositiveInt
+    parsers: dict[str, ParserSettings]
+    queue: list[str] = []
+    """The cells that ``--queue`` trains, as patterns, in this order."""
+    given: list[Given] = []
+    only: list[str] = []
     """Patterns of the cells that may be trained; all if there is none."""
     training: bool = True
     verdicts: Path | None = None
     """A file with verdicts of cells that need not be trained."""
+
+    @field_validator("parsers")
+    @classmethod
+    def _check_parsers(cls, parsers: dict[str, ParserSettings]) -> dict[str, ParserSettings]:
+        if unknown := [name for name in parsers if name not in PARSERS]:
+            raise ValueError(f"there is no parser {unknown[0]!r}; there are {', '.join(PARSERS)}")
+        return parsers
 
 
 def read_size(
@@ -89,27 +149,16 @@ def read_size(
     """The settings of a size: a name in ``sizes/`` or the path of a file; what the other options say comes first."""
     path = SIZES / f"{name}.yaml" if "/" not in name and not name.endswith(".yaml") else Path(name)
     values = _read_yaml(path)
-    _check_keys(values, _KEYS, path, "")
-    missing = [key for key in _KEYS if key not in values]
-    if missing:
-        raise DataError(f"{path}: {', '.join(missing)} missing")
-    _check_keys(values["parsers"], PARSERS, path, "parsers.")
-    settings = Settings(
-        size=path.stem,
-        train=_data_file(train or values["train"], path, "--train"),
-        dev=_data_file(dev or values["dev"], path, "--dev"),
-        encoder=values["encoder"],
-        seeds=_numbers(values, "seeds", path),
-        percentages=_numbers(values, "percentages", path),
-        sources=tuple(map(str, values["sources"])),
-        timed_questions=int(values["timed_questions"]),
-        parsers={name: _parser(name, values["parsers"][name], path) for name in PARSERS if name in values["parsers"]},
-        given=tuple(_given(text) for text in given),
-        only=tuple(only),
-        training=training,
-        verdicts=verdicts.absolute() if verdicts else None,
-    )
-    settings = replace(settings, parsers=_changed(settings.parsers, changes))
+    for key, file in (("train", train), ("dev", dev)):
+        if key in values or file:
+            values[key] = _data_file(file or values[key], path, f"--{key}")
+    values |= {"size": path.stem, "given": [_given(text) for text in given], "only": list(only), "training": training}
+    values["verdicts"] = verdicts.absolute() if verdicts else None
+    _change(values.get("parsers"), changes)
+    try:
+        settings = Settings(**values)
+    except ValidationError as error:
+        raise DataError(f"{path}: {_first_problem(error)}") from None
     _check_content(settings, path)
     return settings
 
@@ -129,21 +178,22 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     return values
 
 
-def _check_keys(values: Any, known: Iterable[str], path: Path, prefix: str) -> None:
-    if not isinstance(values, dict):
-        raise DataError(f"{path}: {prefix.rstrip('.')} has no settings by name")
-    for key in values:
-        if key not in known:
-            close = difflib.get_close_matches(str(key), list(known), n=1)
-            hint = f"; did you mean {prefix}{close[0]}?" if close else f"; there are {', '.join(known)}"
-            raise DataError(f"{path}: there is no setting {prefix}{key}{hint}")
-
-
-def _numbers(values: Mapping[str, Any], key: str, path: Path) -> tuple[int, ...]:
-    numbers = values[key]
-    if not isinstance(numbers, list) or not numbers or not all(type(number) is int for number in numbers):
-        raise DataError(f"{path}: {key} is a list of whole numbers, such as [1, 2], not {numbers!r}")
-    return tuple(numbers)
+def _first_problem(error: ValidationError) -> str:
+    """What is wrong, in one line, with the setting that may be meant by an unknown one."""
+    problem = error.errors()[0]
+    place = [str(part) for part in problem["loc"]]
+    where = ".".join(place)
+    if problem["type"] == "missing":
+        return f"{where} is missing"
+    if problem["type"] == "extra_forbidden":
+        known = ParserSettings.model_fields if len(place) > 1 else Settings.model_fields
+        close = difflib.get_close_matches(place[-1], known, n=1)
+        return f"there is no setting {where}" + (
+            f"; did you mean {'.'.join([*place[:-1], close[0]])}?" if close else ""
+        )
+    if problem["type"] == "value_error":
+        return f"{where}: {problem['msg'].removeprefix('Value error, ')}"
+    return f"{where}: {problem['msg']}, not {problem['input']!r}"
 
 
 def _data_file(given: str | Path, path: Path, option: str) -> Path:
@@ -158,90 +208,50 @@ def _data_file(given: str | Path, path: Path, option: str) -> Path:
     )
 
 
-def _parser(name: str, values: Any, path: Path) -> ParserSettings:
-    _check_keys(values, _PARSER_KEYS, path, f"parsers.{name}.")
-    if "config" not in values:
-        raise DataError(f"{path}: parsers.{name}.config is missing")
-    config = ROOT / values["config"]
-    if not config.is_file():
-        raise DataError(f"{path}: parsers.{name}.config: there is no file {values['config']}")
-    updates, batch_size = values.get("updates"), values.get("batch_size")
-    if updates is not None and (type(updates) is not int or updates < PARTS or updates % PARTS):
-        raise DataError(f"{path}: parsers.{name}.updates is a multiple of {PARTS}, not {updates!r}")
-    if batch_size is not None and (type(batch_size) is not int or batch_size < 1):
-        raise DataError(f"{path}: parsers.{name}.batch_size is a whole number above 0, not {batch_size!r}")
-    return ParserSettings(config, updates, batch_size, dict(values.get("overrides") or {}))
-
-
-def _changed(parsers: Mapping[str, ParserSettings], changes: Iterable[str]) -> dict[str, ParserSettings]:
-    """The parsers with further overrides, each as PARSER.KEY=VALUE."""
-    changed = dict(parsers)
+def _change(parsers: Any, changes: Iterable[str]) -> None:
+    """Add overrides to the parsers, each as PARSER.KEY=VALUE."""
     for text in changes:
         where, equals, value = text.partition("=")
         name, dot, key = where.partition(".")
         if not equals or not dot or not key:
             raise DataError(f"--set {text}: say PARSER.KEY=VALUE, such as copynet.settings.lr=5e-4")
-        if name not in changed:
-            raise DataError(f"--set {text}: there is no parser {name!r}; there are {', '.join(parsers)}")
-        changed[name] = replace(changed[name], overrides={**changed[name].overrides, key: _value(value)})
-    return changed
-
-
-def _value(text: str) -> Any:
-    """What the text is as JSON; a text that is not JSON stands for itself."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text
+        if not isinstance(parsers, Mapping) or name not in parsers:
+            raise DataError(f"--set {text}: there is no parser {name!r}; there are {', '.join(PARSERS)}")
+        try:
+            parsed = json.loads(value)
+        except json.JSONDecodeError:
+            parsed = value
+        parsers[name].setdefault("overrides", {})[key] = parsed
 
 
 def _given(text: str) -> Given:
     where, equals, file = text.partition("=")
     name, _, split = where.partition("@")
-    path = Path(file).absolute()
-    given = Given(name, split or "train_100", path)
+    given = Given(name=name, split=split or "train_100", path=Path(file).absolute())
     if not equals or not file:
         raise DataError(f"--given {text}: say NAME=FILE or NAME@SPLIT=FILE, such as copynet@train_10=model.tar.gz")
-    if given.is_archive and name not in PARSERS:
-        raise DataError(f"--given {text}: there is no parser {name!r}; there are {', '.join(PARSERS)}")
-    if not given.is_archive and name not in SYSTEMS:
-        raise DataError(f"--given {text}: there is no system {name!r}; there are {', '.join(SYSTEMS)}")
-    if not path.is_file():
+    kind, known = ("parser", PARSERS) if given.is_archive else ("system", tuple(SYSTEMS))
+    if name not in known:
+        raise DataError(f"--given {text}: there is no {kind} {name!r}; there are {', '.join(known)}")
+    if not given.path.is_file():
         raise DataError(f"--given {text}: there is no file {file}")
     return given
 
 
 def _check_content(settings: Settings, path: Path) -> None:
     """Raise for what would otherwise only be found in the middle of the work."""
-    wrong = [number for number in settings.percentages if number not in (1, 5, 10, 20, 50, 100)]
-    if wrong:
-        raise DataError(f"{path}: percentages: {wrong[0]} is not one of 1, 5, 10, 20, 50 and 100")
+    for name, parser in settings.parsers.items():
+        if isinstance(parser.updates, dict):
+            needed = dict.fromkeys([*(f"train_{number}" for number in settings.percentages), "train_100", "sources"])
+            if lacking := [split for split in needed if split not in parser.updates]:
+                raise DataError(f"{path}: parsers.{name}.updates has no budget for {', '.join(lacking)}")
     for file, option in ((settings.train, "--train"), (settings.dev, "--dev")):
         found = {example.source for example in read_break_csv(file)}
-        lacking = [source for source in settings.sources if source not in found]
-        if lacking:
+        missing = [source for source in settings.sources if source not in found]
+        if missing:
             raise DataError(
-                f"{option} {file}: has no rows of {', '.join(lacking)}, which {path} leaves out in turn; "
+                f"{option} {file}: has no rows of {', '.join(missing)}, which {path} leaves out in turn; "
                 f"it has {', '.join(sorted(found))}"
             )
     if settings.training and settings.encoder not in (None, TINY):
         encoder_path(str(settings.encoder))
-
-
-def store(settings: Settings, path: Path) -> None:
-    """Write the settings for the jobs."""
-    with write_text_atomically(path) as stream:
-        json.dump(asdict(settings), stream, indent=1, default=str)
-        stream.write("\n")
-
-
-def restore(path: Path) -> Settings:
-    """The settings that were written."""
-    values = json.loads(path.read_text(encoding="utf-8"))
-    parsers = {
-        name: ParserSettings(**each | {"config": Path(each["config"])}) for name, each in values["parsers"].items()
-    }
-    given = tuple(Given(each["name"], each["split"], Path(each["path"])) for each in values["given"])
-    paths = {key: Path(values[key]) for key in ("train", "dev", "verdicts") if values[key] is not None}
-    lists = {key: tuple(values[key]) for key in ("seeds", "percentages", "sources", "only")}
-    return Settings(**values | paths | lists | {"parsers": parsers, "given": given})

@@ -1,30 +1,31 @@
-"""Verdicts of cells in a small file: which questions each cell got right.
+"""Verdicts of cells: which questions each cell got right, and what its training took.
 
-Predictions are large and repeat Break's questions; verdicts are one character for each question, so they can be kept in
-the repository. With them, another machine can make the tables again, and train only the cells that are missing.
+Predictions are large and repeat Break's questions; verdicts are one character for each question and metric, so they can
+be kept in the repository. With them, another machine can make the tables again, and train only the missing cells.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.metrics import MetricResult
-from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions, read_gold
-from qdecomp.evaluation.scoring import QuestionScores, ScoreColumns, SystemScores
+from qdecomp.evaluation.metrics import get_metric
+from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
+from qdecomp.evaluation.scoring import QuestionScores, evaluate
 from qdecomp.files import BreakExample, read_json_lines, write_text_atomically
 
 from .cells import BY_VERDICTS, Cell, cells_of, left_out_source
-from .scores import LF_EM, score_predictions, value_of, with_questions
 from .settings import Settings
 from .training import digest, evaluated, fingerprint, overrides_of
 
-__all__ = ["add_verdicts", "has_verdicts", "read_verdicts", "scores_of_verdicts"]
+METRICS = ("lf_em", "norm_em", "valid")
+"""What a verdict is about; ``valid`` says whether the answer has a logical form at all."""
 
-Key = tuple[str, str, int]
+Key = tuple[str, str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +34,38 @@ class CellVerdicts:
 
     system: str
     split: str
-    seed: int
-    training: str
-    """A hash of the config, the settings and all training rows."""
+    seed: int | None
+    training: str | None
+    """A hash of the config, the settings and all training rows; None if it was trained elsewhere."""
     questions: str
     """A hash of the questions that it was asked, with their gold decompositions."""
-    right: str
-    """For each of these questions, in the order of their file, 1 if LF-EM calls the answer right, else 0."""
+    minutes: float | None
+    """How many minutes of a core the training took."""
+    verdicts: Mapping[str, str]
+    """For each metric and each of these questions, in the order of their file, 1 if the answer is right, else 0."""
+
+
+def score_cell(cell: Cell, settings: Settings, base: Path) -> None:
+    """Write the verdicts on a cell's predictions."""
+    gold = read_gold(settings.dev)
+    asked = _asked(cell, gold)
+    ids = {example.question_id for example in asked}
+    scored = [each for each in score_predictions(cell, gold, base, *METRICS[:2]) if each.example.question_id in ids]
+    columns = {name: [each.results[name].value for each in scored] for name in METRICS[:2]}
+    columns["valid"] = [each.results["lf_em"].details.get("prediction_normalized") is not None for each in scored]
+    verdicts = {name: "".join("1" if value else "0" for value in column) for name, column in columns.items()}
+    trained = base / cell.training
+    minutes = json.loads(trained.read_text(encoding="utf-8")).get("minutes") if trained.is_file() else None
+    training = None if cell.seed is None else _training(settings, base)(cell.system.parser, cell.split, cell.seed)
+    found = CellVerdicts(*_key(cell), training, _digest_of(asked), minutes, verdicts)
+    with write_text_atomically(base / cell.verdicts) as stream:
+        stream.write(json.dumps(asdict(found)) + "\n")
+
+
+def score_predictions(cell: Cell, gold: Gold, base: Path, *metrics: str) -> tuple[QuestionScores, ...]:
+    """The scores of a cell's predictions."""
+    predictions = read_predictions(base / cell.predictions, gold, cell.system.title)
+    return evaluate(gold, [predictions], [get_metric(name) for name in metrics]).systems[0].questions
 
 
 def read_verdicts(settings: Settings) -> dict[Key, CellVerdicts]:
@@ -48,11 +74,16 @@ def read_verdicts(settings: Settings) -> dict[Key, CellVerdicts]:
         return {}
     found = _read(settings.verdicts)
     gold = read_gold(settings.dev)
-    trainings = _Trainings(settings)
-    cells = [cell for cell in _cells(settings) if _key(cell) in found]
-    for cell in cells:
-        _check(found[_key(cell)], cell, trainings, gold)
-    return {_key(cell): found[_key(cell)] for cell in cells}
+    training = _training(settings, Path())
+    kept = {}
+    for cell in (cell for cell in _cells(settings) if _key(cell) in found):
+        kept[_key(cell)] = verdicts = found[_key(cell)]
+        what = f"{settings.verdicts}: {cell.system.name}/{cell.split}/{cell.run}"
+        if verdicts.training != training(cell.system.parser, cell.split, cell.seed or 0):
+            raise DataError(f"{what} was trained with another config, other settings or other rows; remove its line")
+        if verdicts.questions != _digest_of(_asked(cell, gold)):
+            raise DataError(f"{what} was asked other questions than those of {gold.path}; remove its line")
+    return kept
 
 
 def _read(path: Path) -> dict[Key, CellVerdicts]:
@@ -65,81 +96,58 @@ def _read(path: Path) -> dict[Key, CellVerdicts]:
 
 def _cells(settings: Settings) -> list[Cell]:
     """The cells of all experiments that verdicts are enough for, without those that these settings do not train."""
-    cells = {cell.predictions: cell for experiment in BY_VERDICTS for cell in cells_of(experiment, settings)}
+    cells = {_key(cell): cell for experiment in BY_VERDICTS for cell in cells_of(experiment, settings)}
     return [cell for cell in cells.values() if cell.seed is not None and cell.system.parser in settings.parsers]
 
 
-def _check(kept: CellVerdicts, cell: Cell, trainings: _Trainings, gold: Gold) -> None:
-    what = f"the verdicts of {cell.system.name}/{cell.split}/{cell.run}: it"
-    if kept.training != trainings.of(cell):
-        raise DataError(f"{what} was trained with another config, other settings or other rows; remove its line")
-    asked = list(_asked(cell, gold))
-    if kept.questions != _digest_of(asked) or len(kept.right) != len(asked):
-        raise DataError(f"{what} was asked other questions than those of {gold.path}; remove its line")
-
-
 def _key(cell: Cell) -> Key:
-    return (cell.system.name, cell.split, cell.seed or 0)
+    return (cell.system.name, cell.split, cell.seed)
 
 
-class _Trainings:
-    """Hashes of trainings; each config is evaluated once, which takes a while."""
+def _training(settings: Settings, base: Path) -> Callable[[str, str, int], str]:
+    """A function from a training run to the hash of its config, settings and seed, and of all training rows."""
+    rows = settings.train.read_bytes()
+    configs = cache(evaluated)
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._configs: dict[str, str] = {}
+    @cache
+    def hashed(parser: str, split: str, seed: int) -> str:
+        overrides = overrides_of(parser, split, seed, settings, base) | {"held_out": settings.held_out}
+        return fingerprint(configs(settings.parsers[parser].config), overrides, rows)
 
-    def of(self, cell: Cell) -> str:
-        """The hash of a cell's config, settings and seed, and of all training rows."""
-        name = cell.system.parser
-        parser = self._settings.parsers[name]
-        if name not in self._configs:
-            self._configs[name] = evaluated(parser.config)
-        overrides = overrides_of(parser, self._settings, Path(), self._settings.train, cell.seed or 0)
-        return fingerprint(self._configs[name], overrides)
+    return hashed
 
 
-def _asked(cell: Cell, gold: Gold) -> Iterator[BreakExample]:
+def _asked(cell: Cell, gold: Gold) -> list[BreakExample]:
     source = left_out_source(cell.split)
-    return (example for example in gold.examples if source in (None, example.source))
+    return [example for example in gold.examples if source in (None, example.source)]
 
 
-def _digest_of(examples: Iterable[BreakExample]) -> str:
+def _digest_of(examples: list[BreakExample]) -> str:
     return digest(*(f"{each.question_id}\n{each.question}\n{each.decomposition}".encode() for each in examples))
 
 
 def has_verdicts(experiment: str, cell: Cell, verdicts: Mapping[Key, CellVerdicts]) -> bool:
     """Whether the experiment can show the cell without its predictions."""
-    return experiment in BY_VERDICTS and cell.seed is not None and _key(cell) in verdicts
+    return experiment in BY_VERDICTS and _key(cell) in verdicts
 
 
-def scores_of_verdicts(cell: Cell, verdicts: Mapping[Key, CellVerdicts], gold: Gold) -> SystemScores:
-    """The cell's scores, without its predictions."""
-    kept = verdicts[_key(cell)]
-    unknown = PredictionRow(None, "only the verdict is known")
-    questions = [
-        QuestionScores(example, unknown, {LF_EM: MetricResult(float(verdict))})
-        for example, verdict in zip(_asked(cell, gold), kept.right, strict=True)
-    ]
-    system = SystemPredictions(cell.system.title, Path(), len(questions), ())
-    return with_questions(SystemScores(system, ScoreColumns((LF_EM,))), questions)
+def verdicts_of(cell: Cell, kept: Mapping[Key, CellVerdicts], base: Path) -> CellVerdicts | None:
+    """The verdicts of a cell: of this run, or else those that were kept."""
+    path = base / cell.verdicts
+    return next(iter(_read(path).values())) if path.is_file() else kept.get(_key(cell))
+
+
+def asked_ids(cell: Cell, gold: Gold) -> list[str]:
+    """The ids of the questions that a cell was asked, in the order of its verdicts."""
+    return [str(example.question_id) for example in _asked(cell, gold)]
 
 
 def add_verdicts(path: Path, settings: Settings, base: Path) -> int:
-    """Add the verdicts of all predictions in the folder of a run to a file, and return how many cells they are of.
-
-    A cell that is already in the file is replaced.
-    """
-    gold = read_gold(settings.dev)
-    trainings = _Trainings(settings)
-    made = [cell for cell in _cells(settings) if (base / cell.predictions).is_file()]
+    """Add the verdicts of all cells of a run to a file, and return how many they are; cells in it are replaced."""
+    made = [cell for cell in _cells(settings) if (base / cell.verdicts).is_file()]
     found = _read(path) if path.exists() else {}
     for cell in made:
-        asked = list(_asked(cell, gold))
-        ids = {example.question_id for example in asked}
-        scored = score_predictions(gold, cell.system.title, base / cell.predictions).questions
-        right = "".join(str(int(value_of(each))) for each in scored if each.example.question_id in ids)
-        found[_key(cell)] = CellVerdicts(*_key(cell), trainings.of(cell), _digest_of(asked), right)
+        found |= _read(base / cell.verdicts)
     with write_text_atomically(path) as stream:
-        stream.writelines(json.dumps(asdict(found[key])) + "\n" for key in sorted(found))
+        stream.writelines(json.dumps(asdict(found[key])) + "\n" for key in sorted(found, key=str))
     return len(made)

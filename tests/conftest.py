@@ -104,7 +104,7 @@ def shared_path() -> Path:
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small BERT with random weights, whose vocabulary has the words of the sample set."""
-    from experiments.tiny_encoder import make_tiny_encoder
+    from experiments.training import make_tiny_encoder
 
     folder = tmp_path_factory.mktemp("tiny-encoder")
     make_tiny_encoder(folder, _PROJECT_ROOT / "data" / "train.csv")

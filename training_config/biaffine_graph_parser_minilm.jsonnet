@@ -8,6 +8,7 @@ biaffine_graph_parser((import 'lib/minilm.libsonnet') {
 
   special_tokens: 'default',
   special_layers: 1,
+  graph_decoder: 'greedy',
   pos_tag_dim: 0,
   label_dim: 100,
   layers: 2,

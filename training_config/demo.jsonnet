@@ -11,6 +11,7 @@ biaffine_graph_parser({
 
   special_tokens: 'default',
   special_layers: 1,
+  graph_decoder: 'greedy',
   pos_tag_dim: 0,
   edge_dim: 200,
   label_dim: 100,

@@ -8,6 +8,7 @@ latent_rat((import 'lib/minilm.libsonnet') {
   // The cost grows with the square of the tokens. These fit 99.5% of the training rows; for the others, only the decoder is trained.
   special_tokens: { resources: ['flights', 'size', 'number'], duplicates: 3, dummies: 4 },
   special_layers: 1,
+  graph_decoder: 'greedy',
   copy_inflections: true,
   order_by_level: true,
   relations: { feed_forward_dim: 384, relation_dim: 48 },

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from experiments.settings import Settings, read_size
+from experiments.cells import Cell
+from experiments.settings import SYSTEMS, Settings, read_size
+from experiments.verdicts import score_cell
 from qdecomp.files import BreakExample, read_break_csv
 
 
@@ -34,17 +36,28 @@ def settings(size_file: Callable[..., Path]) -> Settings:
 
 
 @pytest.fixture
-def predict(project_root: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Write predictions for the sample's development questions: the gold where it is ``right``, else nonsense."""
+def predict(settings: Settings, tmp_path: Path) -> Callable[..., Path]:
+    """Write a cell's predictions for the sample's development questions, and the verdicts on them.
 
-    def write(path: str | Path, right: Callable[[int, BreakExample], bool], wrong: str = "return nonsense") -> Path:
-        target = tmp_path / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        examples = read_break_csv(project_root / "data" / "dev.csv")
-        with target.open("w", encoding="utf-8") as stream:
-            for number, example in enumerate(examples):
+    The cell is SYSTEM/SPLIT/SEED. The predictions are the gold where it is ``right``, else ``wrong``.
+    """
+
+    def write(
+        name: str,
+        right: Callable[[int, BreakExample], bool],
+        wrong: str = "return nonsense",
+        base: Path = tmp_path,
+        settings: Settings = settings,
+    ) -> Path:
+        system, split, seed = name.split("/")
+        cell = Cell(SYSTEMS[system], split, int(seed))
+        path = base / cell.predictions
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8") as stream:
+            for number, example in enumerate(read_break_csv(settings.dev)):
                 text = example.decomposition if right(number, example) else wrong
                 stream.write(json.dumps({"question_id": example.question_id, "decomposition": text}) + "\n")
-        return target
+        score_cell(cell, settings, base)
+        return path
 
     return write

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from experiments import tables
 from experiments.cells import EXPERIMENTS
 from experiments.figures import draw_figure
 from experiments.results import write_result
@@ -17,8 +17,8 @@ from experiments.settings import Settings
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_a_figure(experiment: str, settings: Settings, predict: Callable[..., Path], tmp_path: Path) -> None:
-    predict("predictions/copynet/train_100/seed_7.jsonl", lambda number, _: number % 2 == 0)
-    result = import_module(f"experiments.tables.{experiment}").build(settings, tmp_path)
+    predict("copynet/train_100/7", lambda number, _: number % 2 == 0)
+    result = getattr(tables, experiment)(settings, tmp_path)
     write_result(result, tmp_path / "tables")
     pictures = []
     for folder in (tmp_path / "first", tmp_path / "again"):

@@ -25,7 +25,7 @@ def size(size_file: Callable[..., Path]) -> Path:
     """One parser, one training run."""
     parser = {
         "config": "training_config/biaffine_graph_parser_minilm.jsonnet",
-        "updates": 4,
+        "updates": 5,
         "batch_size": 8,
         "overrides": {"settings.edge_dim": 24, "settings.label_dim": 12},
     }
@@ -89,10 +89,10 @@ def test_cells_that_are_not_asked_for_are_not_run(project_root: Path, size: Path
 def test_cells_with_verdicts_are_not_trained(
     project_root: Path, size: Path, predict: Callable[..., Path], tmp_path: Path
 ) -> None:
-    for system in ("biaffine", "biaffine_ilp"):
-        predict(f"run/predictions/{system}/train_100/seed_7.jsonl", lambda number, _: True)
-    file = tmp_path / "verdicts.jsonl"
-    add_verdicts(file, read_size(str(size)), tmp_path / "run")
+    file, run, settings = tmp_path / "verdicts.jsonl", tmp_path / "run", read_size(str(size))
+    for system in ("biaffine", "biaffine_strict", "biaffine_ilp"):
+        predict(f"{system}/train_100/7", lambda number, _: True, base=run, settings=settings)
+    add_verdicts(file, settings, run)
     out = tmp_path / "out"
     finish(start(project_root, size, out, "--verdicts", str(file)))
     assert "| BiaffineGP | 1.000 " in (out / "tables" / f"{EXPERIMENT}.md").read_text(encoding="utf-8")

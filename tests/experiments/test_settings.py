@@ -5,13 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from experiments.config_check import check_configs
-from experiments.settings import read_size, restore, store
+from experiments.settings import Settings, read_size
+from experiments.training import check_configs
 from qdecomp.data_structures.errors import DataError
 
 
@@ -22,40 +23,52 @@ def test_every_size_can_be_read(size: str, project_root: Path) -> None:
     assert set(settings.parsers) == {"copynet", "biaffine", "latent_rat"}
     assert (settings.parsers["copynet"].updates is None) == (size == "paper")
     if size != "smoke":
-        assert settings.percentages == (1, 5, 10, 20, 50, 100)
+        assert settings.percentages == [1, 5, 10, 20, 50, 100]
         assert len(settings.sources) == 8
 
 
-def test_the_cpu_size_shows_every_parser_as_many_questions(project_root: Path) -> None:
+def test_the_budgets_of_the_cpu_size_grow_with_the_rows(project_root: Path) -> None:
     data = {name: project_root / "data" / f"{name}.csv" for name in ("train", "dev")}
-    parsers = read_size("cpu", training=False, **data).parsers.values()
-    assert {(parser.updates or 0) * (parser.batch_size or 0) for parser in parsers} == {6_400}
+    settings = read_size("cpu", training=False, **data)
+    for parser in settings.parsers.values():
+        budgets = [parser.budget(f"train_{percentage}") or 0 for percentage in settings.percentages]
+        assert budgets == sorted(set(budgets))
+        assert parser.budget("without_GEO") == parser.budget("all_sources")
+        assert parser.patience is not None
+    named = {name for pattern in settings.queue for name in settings.parsers if fnmatch(name, pattern.split("/")[0])}
+    assert named == set(settings.parsers)
 
 
 def test_settings_survive_their_file(size_file: Callable[..., Path], tmp_path: Path) -> None:
     archive = tmp_path / "model.tar.gz"
     archive.touch()
     settings = read_size(str(size_file()), given=[f"copynet@train_20={archive}"], only=["biaffine/*"], verdicts=archive)
-    store(settings, tmp_path / "settings.json")
-    assert restore(tmp_path / "settings.json") == settings
+    assert Settings.model_validate_json(settings.model_dump_json()) == settings
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"percentage": [1]}, "there is no setting percentage; did you mean percentages"),
-        ({"seeds": None}, "seeds missing"),
-        ({"seeds": 7}, "seeds is a list of whole numbers"),
-        ({"percentages": [3]}, "percentages: 3 is not one of 1, 5, 10, 20, 50 and 100"),
+        ({"seeds": None}, "seeds is missing"),
+        ({"seeds": 7}, "seeds: Input should be a valid list, not 7"),
+        ({"percentages": [3]}, "percentages.0: Input should be 1, 5, 10, 20, 50 or 100, not 3"),
         ({"sources": ["GEO", "YELP"]}, r"data/train.csv: has no rows of YELP.*it has ACADEMIC, ATIS"),
         ({"encoder": "./no-such-encoder"}, "encoder './no-such-encoder': there is no such folder"),
         ({"train": "nowhere.csv"}, "there is no file nowhere.csv; name yours with --train FILE"),
-        ({"parsers": {"copynett": {}}}, "there is no setting parsers.copynett; did you mean parsers.copynet"),
+        (
+            {"parsers": {"bart": {"config": "training_config/demo.jsonnet"}}},
+            "there is no parser 'bart'; there are copynet",
+        ),
         ({"parsers": {"copynet": {"updates": 8}}}, "parsers.copynet.config is missing"),
         ({"parsers": {"copynet": {"config": "training_config/no.jsonnet"}}}, "there is no file training_config/no"),
         (
             {"parsers": {"copynet": {"config": "training_config/demo.jsonnet", "updates": 7}}},
-            "updates is a multiple of 4, not 7",
+            "updates.*: Input should be a multiple of 5, not 7",
+        ),
+        (
+            {"parsers": {"copynet": {"config": "training_config/demo.jsonnet", "updates": {"train_20": 5}}}},
+            "parsers.copynet.updates has no budget for train_100, sources",
         ),
         (
             {"parsers": {"copynet": {"config": "training_config/demo.jsonnet", "batchsize": 7}}},

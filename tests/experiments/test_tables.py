@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.cells import TIMES
 from experiments.results import NOT_RUN, Block, Entry, Result, Verdict, to_csv, to_markdown, write_result
 from experiments.settings import Settings
 from experiments.tables import agreement, differences, domain_generalisation, inference_time, length, sample_complexity
@@ -24,10 +25,10 @@ def entries(block: Block) -> dict[tuple[str, str], Entry]:
 
 def test_sample_complexity(settings: Settings, predict: Predict, tmp_path: Path) -> None:
     for seed, share in ((7, 2), (8, 4)):
-        predict(f"predictions/biaffine/train_5/seed_{seed}.jsonl", lambda number, _, share=share: number % share == 0)
+        predict(f"biaffine/train_5/{seed}", lambda number, _, share=share: number % share == 0)
     for name in ("copynet", "latent_rat"):
-        predict(f"predictions/{name}/train_5/seed_7.jsonl", lambda number, _: number % 20 == 0)
-    result = sample_complexity.build(settings, tmp_path)
+        predict(f"{name}/train_5/7", lambda number, _: number % 20 == 0)
+    result = sample_complexity(settings, tmp_path)
     found = entries(result.blocks[0])
     graph_parser = found["BiaffineGP", "5%"]
     assert graph_parser.value == pytest.approx((42 + 21) / 2 / QUESTIONS)
@@ -45,12 +46,12 @@ def test_sample_complexity(settings: Settings, predict: Predict, tmp_path: Path)
 
 def test_domain_generalisation(settings: Settings, predict: Predict, tmp_path: Path) -> None:
     for name in ("copynet", "latent_rat"):
-        predict(f"predictions/{name}/train_100/seed_7.jsonl", lambda number, example: True)
-    predict("predictions/copynet/without_GEO/seed_7.jsonl", lambda number, example: example.source != "GEO")
-    predict("predictions/copynet/without_DROP/seed_7.jsonl", lambda number, example: example.source != "DROP")
-    predict("predictions/latent_rat/without_GEO/seed_7.jsonl", lambda number, example: number % 2 == 0)
-    predict("predictions/latent_rat/without_DROP/seed_7.jsonl", lambda number, example: True)
-    result = domain_generalisation.build(settings, tmp_path)
+        predict(f"{name}/train_100/7", lambda number, example: True)
+    predict("copynet/without_GEO/7", lambda number, example: example.source != "GEO")
+    predict("copynet/without_DROP/7", lambda number, example: example.source != "DROP")
+    predict("latent_rat/without_GEO/7", lambda number, example: number % 2 == 0)
+    predict("latent_rat/without_DROP/7", lambda number, example: True)
+    result = domain_generalisation(settings, tmp_path)
     full, left_out, drop = map(entries, result.blocks)
     assert full["CopyNet-BERT", "GEO"].value == 1.0
     assert left_out["CopyNet-BERT", "DROP"].value == 0.0
@@ -67,8 +68,8 @@ def test_domain_generalisation(settings: Settings, predict: Predict, tmp_path: P
 def test_agreement(settings: Settings, predict: Predict, tmp_path: Path) -> None:
     # Of every 4 questions: 0 all three right, 1 the first two, 2 the first, 3 none; all wrong answers are the same.
     for name, most in (("copynet", 2), ("biaffine", 1), ("latent_rat", 0)):
-        predict(f"predictions/{name}/train_100/seed_7.jsonl", lambda number, _, most=most: number % 4 <= most)
-    result = agreement.build(settings, tmp_path)
+        predict(f"{name}/train_100/7", lambda number, _, most=most: number % 4 <= most)
+    result = agreement(settings, tmp_path)
     right, same = map(entries, result.blocks)
     assert right["right", "CopyNet-BERT + BiaffineGP + Latent-RAT"].value == pytest.approx(21 / QUESTIONS)
     assert right["right", "CopyNet-BERT + BiaffineGP"].value == pytest.approx(21 / QUESTIONS)
@@ -83,8 +84,8 @@ def test_agreement(settings: Settings, predict: Predict, tmp_path: Path) -> None
 
 
 def test_agreement_needs_all_parsers(settings: Settings, predict: Predict, tmp_path: Path) -> None:
-    predict("predictions/copynet/train_100/seed_7.jsonl", lambda number, _: True)
-    result = agreement.build(settings, tmp_path)
+    predict("copynet/train_100/7", lambda number, _: True)
+    result = agreement(settings, tmp_path)
     assert all(entry.value is None for block in result.blocks for entry in block.entries)
     assert result.notes[0].startswith("BiaffineGP, Latent-RAT: not run")
 
@@ -93,9 +94,9 @@ def test_length(settings: Settings, predict: Predict, tmp_path: Path) -> None:
     def is_short(number: int, example: object) -> bool:
         return example.decomposition.count(";") < 4  # type: ignore[attr-defined]
 
-    predict("predictions/copynet/train_100/seed_7.jsonl", is_short)
-    predict("predictions/latent_rat/train_100/seed_7.jsonl", lambda number, example: not is_short(number, example))
-    result = length.build(settings, tmp_path)
+    predict("copynet/train_100/7", is_short)
+    predict("latent_rat/train_100/7", lambda number, example: not is_short(number, example))
+    result = length(settings, tmp_path)
     found = entries(result.blocks[0])
     assert found["CopyNet-BERT", "2"].value == 1.0
     assert found["Latent-RAT", "2"].value == 0.0
@@ -106,8 +107,8 @@ def test_length(settings: Settings, predict: Predict, tmp_path: Path) -> None:
 
 
 def test_differences(settings: Settings, predict: Predict, tmp_path: Path) -> None:
-    predict("predictions/copynet/train_100/seed_7.jsonl", lambda number, _: number >= 10, wrong="")
-    found = entries(differences.build(settings, tmp_path).blocks[0])
+    predict("copynet/train_100/7", lambda number, _: number >= 10, wrong="")
+    found = entries(differences(settings, tmp_path).blocks[0])
     assert found["CopyNet-BERT", "no logical form"].value == 1.0
     assert found["CopyNet-BERT", "no logical form"].questions == 10
     assert found["CopyNet-BERT", "missing step"].value == 0.0
@@ -115,14 +116,14 @@ def test_differences(settings: Settings, predict: Predict, tmp_path: Path) -> No
 
 
 def test_inference_time(settings: Settings, tmp_path: Path) -> None:
-    assert all(entry.value is None for entry in inference_time.build(settings, tmp_path).blocks[0].entries)
+    assert all(entry.value is None for entry in inference_time(settings, tmp_path).blocks[0].entries)
     speeds = [
         {"parser": "copynet", "questions": 3, "latencies": [0.3, 0.1, 0.2], "cpu_seconds": 0.9},
         {"parser": "biaffine", "questions": 3, "latencies": [0.1, 0.1, 0.1], "cpu_seconds": 0.1},
         {"parser": "biaffine_ilp", "questions": 3, "latencies": [0.1, 0.1, 0.1], "cpu_seconds": 0.3},
     ]
-    (tmp_path / inference_time.TIMES).write_text(json.dumps({"inference": speeds}), encoding="utf-8")
-    result = inference_time.build(settings, tmp_path)
+    (tmp_path / TIMES).write_text(json.dumps({"inference": speeds}), encoding="utf-8")
+    result = inference_time(settings, tmp_path)
     found = entries(result.blocks[0])
     assert found["CopyNet-BERT", "milliseconds"].value == pytest.approx(200)
     assert found["CopyNet-BERT", "milliseconds of CPU"].value == pytest.approx(300)
@@ -134,8 +135,8 @@ def test_inference_time(settings: Settings, tmp_path: Path) -> None:
 
 
 def test_the_three_files_say_the_same(settings: Settings, predict: Predict, tmp_path: Path) -> None:
-    predict("predictions/copynet/train_5/seed_7.jsonl", lambda number, _: number % 2 == 0)
-    result = sample_complexity.build(settings, tmp_path)
+    predict("copynet/train_5/7", lambda number, _: number % 2 == 0)
+    result = sample_complexity(settings, tmp_path)
     write_result(result, tmp_path / "tables")
     texts = {each.suffix: each.read_text(encoding="utf-8") for each in (tmp_path / "tables").iterdir()}
     value = 42 / QUESTIONS

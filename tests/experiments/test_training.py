@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from experiments import training
+from experiments.cells import rows_files
 from experiments.settings import PARTS, Settings
 from qdecomp.data_structures.errors import DataError
 
@@ -21,14 +22,15 @@ class FakeAllennlp:
 
     dies: bool = False
     calls: list[list[str]] = field(default_factory=list)
+    metrics: dict[str, float] = field(default_factory=dict)
 
     def __call__(self, arguments: Sequence[str], base: Path, log: Path, keep_open: Sequence[int] = ()) -> None:
         self.calls.append(list(arguments))
         run = Path(arguments[arguments.index("-s") + 1])
         run.mkdir(parents=True, exist_ok=True)
         # Even complete files may exist before it is killed.
-        for name in ("metrics.json", "model.tar.gz"):
-            (run / name).touch()
+        (run / "metrics.json").write_text(json.dumps(self.metrics), encoding="utf-8")
+        (run / "model.tar.gz").touch()
         if self.dies:
             raise DataError("killed")
 
@@ -41,12 +43,12 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeAllennlp:
 
 
 def run(settings: Settings, tmp_path: Path, **changes: Any) -> dict[str, Any]:
-    rows = tmp_path / "rows.csv"
-    if not rows.exists():
-        rows.write_text("rows", encoding="utf-8")
-    parser = settings.parsers["copynet"]
-    overrides = training.overrides_of(parser, settings, tmp_path, rows, 7) | changes
-    training.train(parser, overrides, tmp_path, tmp_path / "cell")
+    for rows in rows_files("train_5", 7, settings):
+        (tmp_path / rows).parent.mkdir(parents=True, exist_ok=True)
+        if not (tmp_path / rows).exists():
+            (tmp_path / rows).write_text("rows", encoding="utf-8")
+    overrides = training.overrides_of("copynet", "train_5", 7, settings, tmp_path) | changes
+    training.train(settings.parsers["copynet"].config, overrides, tmp_path, tmp_path / "cell")
     trained: dict[str, Any] = json.loads((tmp_path / "cell" / "trained.json").read_text(encoding="utf-8"))
     return trained
 
@@ -61,9 +63,10 @@ def test_a_finished_cell_is_not_trained_again(settings: Settings, fake: FakeAlle
 def test_other_rows_or_settings_are_another_training(settings: Settings, fake: FakeAllennlp, tmp_path: Path) -> None:
     run(settings, tmp_path)
     run(settings, tmp_path, **{"trainer.num_epochs": 9})
-    (tmp_path / "rows.csv").write_text("other rows", encoding="utf-8")
-    run(settings, tmp_path, **{"trainer.num_epochs": 9})
-    assert len(fake.calls) == 3
+    for rows in rows_files("train_5", 7, settings):
+        (tmp_path / rows).write_text("other rows", encoding="utf-8")
+        run(settings, tmp_path, **{"trainer.num_epochs": 9})
+    assert len(fake.calls) == 4
     assert not any("--recover" in call for call in fake.calls)
 
 
@@ -83,11 +86,18 @@ def test_a_killed_training_is_recovered(settings: Settings, fake: FakeAllennlp, 
 
 
 def test_a_budget_is_kept_and_nothing_is_chosen_on_dev(settings: Settings, tmp_path: Path) -> None:
-    parser = settings.parsers["copynet"]
-    overrides = training.overrides_of(parser, settings, tmp_path, tmp_path / "rows.csv", 7)
-    assert overrides["trainer.num_epochs"] * overrides["data_loader.batches_per_epoch"] == parser.updates == 2 * PARTS
-    assert overrides["validation_data_path"] is None
+    overrides = training.overrides_of("copynet", "train_5", 7, settings, tmp_path)
+    assert overrides["trainer.num_epochs"] * overrides["data_loader.batches_per_epoch"] == 2 * PARTS
+    assert overrides["validation_data_path"] == str(tmp_path / "splits" / "held_out" / "holdout.csv")
+    assert overrides["trainer.patience"] == 2
     assert overrides["settings.seed"] == 7
+
+
+def test_what_a_training_took_and_found_is_kept(settings: Settings, fake: FakeAllennlp, tmp_path: Path) -> None:
+    fake.metrics = {"best_epoch": 3, "epoch": 4, "best_validation_lf_em": 0.25}
+    trained = run(settings, tmp_path)
+    assert trained["minutes"] == 0.0
+    assert (trained["best_part"], trained["last_part"], trained["held_out_lf_em"]) == (3, 4, 0.25)
 
 
 def test_a_failure_shows_the_end_of_the_log(tmp_path: Path) -> None:

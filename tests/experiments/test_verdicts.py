@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,14 +25,14 @@ def every_third(number: int, _: BreakExample) -> bool:
 @pytest.fixture
 def kept(settings: Settings, predict: Predict, tmp_path: Path) -> Settings:
     """Settings with the verdicts of five cells, whose predictions are in ``run``."""
-    predict("run/predictions/copynet/train_5/seed_7.jsonl", every_third)
-    predict("run/predictions/copynet/train_5/seed_8.jsonl", lambda number, _: number % 2 == 0)
-    predict("run/predictions/latent_rat/train_5/seed_7.jsonl", lambda number, example: example.source == "GEO")
-    predict("run/predictions/copynet/train_100/seed_7.jsonl", lambda number, _: True)
-    predict("run/predictions/copynet/without_GEO/seed_7.jsonl", every_third)
+    predict("copynet/train_5/7", every_third, base=tmp_path / "run")
+    predict("copynet/train_5/8", lambda number, _: number % 2 == 0, base=tmp_path / "run")
+    predict("latent_rat/train_5/7", lambda number, example: example.source == "GEO", base=tmp_path / "run")
+    predict("copynet/train_100/7", lambda number, _: True, base=tmp_path / "run")
+    predict("copynet/without_GEO/7", every_third, base=tmp_path / "run")
     path = tmp_path / "verdicts.jsonl"
     assert add_verdicts(path, settings, tmp_path / "run") == 5
-    return replace(settings, verdicts=path)
+    return settings.model_copy(update={"verdicts": path})
 
 
 def page(result: Result) -> str:
@@ -44,37 +43,37 @@ def page(result: Result) -> str:
 def test_tables_of_verdicts_are_those_of_the_predictions(
     table: object, kept: Settings, settings: Settings, tmp_path: Path
 ) -> None:
-    of_predictions = table.build(settings, tmp_path / "run")  # type: ignore[attr-defined]
-    of_verdicts = table.build(kept, tmp_path / "empty")  # type: ignore[attr-defined]
+    of_predictions = table(settings, tmp_path / "run")  # type: ignore[operator]
+    of_verdicts = table(kept, tmp_path / "empty")  # type: ignore[operator]
     assert of_verdicts == of_predictions
-    assert page(of_verdicts) != page(table.build(settings, tmp_path / "empty"))  # type: ignore[attr-defined]
+    assert page(of_verdicts) != page(table(settings, tmp_path / "empty"))  # type: ignore[operator]
 
 
 def test_a_parser_without_a_source_has_verdicts_for_that_source_only(kept: Settings) -> None:
     cells = read_verdicts(kept)
-    assert len(cells["copynet", "without_GEO", 7].right) == 8
-    assert len(cells["copynet", "train_5", 7].right) == 83
-    assert cells["copynet", "train_5", 7].right.startswith("100100")
+    assert len(cells["copynet", "without_GEO", 7].verdicts["lf_em"]) == 8
+    assert len(cells["copynet", "train_5", 7].verdicts["lf_em"]) == 83
+    assert cells["copynet", "train_5", 7].verdicts["lf_em"].startswith("100100")
 
 
 def test_predictions_of_the_run_come_first(kept: Settings, predict: Predict, tmp_path: Path) -> None:
-    predict("other/predictions/copynet/train_5/seed_7.jsonl", lambda number, _: False)
-    entries = sample_complexity.build(replace(kept, seeds=(7,)), tmp_path / "other").blocks[0].entries
+    predict("copynet/train_5/7", lambda number, _: False, base=tmp_path / "other")
+    entries = sample_complexity(kept.model_copy(update={"seeds": [7]}), tmp_path / "other").blocks[0].entries
     assert entries[0].value == 0.0
 
 
 def test_what_needs_predictions_is_not_made_of_verdicts(kept: Settings, tmp_path: Path) -> None:
-    assert f"CopyNet-BERT, BiaffineGP, Latent-RAT: {NOT_RUN}" in page(agreement.build(kept, tmp_path / "empty"))
+    assert f"CopyNet-BERT, BiaffineGP, Latent-RAT: {NOT_RUN}" in page(agreement(kept, tmp_path / "empty"))
 
 
 def test_a_second_run_adds_its_cells(kept: Settings, predict: Predict, tmp_path: Path) -> None:
-    predict("second/predictions/biaffine/train_5/seed_7.jsonl", every_third)
-    predict("second/predictions/copynet/train_5/seed_7.jsonl", lambda number, _: False)
+    predict("biaffine/train_5/7", every_third, base=tmp_path / "second")
+    predict("copynet/train_5/7", lambda number, _: False, base=tmp_path / "second")
     assert kept.verdicts is not None
     assert add_verdicts(kept.verdicts, kept, tmp_path / "second") == 2
     cells = read_verdicts(kept)
     assert len(cells) == 6
-    assert cells["copynet", "train_5", 7].right == "0" * 83
+    assert cells["copynet", "train_5", 7].verdicts["lf_em"] == "0" * 83
 
 
 @pytest.mark.parametrize(
@@ -89,14 +88,14 @@ def test_verdicts_of_something_else_are_refused(
 ) -> None:
     values = {key: project_root / "data" / each if key == "dev" else each for key, each in change.items()}
     with pytest.raises(DataError, match=message):
-        read_verdicts(replace(kept, **values))  # type: ignore[arg-type]
+        read_verdicts(kept.model_copy(update=values))
 
 
 def test_a_file_of_something_else_is_refused(settings: Settings, tmp_path: Path) -> None:
     path = tmp_path / "other.jsonl"
     path.write_text(json.dumps({"question_id": "GEO_1"}) + "\n", encoding="utf-8")
     with pytest.raises(DataError, match="these are not verdicts of experiments"):
-        read_verdicts(replace(settings, verdicts=path))
+        read_verdicts(settings.model_copy(update={"verdicts": path}))
 
 
 def test_the_kept_verdicts_give_the_figures_of_the_results(
@@ -106,7 +105,7 @@ def test_the_kept_verdicts_give_the_figures_of_the_results(
     verdicts = project_root / "experiments" / "kept_verdicts" / "cpu.jsonl"
     settings = read_size("cpu", training=False, train=rows["train"], dev=rows["dev"], verdicts=verdicts)
     results = (project_root / "RESULTS.md").read_text(encoding="utf-8")
-    run = [entry for entry in sample_complexity.build(settings, tmp_path).blocks[0].entries if entry.value is not None]
+    run = [entry for entry in sample_complexity(settings, tmp_path).blocks[0].entries if entry.value is not None]
     assert len(run) >= 8
     for entry in run:
         assert f" {number(entry.value)} [{number(entry.low)}, {number(entry.high)}] |" in results, entry
@@ -114,4 +113,4 @@ def test_the_kept_verdicts_give_the_figures_of_the_results(
 
 def test_verdicts_of_a_parser_that_the_settings_do_not_train_are_left_out(kept: Settings) -> None:
     parsers = {name: parser for name, parser in kept.parsers.items() if name != "latent_rat"}
-    assert {system for system, _, _ in read_verdicts(replace(kept, parsers=parsers))} == {"copynet"}
+    assert {system for system, _, _ in read_verdicts(kept.model_copy(update={"parsers": parsers}))} == {"copynet"}

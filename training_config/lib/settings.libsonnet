@@ -19,7 +19,7 @@ local graphs = {
   special_tokens: 'paper',
   special_layers: 0,
   special_heads: 4,
-  graph_decoder: 'greedy',
+  graph_decoder: 'projection',
 };
 
 local texts = {
