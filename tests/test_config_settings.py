@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ PARSERS = {"B": "biaffine_graph_parser", "C": "copynet_bert", "L": "latent_rat"}
 ENCODERS = (("dataset_reader", "token_indexers", "pieces", "encoder"), ("model", "word_encoder", "encoder"))
 
 
+@cache
 def _evaluated(expression: str) -> Any:
     return json.loads(_jsonnet.evaluate_snippet(str(FOLDER / "snippet.jsonnet"), expression))
 
@@ -63,6 +65,7 @@ def test_the_table_has_every_setting_of_every_parser_with_its_default() -> None:
     assert sum(len(users.split()) for *_, users in rows) == len(in_table), "a setting of a parser stands there twice"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parser", PARSERS.values())
 def test_every_setting_is_read(parser: str) -> None:
     """A setting that changes nothing would be a lie, too."""
@@ -216,6 +219,7 @@ def _arguments(part: str) -> list[str]:
     return shlex.split(command.partition("\nallennlp:")[0])[1:]
 
 
+@pytest.mark.slow
 def test_a_command_of_readme_trains(workplace: Path, allennlp: Callable[..., subprocess.Popen[str]]) -> None:
     arguments = _arguments("my_encoder")
     process = allennlp(*arguments, "--include-package", "qdecomp", cwd=workplace)
