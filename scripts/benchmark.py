@@ -15,7 +15,7 @@ _BENCHMARKS = {
     "parse": "The bundled parser: cold start, one question, many questions, memory, and where the time goes.",
     "retrieval": "How many of the passages that questions need are found by one search and by a plan.",
     "scale": "How time and memory grow with the number of questions and workers, and how long many workers would take.",
-    "serve": "The service under load: throughput, latency, memory, a flood of bad requests, a stop.",
+    "serve": "The service under load: throughput, latency, overload, memory, a flood of bad requests, a stop.",
     "token_budget": "What is lost with fewer or more special tokens.",
 }
 

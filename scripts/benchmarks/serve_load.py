@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-__all__ = ["Load", "ask_steadily", "ask_together", "mixed_requests"]
-
 _SECONDS_FOR_AN_ANSWER = 120
+# Instead of the status of an answer: the client went away on purpose, or there was no answer.
 _ABORTED = 0
-"""The status of a request whose client went away on purpose."""
 _LOST = -1
-"""The status of a request that the service did not answer."""
+
+BAD_BODIES = (b'{"question": ', b"[" * 5_000, b'{"question": 7}', b'{"question": "\\ud800"}', b"x" * 2_000_000)
+_THINGS = ("cubes", "rivers", "flights", "films", "players", "songs", "cities", "books")
+_QUALITIES = ("red", "long", "early", "old", "young", "famous", "large", "short", "new", "loud")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What clients got that asked as fast as they could: good answers, their times, and other statuses."""
+    """What clients got that asked as fast as they could: times are those of good answers."""
 
     clients: int
     seconds: float
@@ -96,12 +97,12 @@ class Load:
     statuses: dict[int, int]
 
 
-def ask_together(port: int, clients: int, seconds: float, questions: Sequence[str], pause: float = 0.0) -> Load:
-    """Let this many clients ask as fast as they get answers; one that is refused waits ``pause`` seconds."""
-    return asyncio.run(_ask_together(port, clients, seconds, questions, pause))
+def ask_together(port: int, clients: int, seconds: float, questions: Sequence[str | bytes]) -> Load:
+    """Let this many clients ask as fast as they get answers or refusals; bytes are sent as they are."""
+    return asyncio.run(_ask_together(port, clients, seconds, questions))
 
 
-async def _ask_together(port: int, clients: int, seconds: float, questions: Sequence[str], pause: float) -> Load:
+async def _ask_together(port: int, clients: int, seconds: float, questions: Sequence[str | bytes]) -> Load:
     statuses: Counter[int] = Counter()
     times: list[float] = []
     numbers = count()
@@ -112,12 +113,13 @@ async def _ask_together(port: int, clients: int, seconds: float, questions: Sequ
         while time.monotonic() < end:
             question = questions[next(numbers) % len(questions)]
             start = time.monotonic()
-            status = await client.ask(Request("/parse", json.dumps({"question": question}).encode()))
+            body = question if isinstance(question, bytes) else json.dumps({"question": question}).encode()
+            status = await client.ask(Request("/parse", body))
             statuses[status] += 1
             if status == 200:
                 times.append(time.monotonic() - start)
-            else:
-                await asyncio.sleep(pause)
+            elif status == _LOST:
+                await asyncio.sleep(0.1)
         client.close()
 
     start = time.monotonic()
@@ -168,11 +170,6 @@ async def _ask_steadily(
     return dict(sorted(statuses.items()))
 
 
-_THINGS = ("cubes", "rivers", "flights", "films", "players", "songs", "cities", "books")
-_QUALITIES = ("red", "long", "early", "old", "young", "famous", "large", "short", "new", "loud")
-_BAD = (b'{"question": ', b"[" * 5_000, b'{"question": 7}', b'{"question": "\\ud800"}', b"x" * 2_000_000)
-
-
 def mixed_requests(questions: Sequence[str]) -> Iterator[Request]:
     """Requests of all kinds, no two the same, so that whatever is kept from one to the next would show."""
     chance = random.Random(0)
@@ -197,7 +194,7 @@ def mixed_requests(questions: Sequence[str]) -> Iterator[Request]:
             path, body = bodies[kind]
             yield Request(path, json.dumps(body).encode())
         elif kind == 7:
-            yield Request("/parse", _BAD[number % len(_BAD)])
+            yield Request("/parse", BAD_BODIES[number % len(BAD_BODIES)])
         elif kind == 8:
             yield Request("/parse", json.dumps({"question": asked}).encode(), is_aborted=True)
         else:
