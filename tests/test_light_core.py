@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tests.cli_runs import json_lines
 
 _PARSERS_ONLY = {"torch", "allennlp", "transformers", "tokenizers"}
 _ON_FIRST_USE = {"ortools", "scipy", "spacy", "matplotlib", "pandas", "lemminflect", "huggingface_hub"}
@@ -37,3 +40,64 @@ for name in names.split():
     )
     assert not loaded & _PARSERS_ONLY
     assert "qdecomp" in loaded
+
+
+# Runs a program as if only what `pip install .` brings were installed.
+_ALONE = """
+import sys
+from importlib.abc import MetaPathFinder
+class Missing(MetaPathFinder):
+    def find_spec(self, fullname, path, target=None):
+        if fullname.partition(".")[0] in {names!r}:
+            raise ModuleNotFoundError(fullname, name=fullname)
+sys.meta_path.insert(0, Missing())
+"""
+_NOT_IN_THE_CORE = sorted(
+    {"ortools", "scipy", "networkx", "pandas", "matplotlib", "jinja2", "spacy", "torch", "allennlp", "transformers"}
+    | {"tokenizers", "onnxruntime", "safetensors", "pyarrow", "fsspec", "dask", "fastapi", "pydantic", "sklearn"}
+)
+
+
+def run_alone(program: str) -> subprocess.CompletedProcess[str]:
+    code = _ALONE.format(names=set(_NOT_IN_THE_CORE)) + program
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+def test_scoring_needs_no_solver_and_no_other_large_library(tmp_path: Path) -> None:
+    gold, predictions = tmp_path / "gold.csv", tmp_path / "predictions.jsonl"
+    gold.write_text(
+        "question_id,question_text,decomposition\n"
+        "GEO_1,How many red cubes are there?,return cubes ;return #1 that are red ;return number of #2\n"
+    )
+    predictions.write_text('{"question_id": "GEO_1", "decomposition": ["red cubes", "the number of #1"]}\n')
+    arguments = [
+        *("evaluate", "--gold", str(gold), "--predictions", str(predictions)),
+        *("--metrics", "em,sari,lf_em,lf_eq", "--details", str(tmp_path / "details.jsonl")),
+    ]
+    run = run_alone(f"from qdecomp.cli import main\nsys.argv = ['qdecomp', *{arguments!r}]\nmain()")
+    assert run.returncode == 0, run.stderr
+    (details,) = json_lines(tmp_path / "details.jsonl")
+    assert (details["lf_em"], details["lf_eq"], details["exact_match"]) == (True, True, False)
+
+
+@pytest.mark.parametrize(
+    ("program", "extra"),
+    [
+        (
+            "from qdecomp.data_structures.conversion.chain import convert\n"
+            "convert('town of a city town in a city', 'return city town ;return city town of #1')",
+            "convert",
+        ),
+        ("import qdecomp.decoding.graph_program", "convert"),
+        (
+            "from qdecomp.data_structures.dependency_graph import DependencyGraph\n"
+            "from qdecomp.data_structures.graph_codecs import dependency_graph_to_networkx\n"
+            "dependency_graph_to_networkx(DependencyGraph(('a',)))",
+            "graphs",
+        ),
+    ],
+    ids=["alignment", "ilp", "networkx"],
+)
+def test_what_needs_more_says_how_to_install_it(program: str, extra: str) -> None:
+    hint = f"needs more packages: pip install 'question-decomposition[{extra}]' (in a clone: pip install '.[{extra}]')"
+    assert run_alone(program).stderr.strip().endswith(hint)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import format_tag, parse_tag
-from qdecomp.data_structures.errors import GraphError, Reason, require_text
+from qdecomp.data_structures.errors import GraphError, Reason, missing_extra, require_text
 from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 
 if TYPE_CHECKING:
@@ -182,9 +182,7 @@ def _incoming(cell: str, dependent: int, line: int) -> Iterator[Edge]:
 
 def dependency_graph_to_networkx(graph: DependencyGraph) -> networkx.MultiDiGraph[int]:
     """A ``networkx`` graph: nodes are positions with a ``token``, edges have a ``tag`` and a ``score``."""
-    from networkx import MultiDiGraph
-
-    result: networkx.MultiDiGraph[int] = MultiDiGraph()
+    result = _networkx_graph()
     result.add_nodes_from((place, {"token": token}) for place, token in enumerate(graph.tokens))
     for edge in graph.edges:
         result.add_edge(edge.head, edge.dependent, key=edge.tag, tag=edge.tag, score=edge.score)
@@ -203,9 +201,7 @@ def dependency_graph_from_networkx(graph: networkx.MultiDiGraph[int]) -> Depende
 
 def span_graph_to_networkx(graph: SpanGraph) -> networkx.MultiDiGraph[int]:
     """A ``networkx`` graph: nodes have ``positions`` and ``words``, edges a ``tag``, the graph itself ``tokens``."""
-    from networkx import MultiDiGraph
-
-    result: networkx.MultiDiGraph[int] = MultiDiGraph(tokens=graph.tokens)
+    result = _networkx_graph(tokens=graph.tokens)
     for node, positions in enumerate(graph.nodes):
         result.add_node(node, positions=positions, words=graph.words(node))
     for edge in graph.edges:
@@ -222,6 +218,14 @@ def span_graph_from_networkx(graph: networkx.MultiDiGraph[int]) -> SpanGraph:
         tuple(tuple(_attribute(data, "positions")) for data in nodes),
         tuple(SpanEdge(s, t, parse_tag(_attribute(data, "tag"))) for s, t, data in graph.edges(data=True)),
     )
+
+
+def _networkx_graph(**attributes: object) -> networkx.MultiDiGraph[int]:
+    try:
+        from networkx import MultiDiGraph
+    except ImportError:
+        raise missing_extra("a networkx graph", "graphs") from None
+    return MultiDiGraph(**attributes)
 
 
 def _networkx_nodes(graph: networkx.MultiDiGraph[int]) -> list[dict[str, Any]]:

@@ -6,12 +6,16 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ortools.sat.python import cp_model
-
+from qdecomp.data_structures.errors import missing_extra
 from qdecomp.decoding.choices import EdgeChoice
 from qdecomp.decoding.constraints import CONSTRAINTS, Arc, Arcs, Literal
 from qdecomp.decoding.coverage import Coverage
 from qdecomp.decoding.scores import EdgeCandidates
+
+try:
+    from ortools.sat.python import cp_model
+except ImportError:
+    raise missing_extra("the decoder ilp", "convert") from None
 
 __all__ = ["Solution", "solve_graph"]
 

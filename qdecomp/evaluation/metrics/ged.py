@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+from qdecomp.data_structures.errors import missing_extra
 from qdecomp.evaluation.metrics import MetricResult
 from qdecomp.evaluation.metrics.annotation import MissingAnnotationError, SpacyLemmas
 from qdecomp.evaluation.metrics.break_text import StepGraph, graph_of, parse_break_text
@@ -160,8 +161,12 @@ def edit_distance(problem: EditProblem, seconds: float) -> float:
 def _largest_saving(problem: EditProblem, seconds: float) -> float:
     """What the best choice of equal nodes and edges saves; each variable says whether a pair is equal."""
     import numpy as np
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import coo_array
+
+    try:
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import coo_array
+    except ImportError:
+        raise missing_extra("GED", "norm-em") from None
 
     savings = [2.0 - cost for row in problem.substitution_costs for cost in row]
     savings += [2.0] * (len(problem.first_edges) * len(problem.second_edges))
