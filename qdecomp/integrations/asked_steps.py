@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 from qdecomp.data_structures.operators import Operator
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import load
 from qdecomp.planning.combining import is_combined
 from qdecomp.planning.plan import Plan, PlanStep
+from qdecomp.planning.retrieval import Passage
 
-__all__ = ["DecomposesQuestions", "names_itself", "parser_or_bundled", "standalone_questions"]
+__all__ = ["DecomposesQuestions", "FoundDocuments", "names_itself", "parser_or_bundled", "standalone_questions"]
 
 _ARTICLES = frozenset(("a", "an", "the"))
+_WORDS_OF_A_TITLE = 6
 
 
 class DecomposesQuestions(Protocol):
@@ -66,3 +68,26 @@ def standalone_questions(plan: Plan) -> dict[int, str]:
         if not (step.operator is Operator.SELECT and step.number in used)
         and not (is_combined(step) and len(step.needs) > 1)
     }
+
+
+class FoundDocuments:
+    """A framework's documents as passages and back: what was found, by passage."""
+
+    def __init__(self) -> None:
+        self._documents: dict[Any, Any] = {}
+
+    def passages(
+        self, documents: Iterable[Any], texts: Iterable[str], titles: Iterable[Any], scores: Iterable[Any]
+    ) -> list[Passage]:
+        """The documents as passages; one without a title has its first words as title."""
+        found = []
+        for document, text, title, score in zip(documents, texts, titles, scores, strict=True):
+            shown = str(title) if title else " ".join(text.split()[:_WORDS_OF_A_TITLE])
+            passage = Passage(shown, text, float(score or 0.0))
+            self._documents.setdefault(passage.key, document)
+            found.append(passage)
+        return found
+
+    def documents(self, passages: Sequence[Passage]) -> list[Any]:
+        """The documents of these passages, in their order."""
+        return [self._documents[passage.key] for passage in passages]

@@ -1,6 +1,7 @@
 """LangChain: Runnables that decompose questions and answer plans, for chains with ``|``.
 
-``Decompose() | AnswerPlan(retriever | read)`` answers a question hop by hop.
+``Decompose() | AnswerPlan(retriever | read)`` answers a question hop by hop. :class:`PlanRetriever` makes a multi-hop
+retriever of any other, without a language model.
 """
 
 from __future__ import annotations
@@ -9,20 +10,28 @@ import asyncio
 from typing import Any
 
 from qdecomp.data_structures.errors import missing_extra
-from qdecomp.integrations.asked_steps import DecomposesQuestions, names_itself, parser_or_bundled
+from qdecomp.integrations.asked_steps import DecomposesQuestions, FoundDocuments, names_itself, parser_or_bundled
 from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.planning.retrieval import Passage
 from qdecomp.planning.running import PlanRun
 from qdecomp.planning.sub_questions import SubQuestion
 
 try:
-    from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
+    from langchain_core.callbacks import (
+        AsyncCallbackManagerForChainRun,
+        AsyncCallbackManagerForRetrieverRun,
+        CallbackManagerForChainRun,
+        CallbackManagerForRetrieverRun,
+    )
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
     from langchain_core.runnables import Runnable, RunnableConfig
     from langchain_core.runnables.base import RunnableLike, coerce_to_runnable
     from langchain_core.runnables.config import patch_config
 except ImportError as error:
     raise ImportError(str(missing_extra("the adapter for LangChain", "langchain"))) from error
 
-__all__ = ["AnswerPlan", "Decompose"]
+__all__ = ["AnswerPlan", "Decompose", "PlanRetriever"]
 
 _CONCURRENCY = 4
 
@@ -122,6 +131,53 @@ class AnswerPlan(Runnable[Decomposition, PlanRun]):
             return await self._answer.ainvoke(question, patch_config(config, callbacks=callbacks))
 
         return await decomposition.plan().arun(ask, concurrency=_concurrency(config), combine=self._combine)
+
+
+class PlanRetriever(BaseRetriever):
+    """Searches hop by hop with another retriever, see :meth:`qdecomp.Plan.retrieve`.
+
+    A document's title is its metadata's ``title_key``. If a question has no plan, it is searched for as it is.
+    """
+
+    retriever: BaseRetriever
+    parser: Any = None
+    """The bundled parser is used if none is given."""
+    k: int = 10
+    title_key: str = "title"
+
+    def model_post_init(self, context: Any) -> None:
+        """Load the bundled parser once."""
+        self.parser = parser_or_bundled(self.parser)
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        found = FoundDocuments()
+
+        def search(asked: str, k: int) -> list[Passage]:
+            return self._passages(found, self.retriever.invoke(asked, {"callbacks": run_manager.get_child()}), k)
+
+        decomposition = self.parser.parse(query)
+        passages = decomposition.plan().retrieve(search, self.k).passages if decomposition else search(query, self.k)
+        return found.documents(passages)
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        found = FoundDocuments()
+
+        async def search(asked: str, k: int) -> list[Passage]:
+            documents = await self.retriever.ainvoke(asked, {"callbacks": run_manager.get_child()})
+            return self._passages(found, documents, k)
+
+        decomposition = await asyncio.to_thread(self.parser.parse, query)
+        if not decomposition:
+            return found.documents(await search(query, self.k))
+        return found.documents((await decomposition.plan().aretrieve(search, self.k)).passages)
+
+    def _passages(self, found: FoundDocuments, documents: list[Document], k: int) -> list[Passage]:
+        kept = documents[:k]
+        titles = (document.metadata.get(self.title_key) for document in kept)
+        scores = (document.metadata.get("score") for document in kept)
+        return found.passages(kept, (document.page_content for document in kept), titles, scores)
 
 
 def _concurrency(config: RunnableConfig) -> int:

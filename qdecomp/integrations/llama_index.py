@@ -1,4 +1,4 @@
-"""LlamaIndex: sub-questions for its SubQuestionQueryEngine, and a query engine that answers a plan hop by hop."""
+"""LlamaIndex: sub-questions for its SubQuestionQueryEngine, and a query engine and a retriever that work hop by hop."""
 
 from __future__ import annotations
 
@@ -8,14 +8,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError, missing_extra
-from qdecomp.integrations.asked_steps import DecomposesQuestions, names_itself, parser_or_bundled, standalone_questions
+from qdecomp.integrations.asked_steps import (
+    DecomposesQuestions,
+    FoundDocuments,
+    names_itself,
+    parser_or_bundled,
+    standalone_questions,
+)
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.planning.answer_values import as_text
+from qdecomp.planning.retrieval import Passage
 from qdecomp.planning.running import PlanRun
 from qdecomp.planning.sub_questions import SubQuestion as PlanQuestion
 
 try:
     from llama_index.core.base.base_query_engine import BaseQueryEngine
+    from llama_index.core.base.base_retriever import BaseRetriever
     from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
     from llama_index.core.callbacks.base import CallbackManager
     from llama_index.core.question_gen.types import BaseQuestionGenerator, SubQuestion
@@ -24,7 +32,7 @@ try:
 except ImportError as error:
     raise ImportError(str(missing_extra("the adapter for LlamaIndex", "llama-index"))) from error
 
-__all__ = ["ChooseTool", "PlanQueryEngine", "PlanQuestionGenerator", "tool_with_most_shared_words"]
+__all__ = ["ChooseTool", "PlanQueryEngine", "PlanQuestionGenerator", "PlanRetriever", "tool_with_most_shared_words"]
 
 ChooseTool = Callable[[str, Sequence[ToolMetadata]], str]
 """A function from a sub-question and the tools to the name of the tool that answers it."""
@@ -141,6 +149,59 @@ class PlanQueryEngine(BaseQueryEngine):
 
     def _get_prompt_modules(self) -> dict[str, Any]:
         return {}
+
+
+class PlanRetriever(BaseRetriever):
+    """Searches hop by hop with another retriever, see :meth:`qdecomp.Plan.retrieve`.
+
+    A node's title is its metadata's ``title_key``. If a question has no plan, it is searched for as it is.
+    """
+
+    def __init__(
+        self,
+        retriever: BaseRetriever,
+        parser: DecomposesQuestions | None = None,
+        *,
+        k: int = 10,
+        title_key: str = "title",
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        """The bundled parser is used where none is given."""
+        self._retriever = retriever
+        self._parser = parser_or_bundled(parser)
+        self._k = k
+        self._title_key = title_key
+        super().__init__(callback_manager)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        found = FoundDocuments()
+
+        def search(query: str, k: int) -> list[Passage]:
+            return self._passages(found, self._retriever.retrieve(query), k)
+
+        question = query_bundle.query_str
+        decomposition = self._parser.parse(question)
+        passages = (
+            decomposition.plan().retrieve(search, self._k).passages if decomposition else search(question, self._k)
+        )
+        return found.documents(passages)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        found = FoundDocuments()
+
+        async def search(query: str, k: int) -> list[Passage]:
+            return self._passages(found, await self._retriever.aretrieve(query), k)
+
+        decomposition = await asyncio.to_thread(self._parser.parse, query_bundle.query_str)
+        if not decomposition:
+            return found.documents(await search(query_bundle.query_str, self._k))
+        return found.documents((await decomposition.plan().aretrieve(search, self._k)).passages)
+
+    def _passages(self, found: FoundDocuments, nodes: list[NodeWithScore], k: int) -> list[Passage]:
+        kept = nodes[:k]
+        titles = (node.node.metadata.get(self._title_key) for node in kept)
+        texts = (node.node.get_content() for node in kept)
+        return found.passages(kept, texts, titles, (node.score for node in kept))
 
 
 def _response(decomposition: Decomposition, run: PlanRun, nodes: dict[int, list[NodeWithScore]]) -> Response:

@@ -1,8 +1,8 @@
 """How many of the passages that a question needs are found by one search, by all sub-questions at once, and by a plan.
 
 The ways: ``single`` searches for the question; ``fused`` searches for every sub-question of the plan, its references
-spelled out, and fuses the ranks; ``plan`` is :meth:`Plan.retrieve`; ``gold`` is the same with the sub-questions that the
-questions' file has in ``hops``, as MuSiQue does. A paired test compares each way with the single search.
+spelled out, and fuses the ranks; ``plan`` is :meth:`Plan.retrieve`; ``gold`` is the same with the sub-questions of the
+file in ``hops``, as MuSiQue has them. A paired test compares each way with the single search.
 """
 
 from __future__ import annotations

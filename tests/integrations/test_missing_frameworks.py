@@ -10,7 +10,11 @@ import pytest
 
 @pytest.mark.parametrize(
     ("module", "framework", "extra"),
-    [("langchain", "langchain_core", "langchain"), ("llama_index", "llama_index", "llama-index")],
+    [
+        ("haystack", "haystack", "haystack"),
+        ("langchain", "langchain_core", "langchain"),
+        ("llama_index", "llama_index", "llama-index"),
+    ],
 )
 def test_the_error_names_the_extra(module: str, framework: str, extra: str) -> None:
     program = f"import sys; sys.modules[{framework!r}] = None; import qdecomp.integrations.{module}"
@@ -20,7 +24,7 @@ def test_the_error_names_the_extra(module: str, framework: str, extra: str) -> N
 
 
 def test_what_adapters_share_needs_no_framework() -> None:
-    heavy = {"llama_index", "langchain_core", "torch"}
+    heavy = {"haystack", "llama_index", "langchain_core", "torch"}
     program = f"import sys, qdecomp.integrations.asked_steps; print({heavy} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"

@@ -15,7 +15,7 @@ from qdecomp.planning import Passage, Plan
 PAGES = (
     Passage(
         "The Glass Harbour",
-        "The Glass Harbour is a 1971 film directed by Ines Valtrova in the town by the sea. It has music by Olo Brandt.",
+        "The Glass Harbour is a 1971 film directed by Ines Valtrova in a town by the sea. It has music by Olo Brandt.",
     ),
     Passage("Ines Valtrova", "Ines Valtrova (1930-2004) was a film maker from Karlin."),
     Passage("Olo Brandt", "Olo Brandt wrote music for the stage. He lived in Ostby."),
