@@ -11,6 +11,7 @@ asked_python=${1:-}
 asked_torch=${2:-}
 lock=requirements.lock
 venv=.venv
+first="packaging|setuptools|wheel|filelock|fsspec|Jinja2|MarkupSafe|mpmath|networkx|sympy|typing_extensions"
 # Written when everything else is done, so that an install that was killed is not taken for a finished one.
 stamp=$venv/installed
 
@@ -33,8 +34,8 @@ find_python() {
             return
         fi
     done
-    first=${asked_python:-python3}
-    fail "Python 3.11 is needed, and $first is $(version_of "$first" || echo missing); install 3.11 and run: make install PYTHON=python3.11 (to convert and score only, any Python from 3.10 on will do: pip install .)"
+    tried=${asked_python:-python3}
+    fail "Python 3.11 is needed, and $tried is $(version_of "$tried" || echo missing); install 3.11 and run: make install PYTHON=python3.11 (to convert and score only, any Python from 3.10 on will do: pip install .)"
 }
 
 checksum() {
@@ -69,17 +70,17 @@ pins() {
 build_environment() {
     echo "1/4 making $venv with $python ($("$python" -c 'import platform; print(platform.python_version())'))"
     "$python" -m venv --clear "$venv"
-    # The tools that build packages from source come first, so that they are pinned as well.
-    grep -E "^(packaging|setuptools|wheel)==" "$lock" >"$venv/tools.txt"
-    install --no-deps --require-hashes -r "$venv/tools.txt"
-    grep -v "^torch==" "$lock" >"$venv/packages.txt"
-    echo "2/4 installing $(grep -c == "$venv/packages.txt") packages from $lock"
-    install --no-deps --no-build-isolation --require-hashes -r "$venv/packages.txt"
-    echo "3/4 installing $torch"
+    # The tools that build packages from source, and what torch needs, come first, so that their hashes are checked, too.
+    grep -E "^($first)==" "$lock" >"$venv/first.txt"
+    install --no-deps --require-hashes -r "$venv/first.txt"
+    echo "2/4 installing $torch"
     # With its dependencies, as a CUDA build needs more packages than a CPU build; the lock holds the versions.
     pins >"$venv/pins.txt"
     # shellcheck disable=SC2086
     install -c "$venv/pins.txt" $torch
+    grep -v "^torch==" "$lock" >"$venv/packages.txt"
+    echo "3/4 installing $(grep -c == "$venv/packages.txt") packages from $lock"
+    install --no-deps --no-build-isolation --require-hashes -r "$venv/packages.txt"
 }
 
 [ -f "$lock" ] || fail "$lock is not here; run this from the project's root"
