@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from qdecomp.data_structures.errors import DataError, QDecompError, missing_extra
 from qdecomp.evaluation.metrics.break_text import REFERENCE
@@ -29,6 +29,8 @@ _MASK = "people"
 # They do the same if the word itself begins a step. There it is a noun.
 _NOUN_TAGS = {("object", "VB"): "NN", ("object", "VBP"): "NN", ("objects", "VBZ"): "NNS"}
 _BATCH = 256
+# So many steps are remembered: more than all of Break's development questions have.
+_MOST_REMEMBERED = 200_000
 # The parser's memory grows with the length, and no real step is nearly this long.
 _MOST_CHARACTERS = 5_000
 
@@ -86,6 +88,7 @@ class SpacyAnnotator:
 
     def prepare(self, steps: Iterable[str]) -> None:
         """Annotate the steps in batches."""
+        _forget_many(self._known)
         new = [step for step in dict.fromkeys(steps) if step not in self._known and len(step) <= _MOST_CHARACTERS]
         self._known.update(zip(new, _annotate(new), strict=True))
 
@@ -105,6 +108,7 @@ class SpacyLemmas:
 
     def prepare(self, texts: Iterable[str]) -> None:
         """Look up the texts in batches."""
+        _forget_many(self._known)
         new = [text for text in dict.fromkeys(texts) if text not in self._known and len(text) <= _MOST_CHARACTERS]
         for text, tokens in zip(new, _parse(new, needs_tree=False), strict=True):
             self._known[text] = tuple(token.lemma for token in tokens)
@@ -115,6 +119,11 @@ class SpacyLemmas:
             _check_length(text)
             self.prepare([text])
         return self._known[text]
+
+
+def _forget_many(known: dict[str, Any]) -> None:
+    if len(known) > _MOST_REMEMBERED:
+        known.clear()
 
 
 def _check_length(step: str) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+import numpy as np
+
 from qdecomp.data_structures.errors import missing_extra
 from qdecomp.evaluation.metrics import MetricResult
 from qdecomp.evaluation.metrics.annotation import MissingAnnotationError, SpacyLemmas
@@ -160,8 +162,6 @@ def edit_distance(problem: EditProblem, seconds: float) -> float:
 
 def _largest_saving(problem: EditProblem, seconds: float) -> float:
     """What the best choice of equal nodes and edges saves; each variable says whether a pair is equal."""
-    import numpy as np
-
     try:
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import coo_array
