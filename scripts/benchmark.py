@@ -12,11 +12,9 @@ _BENCHMARKS = {
     "inference": "Questions a second of trained parsers, side by side.",
     "lf_em": "LF-EM of this clone compared with another one, and whether all verdicts are the same.",
     "metrics": "Pairs a second of LF-EM and other metrics, the time to import qdecomp, and memory.",
-    "parse": "The bundled parser: cold start, one question, many questions, memory, and where the time goes.",
+    "parse": "The bundled parser: cold start, one question, many questions, memory.",
     "retrieval": "How many of the passages that questions need are found by one search and by a plan.",
-    "scale": "How time and memory grow with the number of questions and workers, and how long many workers would take.",
     "serve": "The service under load: throughput, latency, overload, memory, a flood of bad requests, a stop.",
-    "token_budget": "What is lost with fewer or more special tokens.",
 }
 
 

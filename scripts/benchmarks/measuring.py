@@ -10,15 +10,15 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+import psutil
+
 from qdecomp.files import write_text_atomically
 from qdecomp.version import VERSION
-
-__all__ = ["Clock", "children_cpu", "clock", "in_fresh_process", "median_ms", "peak_memory_mb", "write_results"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,3 +73,24 @@ def write_results(path: Path, results: dict[str, Any]) -> None:
     with write_text_atomically(path) as stream:
         json.dump({"qdecomp_version": VERSION, "machine": machine, **results}, stream, indent=1)
         stream.write("\n")
+
+
+def tree_memory_mb(pid: int) -> float:
+    """The memory of a process and of all processes below it."""
+    return sum(_of_tree(pid, lambda process: process.memory_info().rss)) / 2**20
+
+
+def tree_cpu_seconds(pid: int) -> float:
+    """The CPU time of a process and of all processes below it that are still running."""
+    return sum(_of_tree(pid, lambda process: sum(process.cpu_times()[:2])))
+
+
+def _of_tree(pid: int, measure: Callable[[psutil.Process], float]) -> Iterator[float]:
+    try:
+        first = psutil.Process(pid)
+        processes = [first, *first.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):  # it has ended
+            yield measure(process)

@@ -22,7 +22,6 @@ import numpy as np
 from shared_data import shared_data_option
 
 from benchmarks.measuring import Clock, children_cpu, clock, in_fresh_process, peak_memory_mb, write_results
-from benchmarks.parse_profile import profile_ms
 from qdecomp.files import read_break_csv
 from qdecomp.parsers.backend_names import BACKEND_NAMES, DEFAULT_BACKEND
 from qdecomp.parsers.parser import Parser
@@ -82,7 +81,7 @@ def cold_starts(subject: Subject, count: int = _COLD_STARTS) -> list[dict[str, f
 
 
 def measure_together(questions: Sequence[str], subjects: Sequence[Subject]) -> dict[str, Any]:
-    """Latency, throughput in one process and a profile of each parser; they take turns."""
+    """Latency and throughput in one process of each parser; they take turns."""
     phases = Phases()
     with phases.phase("loading"):
         parsers = {str(subject): subject.load() for subject in subjects}
@@ -111,14 +110,11 @@ def measure_together(questions: Sequence[str], subjects: Sequence[Subject]) -> d
                 pipes[name].wall += piping.wall
                 pipes[name].cpu += piping.cpu
                 without[name] += sum(not answer for answer in answers)
-    with phases.phase("profile"):
-        profiles = {name: profile_ms(parser, questions[:100]) for name, parser in parsers.items()}
     results = {
         name: {
             "one_question_ms": {which: _spread([getattr(one, which) for one in latencies[name]]) for which in _CLOCKS},
             "pipe_questions_a_second": {which: len(questions) / getattr(pipes[name], which) for which in _CLOCKS},
             "without_decomposition": without[name],
-            "profile_ms": profiles[name],
         }
         for name in names
     }
@@ -157,7 +153,6 @@ def _tables(results: dict[str, Any], count: int, total: Clock) -> list[Table]:
     note = "Wall time and, in parentheses, CPU time, which other programs do not change."
     return [
         Table(f"On {count:,} questions", columns, rows, note=note),
-        *(_profile_table(name, each["profile_ms"]) for name, each in parsers.items()),
         _phase_table(results["phases"], total),
     ]
 
@@ -186,13 +181,6 @@ def _figures(processes: int) -> dict[str, Callable[[dict[str, Any]], str]]:
     }
 
 
-def _profile_table(name: str, profile: dict[str, float]) -> Table:
-    total = sum(profile.values())
-    rows = tuple((part, f"{value:.2f}", f"{100 * value / total:.0f}%") for part, value in profile.items())
-    title = f"Where the time of a pipe goes, with a profiler: {name}"
-    return Table(title, ("part", "CPU ms a question", "share"), rows)
-
-
 def _phase_table(phases: dict[str, dict[str, float]], total: Clock) -> Table:
     rest = {which: getattr(total, which) - sum(each[which] for each in phases.values()) for which in _CLOCKS}
     times = {**phases, "starting processes, reading questions": rest, "all": vars(total)}
@@ -218,7 +206,7 @@ def _phase_table(phases: dict[str, dict[str, float]], total: Clock) -> Table:
 def command(
     path: Path, count: int, parser_name: str, against: str | None, backends: Sequence[str], json_path: Path | None
 ) -> None:
-    """Measure the bundled parser: cold start, latency, throughput, memory, profile."""
+    """Measure the bundled parser: cold start, latency, throughput, memory."""
     # A process uses only one core, because that is its share in a pipe with several processes.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     others = [Subject(against, DEFAULT_BACKEND)] if against else []

@@ -24,8 +24,14 @@ from typing import Any
 
 import click
 
-from benchmarks.measuring import clock, in_fresh_process, median_ms, write_results
-from benchmarks.process_sampling import cpu_seconds, memory_mb
+from benchmarks.measuring import (
+    clock,
+    in_fresh_process,
+    median_ms,
+    tree_cpu_seconds,
+    tree_memory_mb,
+    write_results,
+)
 from benchmarks.serve_load import BAD_BODIES, Load, ask_steadily, ask_together, mixed_requests
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_break_csv
@@ -161,11 +167,11 @@ def _beside_the_parser(port: int, pid: int, questions: Sequence[str]) -> dict[st
         with clock() as one:
             parser.parse(question)
         alone.append(one)
-        before = cpu_seconds(pid)
+        before = tree_cpu_seconds(pid)
         with clock() as other:
             serve(question)
         served.append(other)
-        cpu += cpu_seconds(pid) - before
+        cpu += tree_cpu_seconds(pid) - before
     connection.close()
     return {
         "questions": len(questions),
@@ -187,7 +193,7 @@ def _memory_under_load(service: _Service, rate: float, seconds: float, questions
     sizes: list[float] = []
 
     def look(now: float) -> None:
-        sizes.append(memory_mb(service.process.pid))
+        sizes.append(tree_memory_mb(service.process.pid))
         click.echo(f"after {now / 60:.1f} minutes: {sizes[-1]:.1f} MB", err=True)
 
     requests = mixed_requests(questions)

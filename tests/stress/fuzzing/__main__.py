@@ -13,8 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
-from fuzzing.running import Outcome, finding_to_json, run_target
-from fuzzing.targets import TARGETS
+
+from tests.stress.fuzzing.running import Outcome, finding_to_json, run_target
+from tests.stress.fuzzing.targets import TARGETS
 
 # Threads that wait for each other would add to the time of an input.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -118,4 +119,4 @@ def _show(outcomes: dict[str, Outcome]) -> None:
 
 
 if __name__ == "__main__":
-    main(prog_name="fuzz.py")
+    main(prog_name="python -m tests.stress.fuzzing")

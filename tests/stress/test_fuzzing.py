@@ -9,12 +9,18 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.stress
 TARGETS = ("qdmr", "lf", "lf_em", "conversion", "codecs", "records", "pages", "parser", "files")
 
 
 def run(project_root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    script = project_root / "scripts" / "fuzz.py"
-    return subprocess.run([sys.executable, str(script), *arguments], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "tests.stress.fuzzing", *arguments]
+    return subprocess.run(command, cwd=project_root, capture_output=True, text=True, check=False)
+
+
+def python(project_root: Path, program: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, cwd=project_root, capture_output=True, text=True, check=False)
 
 
 def test_every_target_takes_what_nobody_would_write(project_root: Path, tmp_path: Path) -> None:
@@ -38,11 +44,10 @@ def test_one_seed_gives_the_same_inputs(project_root: Path, tmp_path: Path) -> N
 
 
 def test_a_slow_target_ends_in_time_and_tells_how_far_it_is(project_root: Path) -> None:
-    script = f"""
-import sys, time, types
-sys.path.insert(0, {str(project_root / "scripts")!r})
-from fuzzing import running
-from fuzzing.targets import Target
+    script = """
+import time, types
+from tests.stress.fuzzing import running
+from tests.stress.fuzzing.targets import Target
 
 # A clock that only inputs move on: each takes a second.
 seconds = [0.0]
@@ -51,12 +56,12 @@ running.time = types.SimpleNamespace(monotonic=lambda: seconds[0], perf_counter=
 def attempt(value):
     seconds[0] += 1.0
 
-running.TARGETS = {{"slow": Target(lambda pieces: "input", attempt)}}
+running.TARGETS = {"slow": Target(lambda pieces: "input", attempt)}
 told = []
 outcome = running.run_target("slow", 0, 12.0, 10**9, lambda so_far: told.append(so_far.inputs))
 print(told, outcome.inputs, outcome.megabytes > 0)
 """
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    result = python(project_root, script)
     assert result.stdout == "[5, 10, 12] 12 True\n", result.stdout + result.stderr
 
 
@@ -67,10 +72,9 @@ def test_an_unknown_target_is_refused(project_root: Path) -> None:
 
 
 WRONG = """
-import os, sys, time
-sys.path.insert(0, {scripts!r})
-from fuzzing import running, targets
-from fuzzing.targets import Target
+import os, time
+from tests.stress.fuzzing import running
+from tests.stress.fuzzing.targets import Target
 
 def attempt(value):
     {body}
@@ -96,7 +100,6 @@ print(sorted(outcome.findings), outcome.inputs, {{each.input for each in outcome
 def test_what_should_not_be_is_told_with_its_input(
     project_root: Path, body: str, most_seconds: float, told: str
 ) -> None:
-    program = WRONG.format(scripts=str(project_root / "scripts"), body=body, most_seconds=most_seconds)
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    result = python(project_root, WRONG.format(body=body, most_seconds=most_seconds))
     assert told in result.stdout, result.stderr
     assert "'input'" in result.stdout

@@ -1,1 +1,0 @@
-"""Inputs that nobody would write, for every entry point of the package; see ``scripts/fuzz.py``."""

@@ -1,0 +1,1 @@
+"""Inputs that nobody would write, for every entry point: ``python -m tests.stress.fuzzing``."""
