@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from qdecomp import load
 from qdecomp.cli import main
 from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.visualization import graph_svg
@@ -34,6 +35,19 @@ def test_the_picture_is_that_of_its_question(project_root: Path, readme: str) ->
     assert _QUESTION in first_screen
     for number, step in enumerate(_STEPS.split(" ;"), start=1):
         assert f"{number}. {step.removeprefix('return ')}" in first_screen
+
+
+def test_the_parser_gives_the_steps_of_the_first_example(project_root: Path, readme: str) -> None:
+    (question, output) = re.findall(r"^\$ qdecomp parse \"(.+)\"\n((?:.+\n)+)confidence", readme, re.MULTILINE)[0]
+    decomposition = load().parse(question)
+    assert decomposition.logical_form is not None
+    operators = [step.operator for step in decomposition.logical_form.steps]
+    shown = [
+        f"{n}. {step}  {operator}"
+        for n, (step, operator) in enumerate(zip(decomposition.steps, operators, strict=True), 1)
+    ]
+    assert output.splitlines() == [question, *shown]
+    assert output in (project_root / "docs" / "quick_start.md").read_text(encoding="utf-8")
 
 
 def test_links_lead_to_files(project_root: Path, readme: str) -> None:
