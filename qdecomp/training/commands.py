@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from traceback import walk_tb
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any
 
 from allennlp.commands import evaluate as evaluate_module
 from allennlp.commands import predict as predict_module
@@ -43,8 +43,9 @@ from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 from allennlp.training.trainer import Trainer
 from allennlp.training.util import make_vocab_from_params
 
-from qdecomp.data_structures.errors import DataError, QDecompError
-from qdecomp.files import open_text, require_other_files, write_text_atomically
+from qdecomp.data_structures.errors import QDecompError
+from qdecomp.files import require_other_files, write_text_atomically
+from qdecomp.files.break_csv import read_questions
 from qdecomp.training.archives import TRUST_SWITCH, load_archive_safely, registered_only
 from qdecomp.training.config import check_encoders, params_from_file
 from qdecomp.training.predictor import PREDICTOR, RECORD_SERIALIZER, QuestionDecompositionPredictor
@@ -283,9 +284,9 @@ def _is_json(path: Path) -> bool:
 class PredictManager(_PredictManager):
     """AllenNLP's own, except that with our predictor no question is lost.
 
-    AllenNLP skips blank lines, does not say when the file has ended, and with ``--use-dataset-reader`` asks the reader
-    for a whole file, which leaves out the questions that it cannot use. Our predictor passes every question to the
-    reader itself, so that flag changes nothing. For other predictors, nothing changes.
+    AllenNLP skips blank lines, reads every line by itself, and with ``--use-dataset-reader`` asks the reader for a
+    whole file, which leaves out the questions that it cannot use. Our predictor passes every question to the reader
+    itself, so that flag changes nothing. For other predictors, nothing changes.
     """
 
     def __init__(
@@ -305,31 +306,18 @@ class PredictManager(_PredictManager):
         if self._questions is None:
             yield from super()._get_json_data()
             return
-        with _open_questions(self._input_file) as lines:
-            for line in lines:
-                yield from _one_by_one(self._questions.load_line(line))
-        yield from _one_by_one(self._questions.load_rest())
+        for row in read_questions(self._input_file):
+            yield {"row": (row.question_id, row.question, row.error)}
+
+    def _predict_json(self, batch_data: list[JsonDict]) -> Iterator[str]:
+        if self._questions is None:
+            yield from super()._predict_json(batch_data)
+            return
+        for record in self._questions.predict_rows([each["row"] for each in batch_data]):
+            yield self._questions.dump_line(record)
 
     def _maybe_print_to_console_and_file(self, index: int, prediction: str, model_input: str | None = None) -> None:
         """Print a question as it is, not as it comes from the file."""
         if self._questions is not None and model_input is not None:
             model_input = json.loads(prediction)["question"]
         super()._maybe_print_to_console_and_file(index, prediction, model_input)  # type: ignore[arg-type]
-
-
-def _one_by_one(rows: JsonDict) -> Iterator[JsonDict]:
-    """Each row of a line separately, so that batches have the requested number of questions; a header has none."""
-    for row in rows["rows"]:
-        yield {"rows": [row]}
-
-
-@contextmanager
-def _open_questions(name: str) -> Iterator[TextIO]:
-    if name != _STANDARD_INPUT:
-        with open_text(name) as stream:
-            yield stream
-        return
-    try:
-        yield sys.stdin
-    except UnicodeDecodeError as error:
-        raise DataError(f"standard input: not UTF-8 text ({error.reason} at byte {error.start})") from None

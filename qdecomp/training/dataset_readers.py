@@ -21,9 +21,9 @@ from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.data_structures.tokenization import question_words, tokenize
-from qdecomp.files import BreakExample, open_text, read_break_csv, read_json_lines
-from qdecomp.files.converting.conversion_cache import ConversionCache
-from qdecomp.files.readers.file_kinds import FileKind, kind_of_file
+from qdecomp.files.break_csv import BreakExample, read_break_csv, read_questions
+from qdecomp.files.conversion import ConversionCache
+from qdecomp.files.rows import FileKind, RowFile
 from qdecomp.training.fields import CopyField, EdgesField
 from qdecomp.training.indexer import WordPieceIndexer
 from qdecomp.training.pretrained import load_spacy
@@ -35,22 +35,8 @@ _NOT_NEEDED = ("parser", "ner", "lemmatizer")
 
 
 def read_examples(path: str | Path) -> list[BreakExample]:
-    """The questions of Break's CSV, JSON lines (``question`` or ``question_text``) or plain text, one per line."""
-    kind = kind_of_file(path)
-    if kind is FileKind.CSV:
-        return read_break_csv(path)
-    if kind is FileKind.JSON_LINES:
-        return [_from_json(path, number, value) for number, value in read_json_lines(path)]
-    with open_text(path) as stream:
-        return [BreakExample(number, str(number), line.strip(), None) for number, line in enumerate(stream, start=1)]
-
-
-def _from_json(path: str | Path, number: int, value: Any) -> BreakExample:
-    question = value.get("question", value.get("question_text")) if isinstance(value, dict) else None
-    if not isinstance(question, str):
-        raise DataError(f"{path}: line {number} has no question; a line must be an object with a string named question")
-    decomposition = value.get("decomposition")
-    return BreakExample(number, str(value.get("question_id") or number), question, decomposition or None)
+    """The questions of Break's CSV, JSON lines (``question_text`` or ``question``) or plain text, one per line."""
+    return read_break_csv(path) if RowFile(path).kind is FileKind.CSV else list(read_questions(path))
 
 
 class BreakReader(DatasetReader):

@@ -14,7 +14,7 @@ from allennlp.predictors import Predictor
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.decoding import DecoderSettings
-from qdecomp.files.readers.question_lines import QuestionLines, QuestionRow, question_from_json
+from qdecomp.files.break_csv import question_from_json
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 
 logger = logging.getLogger(__name__)
@@ -22,7 +22,6 @@ logger = logging.getLogger(__name__)
 PREDICTOR = "question_decomposition"
 """The name by which AllenNLP knows it."""
 
-_ROWS = "rows"
 # What one question may do to a model while others are fine, such as being too large for the memory. torch has no finer
 # class for its errors. Everything else is a mistake in the code, which no record should hide.
 _FAILURES = (QDecompError, RuntimeError, MemoryError)
@@ -33,10 +32,10 @@ RECORD_SERIALIZER = "decomposition_records"
 
 @Predictor.register(PREDICTOR)
 class QuestionDecompositionPredictor(Predictor):
-    """Reads questions as plain text (one per line), JSON lines or Break's CSV, and writes prediction records.
+    """Gives a prediction record for every question; one that cannot be parsed has a record that says why.
 
-    The format is recognised from the lines themselves, see :mod:`qdecomp.files.readers.question_lines`. A
-    question that cannot be parsed gives a record that says why.
+    With ``allennlp predict``, questions are plain text (one per line), JSON lines or Break's CSV, see
+    :func:`qdecomp.files.break_csv.read_questions`.
 
     ``decoder`` replaces the model's, for a model that predicts graphs: ``--predictor-args '{"decoder": "ilp"}'`` or
     ``'{"decoder": {"type": "ilp", "time_limit": 0.5}}'``. ``candidates`` asks for this many of the best decompositions
@@ -61,7 +60,6 @@ class QuestionDecompositionPredictor(Predictor):
             if give_candidates is None:
                 raise DataError(f"{type(model).__name__} gives no candidates")
             give_candidates(candidates)
-        self._lines = QuestionLines()
 
     def predict(self, question: str, question_id: str = "") -> JsonDict:
         """The record of one question."""
@@ -69,7 +67,14 @@ class QuestionDecompositionPredictor(Predictor):
 
     def predict_questions(self, questions: Sequence[tuple[str, str]]) -> list[JsonDict]:
         """The records of questions, given as pairs (question_id, question)."""
-        return self._records([QuestionRow(*pair) for pair in questions])
+        return self.predict_rows([(*pair, None) for pair in questions])
+
+    def predict_rows(self, rows: Sequence[tuple[str, str, str | None]]) -> list[JsonDict]:
+        """The records of rows of a file: question_id, question, and why it cannot be read or None."""
+        found = iter(self.predictions([question for _, question, error in rows if error is None]))
+        answers = [next(found) if error is None else failed_decomposition(text, error) for _, text, error in rows]
+        pairs = zip(answers, rows, strict=True)
+        return [replace(answer, question_id=question_id).to_record() for answer, (question_id, _, _) in pairs]
 
     def predictions(self, questions: Sequence[str]) -> list[Decomposition]:
         """What the model says about each of the questions."""
@@ -84,18 +89,13 @@ class QuestionDecompositionPredictor(Predictor):
         return [found[number] for number in range(len(questions))]
 
     def predict_json(self, inputs: JsonDict) -> JsonDict:
-        """The record of one question, such as ``{"question": "which cubes are red ?"}``.
-
-        For the rows of a line, see :meth:`load_line`, it gives ``{"rows": […]}`` with a record for each of them.
-        """
+        """The record of one question, such as ``{"question": "which cubes are red ?"}``."""
         return self.predict_batch_json([inputs])[0]
 
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """What :meth:`predict_json` gives for each of these, in one batch."""
-        lines = [line[_ROWS] if _ROWS in line else [question_from_json(line)] for line in inputs]
-        records = iter(self._records([QuestionRow(*row) for rows in lines for row in rows]))
-        found = [[next(records) for _ in rows] for rows in lines]
-        return [{_ROWS: rows} if _ROWS in line else rows[0] for line, rows in zip(inputs, found, strict=True)]
+        rows = map(question_from_json, inputs)
+        return self.predict_rows([(row.question_id, row.question, row.error) for row in rows])
 
     def predict_instance(self, instance: Instance) -> JsonDict:
         """The record of a reader's instance."""
@@ -109,26 +109,9 @@ class QuestionDecompositionPredictor(Predictor):
             for prediction, entry in zip(self._parse(instances), metadata, strict=True)
         ]
 
-    def load_line(self, line: str) -> JsonDict:
-        """The questions that end with a line, as ``{"rows": [[question_id, question, error], …]}``."""
-        return {_ROWS: self._lines.add(line)}
-
-    def load_rest(self) -> JsonDict:
-        """The questions that are open at the end of a file, in the same form; the next line begins another file."""
-        lines, self._lines = self._lines, QuestionLines()
-        return {_ROWS: lines.end()}
-
     def dump_line(self, outputs: JsonDict) -> str:
-        """One line of JSON for each record."""
-        records = outputs.get(_ROWS, [outputs])
-        return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
-
-    def _records(self, rows: Sequence[QuestionRow]) -> list[JsonDict]:
-        found = iter(self.predictions([row.question for row in rows if row.error is None]))
-        answers = [next(found) if row.error is None else failed_decomposition(row.question, row.error) for row in rows]
-        return [
-            replace(answer, question_id=row.question_id).to_record() for answer, row in zip(answers, rows, strict=True)
-        ]
+        """A record as one line of JSON."""
+        return f"{json.dumps(outputs, ensure_ascii=False)}\n"
 
     def _parse(self, instances: list[Instance]) -> list[Decomposition]:
         if not instances:

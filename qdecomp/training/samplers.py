@@ -9,7 +9,7 @@ from allennlp.data import Instance
 from allennlp.data.samplers import BatchSampler, BucketBatchSampler
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files import source_of
+from qdecomp.files.break_csv import source_of
 
 
 @BatchSampler.register("by_length")

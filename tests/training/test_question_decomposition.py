@@ -103,7 +103,7 @@ def test_a_mistake_in_the_code_is_no_record(
 
 def test_half_of_a_character_is_an_error_that_can_be_written(predictor: QuestionDecompositionPredictor) -> None:
     question = "red \ud83d cubes"
-    outputs = predictor.predict_json(predictor.load_line(json.dumps({"question": question, "question_id": "\ud83d"})))
+    outputs = predictor.predict_json({"question": question, "question_id": "\ud83d"})
     line = predictor.dump_line(outputs)
     record = json.loads(line.encode())
     assert (record["question_id"], record["question"]) == ("?", "red ? cubes")

@@ -120,7 +120,7 @@ def test_text_and_json_lines(tmp_path: Path) -> None:
     assert [example.question_id for example in examples] == ["1", "b"]
     assert [example.decomposition for example in examples] == [None, "return x"]
     lines.write_text('{"text": "red"}', encoding="utf-8")
-    with pytest.raises(DataError, match="line 1 has no question"):
+    with pytest.raises(DataError, match="the first object has no question_text or question"):
         read_examples(lines)
 
 
