@@ -14,13 +14,15 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TextIO, TypeVar
 
 import click
 
 __all__ = [
+    "STYLES",
     "Table",
     "echo_data",
     "format_csv",
@@ -56,6 +58,30 @@ def echo_data(text: str) -> None:
 def _escape(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
 
+
+STYLES: Mapping[str, str] = MappingProxyType(
+    {
+        "select": "default",
+        "filter": "blue",
+        "project": "cyan",
+        "aggregate": "red",
+        "group": "yellow",
+        "superlative": "bright_red",
+        "comparative": "magenta",
+        "comparison": "bright_blue",
+        "union": "green",
+        "intersection": "bright_green",
+        "discard": "bright_red",
+        "sort": "yellow",
+        "boolean": "bright_magenta",
+        "arithmetic": "bright_yellow",
+        "span": "bright_black",
+        "duplicate": "bright_black",
+        "unused": "bright_black",
+        "unknown": "default",
+    }
+)
+"""The colours of operators and structural edges; pictures have their own, since a terminal has its own palette."""
 
 T = TypeVar("T")
 

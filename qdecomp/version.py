@@ -1,9 +1,12 @@
-"""The version of the package, and why this Python or this installation cannot work, said in one line.
+"""The version of the package, and what must happen before anything else is imported.
+
+Why this Python or this installation cannot work is said in one line, and an interrupt of the command is quiet.
 
 It imports nothing else of the package, and any Python 3 can read it.
 """
 
 import os
+import signal
 import sys
 from glob import escape, glob
 
@@ -24,3 +27,15 @@ def _refuse_a_shared_folder() -> None:
 
 
 _refuse_a_shared_folder()
+
+
+def _let_an_interrupt_end_the_command() -> None:
+    """Let an interrupt end the command without a traceback while it imports; later, it handles interrupts itself."""
+    name = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
+    # Python looks for the module to run.
+    is_module = name == "-m" and "qdecomp" in sys.orig_argv
+    if (name == "qdecomp" or is_module) and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+_let_an_interrupt_end_the_command()

@@ -18,7 +18,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -28,11 +28,8 @@ from script_errors import run_script
 from qdecomp.cli.parse import command as parse_command
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.lf_em import normalized_text
-from qdecomp.files import source_of, write_text_atomically
-from qdecomp.files.readers.joined_predictions import join_predictions
-from qdecomp.files.readers.question_files import read_questions
-from qdecomp.files.readers.question_lines import QuestionRow
-from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.files import BreakExample, read_json_lines, read_questions, source_of, write_text_atomically
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record
 from qdecomp.parsers.parser import BUNDLED_NAME
 
 _WORDS = re.compile(r"[^\W_]+")
@@ -45,7 +42,7 @@ class LeftOut:
     questions: frozenset[str] = frozenset()
     ids: frozenset[str] = frozenset()
 
-    def __contains__(self, row: QuestionRow) -> bool:
+    def __contains__(self, row: BreakExample) -> bool:
         # The id of a paraphrase is that of the original with a suffix.
         parts = row.question_id.split("_")
         return words_of(row.question) in self.questions or any(
@@ -66,7 +63,7 @@ def left_out(paths: Sequence[Path]) -> LeftOut:
     )
 
 
-def questions_of(paths: Sequence[Path], without: LeftOut) -> Iterator[QuestionRow]:
+def questions_of(paths: Sequence[Path], without: LeftOut) -> Iterator[BreakExample]:
     """The questions of all files, each once, with ids that begin with the name of the file."""
     sources = [re.sub(r"[^a-zA-Z0-9]", "", path.stem).upper() for path in paths]
     if not all(sources) or len(set(sources)) < len(sources):
@@ -77,10 +74,10 @@ def questions_of(paths: Sequence[Path], without: LeftOut) -> Iterator[QuestionRo
             words = words_of(row.question)
             if row.error is None and words and words not in seen and row not in without:
                 seen.add(words)
-                yield QuestionRow(f"{source}_{row.question_id}", row.question)
+                yield replace(row, question_id=f"{source}_{row.question_id}")
 
 
-def answers(parser: str, rows: Sequence[QuestionRow], path: Path, options: Sequence[str]) -> list[Decomposition]:
+def answers(parser: str, rows: Sequence[BreakExample], path: Path, options: Sequence[str]) -> list[Decomposition]:
     """What a parser says about each question; the records stay in a file, from which a stopped run resumes."""
     asked = path.with_name(f"{path.stem}_questions.jsonl")
     with write_text_atomically(asked) as stream:
@@ -88,7 +85,7 @@ def answers(parser: str, rows: Sequence[QuestionRow], path: Path, options: Seque
             stream.write(json.dumps({"question_id": row.question_id, "question": row.question}) + "\n")
     parse = ["--parser", parser, "--input", str(asked), "--output", str(path), *options]
     parse_command.main(parse, standalone_mode=False)
-    return [joined.predictions[0] for joined in join_predictions([path])]
+    return [decomposition_from_record(record) for _, record in read_json_lines(path)]
 
 
 def problem_of(question: str, plan: Decomposition, min_confidence: float) -> str | None:
@@ -112,8 +109,8 @@ def says_the_same(question: str, plan: Decomposition, other: Decomposition) -> b
 class Distillation:
     """The questions that still have a plan, and how many were dropped for which reason."""
 
-    def __init__(self, rows: Sequence[QuestionRow], plans: Sequence[Decomposition], min_confidence: float) -> None:
-        self.kept: list[tuple[QuestionRow, Decomposition]] = []
+    def __init__(self, rows: Sequence[BreakExample], plans: Sequence[Decomposition], min_confidence: float) -> None:
+        self.kept: list[tuple[BreakExample, Decomposition]] = []
         self.dropped: Counter[str] = Counter()
         for row, plan in zip(rows, plans, strict=True):
             problem = problem_of(row.question, plan, min_confidence)

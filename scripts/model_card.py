@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files.readers.break_csv import iterate_break_csv
+from qdecomp.files.break_csv import iterate_break_csv
 from qdecomp.parsers.bundle import BUNDLED, CARD, read_config, write_config
 from qdecomp.parsers.bundle_config import BundleConfig, GraphConfig, WriterConfig
 

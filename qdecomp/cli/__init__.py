@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 from codecs import lookup
 from contextlib import suppress
@@ -47,6 +48,8 @@ def main(arguments: list[str] | None = None) -> None:
     One of our errors, or output that cannot be written, gives one line on standard error and exit code 2; an interrupt
     gives exit code 130.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         code = _command.main(args=arguments, prog_name="qdecomp", standalone_mode=False)
         # Writing the rest may fail; without this, that would go unnoticed.

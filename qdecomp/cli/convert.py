@@ -5,23 +5,24 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from qdecomp.cli.cluster_option import CLUSTER_OPTION, require_one_way
-from qdecomp.cli.internal_errors import exit_after_internal_errors
-from qdecomp.cli.part_options import PART_ROWS_OPTION, require_folder
+from qdecomp.cli.file_options import (
+    CLUSTER_OPTION,
+    OVERWRITE_OPTION,
+    PART_ROWS_OPTION,
+    exit_after_internal_errors,
+    require_folder,
+    where_of,
+)
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.files import require_other_files, write_text_atomically
-from qdecomp.terminal import printable
-
-if TYPE_CHECKING:
-    from qdecomp.files.converting.bulk_conversion import ConversionSummary, SourceCounts
-    from qdecomp.terminal import Table
+from qdecomp.files.conversion import ConversionCache, ConversionSummary, SourceCounts, convert_file
+from qdecomp.terminal import Table, printable, show_tables
 
 __all__ = ["command"]
-
-_BROKEN_ROWS_TOLD = 10
 
 
 @click.command("convert")
@@ -48,7 +49,7 @@ _BROKEN_ROWS_TOLD = 10
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use.  [default: all]")
 @CLUSTER_OPTION
 @PART_ROWS_OPTION
-@click.option("--overwrite", is_flag=True, help="Start again instead of continuing an existing output file.")
+@OVERWRITE_OPTION
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a row could not be converted.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")
 def command(
@@ -68,57 +69,38 @@ def command(
     it again with the same input and options to resume it. Graphs are also kept in the cache folder (QDECOMP_CACHE),
     where training finds them.
     """
-    from qdecomp.data_structures.errors import DataError
-    from qdecomp.data_structures.special_tokens import PRESETS
-    from qdecomp.files.converting.bulk_conversion import convert_file
-    from qdecomp.files.converting.conversion_cache import ConversionCache
-    from qdecomp.workers import on_cluster
-
-    require_one_way(processes, cluster)
+    where = where_of(processes, cluster)
     require_folder(output_path, part_rows)
     if special_tokens not in PRESETS:
         raise DataError(f"--special-tokens: there is no {special_tokens!r}; choose one of {', '.join(sorted(PRESETS))}")
     require_other_files({"--output": output_path, "--json": json_path}, [input_path])
-    with on_cluster(cluster) as spread:
-        summary = convert_file(
-            input_path,
-            output_path,
-            special=PRESETS[special_tokens],
-            processes=processes,
-            spread=spread,
-            cache=ConversionCache(),
-            overwrite=overwrite,
-            part_rows=part_rows,
-        )
+    summary = convert_file(
+        input_path,
+        output_path,
+        special=PRESETS[special_tokens],
+        where=where,
+        cache=ConversionCache(),
+        overwrite=overwrite,
+        part_rows=part_rows,
+    )
     if json_path is not None:
-        _write_figures(summary, json_path)
+        with write_text_atomically(json_path) as stream:
+            stream.write(json.dumps(summary.to_json(), ensure_ascii=False, indent=1) + "\n")
     _show(summary, input_path)
     if strict and summary.failures:
         raise SystemExit(1)
 
 
-def _write_figures(summary: ConversionSummary, path: Path) -> None:
-    from qdecomp.files.converting.bulk_conversion import conversion_summary_to_json
-
-    with write_text_atomically(path) as stream:
-        json.dump(conversion_summary_to_json(summary), stream, ensure_ascii=False, indent=1)
-        stream.write("\n")
-
-
 def _show(summary: ConversionSummary, input_path: Path) -> None:
-    from qdecomp.terminal import show_tables
-
     show_tables(_tables(summary))
-    for broken in summary.broken[:_BROKEN_ROWS_TOLD]:
+    for broken in summary.broken:
         print(printable(f"{input_path}: {broken}"), file=sys.stderr)
-    if len(summary.broken) > _BROKEN_ROWS_TOLD:
-        print(printable(f"{input_path}: {len(summary.broken):,} rows in all cannot be read"), file=sys.stderr)
-    exit_after_internal_errors(summary.mistakes)
+    if summary.broken_rows > len(summary.broken):
+        print(printable(f"{input_path}: {summary.broken_rows:,} rows in all cannot be read"), file=sys.stderr)
+    exit_after_internal_errors(summary.internal_errors)
 
 
 def _tables(summary: ConversionSummary) -> list[Table]:
-    from qdecomp.terminal import Table
-
     columns = ("source", "rows", "converted", "round trip", "converted %", "round trip %")
     rows = [_table_row(name, counts) for name, counts in sorted(summary.sources.items())]
     if len(rows) > 1:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from qdecomp.terminal import printable
+from qdecomp.terminal import STYLES, printable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -27,8 +27,6 @@ def show(decompositions: Sequence[Decomposition], *, with_graph: bool = False) -
     from rich.console import Console
     from rich.text import Text
 
-    from qdecomp.visualization import graph_rich
-
     console = Console()
     for number, decomposition in enumerate(decompositions):
         if number:
@@ -40,6 +38,8 @@ def show(decompositions: Sequence[Decomposition], *, with_graph: bool = False) -
         for warning in decomposition.warnings:
             console.print(Text(f"warning: {printable(warning)}", style="yellow"))
         if with_graph and decomposition and decomposition.graph is not None:
+            from qdecomp.visualization import graph_rich
+
             console.print()
             console.print(graph_rich(_printable_graph(decomposition.graph), width=console.width))
 
@@ -52,15 +52,13 @@ def _printable_graph(graph: DependencyGraph) -> DependencyGraph:
 def _coloured_steps(decomposition: Decomposition) -> Text:
     from rich.text import Text
 
-    from qdecomp.visualization.colours import COLOURS
-
     form = decomposition.logical_form
     if not decomposition or form is None:
         return Text(printable(str(decomposition)))
     lines = [
         Text.assemble(
             (f"{number}. ", "dim"),
-            (printable(text), COLOURS[step.operator.value].terminal),
+            (printable(text), STYLES[step.operator.value]),
             (f"  {step.operator.value}", "dim"),
         )
         for number, (text, step) in enumerate(zip(decomposition.steps, form.steps, strict=True), start=1)

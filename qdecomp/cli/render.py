@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from qdecomp.cli.internal_errors import exit_after_internal_errors
+from qdecomp.cli.file_options import exit_after_internal_errors
 from qdecomp.data_structures.errors import DataError
 from qdecomp.terminal import printable
 
 if TYPE_CHECKING:
     from qdecomp.data_structures.reading import Reading
     from qdecomp.evaluation.predictions import RowProblem
-    from qdecomp.files import BreakExample
-    from qdecomp.files.readers.file_rows import FileRow
+    from qdecomp.files import BreakExample, Row
     from qdecomp.parsers.decomposition import Decomposition
     from qdecomp.visualization import PageItem
 
@@ -70,11 +69,11 @@ class _Record:
 
 def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[RowProblem]]:
     from qdecomp.evaluation.predictions import ProblemKind, RowProblem
-    from qdecomp.files.readers.file_rows import json_rows
+    from qdecomp.files import RowFile
 
     records: list[_Record] = []
     problems: list[RowProblem] = []
-    for row in json_rows(path):
+    for row in RowFile(path):
         if limit is not None and len(records) == limit:
             break
         try:
@@ -88,7 +87,7 @@ def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[Ro
     return records, problems
 
 
-def _read_record(row: FileRow) -> _Record:
+def _read_record(row: Row) -> _Record:
     from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors
     from qdecomp.data_structures.reading import read_decomposition
     from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record

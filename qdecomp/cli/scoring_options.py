@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from qdecomp.cli.cluster_option import CLUSTER, require_one_way
+from qdecomp.cli.file_options import CLUSTER, where_of
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics import DEFAULT_METRICS, METRICS, Metric, choose_metrics
 from qdecomp.evaluation.predictions import Gold, SystemPredictions, name_systems, read_gold, read_predictions
@@ -49,7 +49,7 @@ class ScoringOptions:
 
     def read(self, required_metrics: Sequence[str] = ()) -> ScoringFiles:
         """Read the files and report the problems of their rows; with ``--strict``, problems end the program."""
-        require_one_way(self.processes if self.processes > 1 else None, self.cluster)
+        where_of(self.processes, self.cluster)
         names = [name.strip() for name in self.metrics.split(",") if name.strip()]
         if not names:
             raise DataError(f"--metrics: name at least one of {', '.join(METRICS)}")

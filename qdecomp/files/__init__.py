@@ -1,20 +1,35 @@
-"""Reading and writing files: Break's CSV, questions, JSON lines; output that is complete or not there."""
+"""Rows in, rows out: one reader for every file of rows, outputs that are complete or not there, and long runs on rows.
 
-from qdecomp.files.readers.break_csv import BreakExample, read_break_csv, source_of
-from qdecomp.files.readers.text_files import open_text, read_json_lines, text_suffix, try_json_lines
-from qdecomp.files.storage.distinct_files import require_other_files
-from qdecomp.files.writing.atomic import require_replaceable_folder, write_folder_atomically, write_text_atomically
+- :mod:`.sources` opens files wherever they are, :mod:`.parts` knows folders of files;
+- :mod:`.rows` reads rows, :mod:`.break_csv` questions with their decompositions, :mod:`.predictions` records;
+- :mod:`.store` keeps any number of rows in bounded memory;
+- :mod:`.outputs` writes files, and records so that a stopped run resumes;
+- :mod:`.jobs` works on rows here, in processes (:mod:`.processes`) or on a cluster (:mod:`.dask`);
+- :mod:`.conversion` converts files of annotated decompositions.
+"""
+
+from qdecomp.files.break_csv import BreakExample, read_break_csv, read_questions, source_of
+from qdecomp.files.outputs import (
+    require_other_files,
+    require_replaceable_folder,
+    write_folder_atomically,
+    write_text_atomically,
+)
+from qdecomp.files.rows import Row, RowFile, read_json_lines
+from qdecomp.files.sources import open_text, text_suffix
 
 __all__ = [
     "BreakExample",
+    "Row",
+    "RowFile",
     "open_text",
     "read_break_csv",
     "read_json_lines",
+    "read_questions",
     "require_other_files",
     "require_replaceable_folder",
     "source_of",
     "text_suffix",
-    "try_json_lines",
     "write_folder_atomically",
     "write_text_atomically",
 ]

@@ -152,6 +152,8 @@ class ConversionCache:
     def _connect(self) -> Iterator[sqlite3.Connection]:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self.path, timeout=_SECONDS_TO_WAIT_FOR_ANOTHER_PROCESS)) as connection:
+            # A damaged text is as good as none.
+            connection.text_factory = partial(str, encoding="utf-8", errors="replace")
             connection.execute(_TABLE)
             # Its records have no checksums.
             connection.execute("DROP TABLE IF EXISTS conversions")

@@ -138,7 +138,7 @@ def write_text_atomically(path: str | Path) -> Iterator[TextIO]:
             os.replace(unfinished, path)
     except BaseException as error:
         if not isinstance(error, _OtherRunError):
-            with suppress(OSError):  # as where a folder cannot be made
+            with suppress(OSError):
                 unfinished.unlink()
         raise
 

@@ -84,7 +84,7 @@ class RowFile:
             if isinstance(each, dict) or each.strip():
                 break
         first = self._start[-1] if self._start else ""
-        self.first = "" if isinstance(first, dict) else first
+        self.first = first if isinstance(first, str) and first.strip() else ""
         """The first line that is not blank."""
         self.kind = FileKind.PARQUET if isinstance(first, dict) else self._kind_of_text()
         self.columns = list(first) if isinstance(first, dict) else self._columns_of_text()
@@ -158,7 +158,7 @@ class RowFile:
         # In a table of one column, a blank line before other rows is an empty cell.
         blank: list[int] = []
         for line, cells, error in _csv_rows(map(str, self._content), len(self._start)):
-            if not cells or (len(cells) == 1 and cells[0].isspace()):
+            if error is None and (not cells or (len(cells) == 1 and cells[0].isspace())):
                 blank += [line] if len(columns) == 1 else []
                 continue
             for each in blank:

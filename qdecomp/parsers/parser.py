@@ -16,14 +16,12 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.files.jobs import ROW_KILLED_WORKERS, Where, spread
 from qdecomp.parsers.backend_names import DEFAULT_BACKEND
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 from qdecomp.parsers.length_batches import in_length_batches, window_size
 from qdecomp.parsers.parser_source import BUNDLED_NAME, ParserSource, Predict, parser_path, predict_each
 from qdecomp.parsers.remote_parser import predict_on_worker, remote_parser
-from qdecomp.workers.partitions import Pool, in_order
-from qdecomp.workers.pools import pool_of
-from qdecomp.workers.processes import ROW_KILLED_WORKERS, in_processes
 
 __all__ = ["BUNDLED_NAME", "Parser", "load"]
 
@@ -34,25 +32,25 @@ class Parser:
     """Answers questions in batches; made by :func:`load`."""
 
     def __init__(self, name: str, predict: Predict, source: ParserSource | None = None) -> None:
-        """``source`` is what ``predict`` was loaded from, if other processes should help."""
         self.name = name
         self._predict = partial(predict_each, predict)
-        self._source = source
+        self.source = source
+        """What the parser was loaded from; without it, only one process can parse."""
 
     def __repr__(self) -> str:
         return f"<Parser {self.name}>"
 
     def required_source(self) -> ParserSource:
         """Where other processes find the parser; if it was not loaded from anywhere, a :class:`DataError`."""
-        if self._source is None:
+        if self.source is None:
             raise DataError(f"{self.name} can only parse in one process")
-        return self._source
+        return self.source
 
     def key(self, batch_size: int) -> list[Any]:
         """What answers depend on besides the question: files, backend and, if they matter, batches of the parser."""
-        if self._source is None:
+        if self.source is None:
             return [self.name, batch_size]
-        source = self._source
+        source = self.source
         return [*source.content(), source.backend, batch_size if source.depends_on_batches() else None]
 
     @staticmethod
@@ -108,27 +106,24 @@ class Parser:
         ``executor``, a Dask client or an executor of :mod:`concurrent.futures`, its workers parse; answers are the
         same.
         """
-        if batch_size < 1 or processes < 1:
-            raise DataError(f"batch_size is {batch_size} and processes is {processes}; both must be 1 or more")
-        if processes > 1 and executor is not None:
-            raise DataError("give either processes or an executor")
-        if processes > 1 or executor is not None:
+        if batch_size < 1:
+            raise DataError(f"batch_size is {batch_size}, but must be 1 or more")
+        where = Where(processes, executor=executor)
+        if not where.is_here:
             self.required_source()
-        answer = partial(self._answers, processes, None if executor is None else pool_of(executor))
+        answer = partial(self._answers, where)
         if as_tuples:
             return _with_contexts(questions, batch_size, answer)
         found = in_length_batches(questions, len, batch_size, answer)
         return (decomposition for _, decomposition in found)
 
-    def _answers(
-        self, processes: int, pool: Pool | None, batches: Iterator[list[str]]
-    ) -> Iterator[Sequence[Decomposition]]:
-        if pool is None and processes == 1:
-            return map(self._predict, batches)
+    def _answers(self, where: Where, batches: Iterator[list[str]]) -> Iterator[Sequence[Decomposition]]:
+        if where.is_here:
+            yield from map(self._predict, batches)
+            return
         work = partial(predict_on_worker, remote_parser(self.required_source()))
-        if pool is None:
-            return in_processes(work, batches, processes)
-        return in_order(pool, work, batches, lambda question: failed_decomposition(question, ROW_KILLED_WORKERS))
+        with where.pool() as pool:
+            yield from spread(work, batches, pool, lambda text: failed_decomposition(text, ROW_KILLED_WORKERS))
 
 
 def _with_contexts(

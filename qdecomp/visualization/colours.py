@@ -1,4 +1,4 @@
-"""The colours of operators and structural edges: one table for pictures, pages and terminals.
+"""The colours of operators and structural edges: one table for pictures and pages.
 
 A picture has every colour twice, for light and for dark backgrounds; ``prefers-color-scheme`` decides. All of
 them have a contrast of at least 4.5 to 1 on the backgrounds below.
@@ -23,33 +23,32 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Colour:
-    """A colour on light and on dark backgrounds, and its name in terminals, which have their own palette."""
+    """A colour on light and on dark backgrounds."""
 
     light: str
     dark: str
-    terminal: str = "default"
 
 
 COLOURS: Mapping[str, Colour] = MappingProxyType(
     {
-        Operator.SELECT.value: Colour("#44546a", "#a9bad2", "default"),
-        Operator.FILTER.value: Colour("#0b63b0", "#6cb6f5", "blue"),
-        Operator.PROJECT.value: Colour("#00716b", "#3fc8bd", "cyan"),
-        Operator.AGGREGATE.value: Colour("#b0420a", "#ff9d61", "red"),
-        Operator.GROUP.value: Colour("#835700", "#e5b64f", "yellow"),
-        Operator.SUPERLATIVE.value: Colour("#ad1f68", "#ff8abf", "bright_red"),
-        Operator.COMPARATIVE.value: Colour("#7430b8", "#c7a0ff", "magenta"),
-        Operator.COMPARISON.value: Colour("#4740c9", "#aaa8ff", "bright_blue"),
-        Operator.UNION.value: Colour("#23742b", "#75cf78", "green"),
-        Operator.INTERSECTION.value: Colour("#4c6b00", "#abd04c", "bright_green"),
-        Operator.DISCARD.value: Colour("#b3261e", "#ff938a", "bright_red"),
-        Operator.SORT.value: Colour("#6b5837", "#cdb88e", "yellow"),
-        Operator.BOOLEAN.value: Colour("#8a1a94", "#ee8ff6", "bright_magenta"),
-        Operator.ARITHMETIC.value: Colour("#7a4526", "#dba681", "bright_yellow"),
-        SPAN: Colour("#676c74", "#9aa0a8", "bright_black"),
-        DUPLICATE: Colour("#566a80", "#8fa5bf", "bright_black"),
-        UNUSED: Colour("#75655c", "#b0a096", "bright_black"),
-        UNKNOWN: Colour("#1b1b1b", "#e8e8e8", "default"),
+        Operator.SELECT.value: Colour("#44546a", "#a9bad2"),
+        Operator.FILTER.value: Colour("#0b63b0", "#6cb6f5"),
+        Operator.PROJECT.value: Colour("#00716b", "#3fc8bd"),
+        Operator.AGGREGATE.value: Colour("#b0420a", "#ff9d61"),
+        Operator.GROUP.value: Colour("#835700", "#e5b64f"),
+        Operator.SUPERLATIVE.value: Colour("#ad1f68", "#ff8abf"),
+        Operator.COMPARATIVE.value: Colour("#7430b8", "#c7a0ff"),
+        Operator.COMPARISON.value: Colour("#4740c9", "#aaa8ff"),
+        Operator.UNION.value: Colour("#23742b", "#75cf78"),
+        Operator.INTERSECTION.value: Colour("#4c6b00", "#abd04c"),
+        Operator.DISCARD.value: Colour("#b3261e", "#ff938a"),
+        Operator.SORT.value: Colour("#6b5837", "#cdb88e"),
+        Operator.BOOLEAN.value: Colour("#8a1a94", "#ee8ff6"),
+        Operator.ARITHMETIC.value: Colour("#7a4526", "#dba681"),
+        SPAN: Colour("#676c74", "#9aa0a8"),
+        DUPLICATE: Colour("#566a80", "#8fa5bf"),
+        UNUSED: Colour("#75655c", "#b0a096"),
+        UNKNOWN: Colour("#1b1b1b", "#e8e8e8"),
     }
 )
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.special_tokens import question_length
+from qdecomp.terminal import STYLES
 from qdecomp.visualization.arc_layout import ArcLayout, Metrics, PlacedArc, lay_out_arcs
-from qdecomp.visualization.colours import COLOURS, kind_of_tag
+from qdecomp.visualization.colours import kind_of_tag
 from qdecomp.visualization.texts import replace_unprintable
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ __all__ = ["graph_rich", "graph_text"]
 _FREE = "free"
 _LINKED = "linked"
 _SPECIAL = "special"
-_STYLES = {**{kind: colour.terminal for kind, colour in COLOURS.items()}, _FREE: "dim", _LINKED: "bold"}
+_STYLES = {**STYLES, _FREE: "dim", _LINKED: "bold"}
 _STYLES[_SPECIAL] = "bold italic"
 
 # A piece of a line and the key of its style.

@@ -143,11 +143,12 @@ def measure_file(path: Path, special_tokens: str, processes: int) -> dict[str, A
     from joblib.externals.loky import get_reusable_executor
 
     from qdecomp.data_structures.special_tokens import PRESETS
-    from qdecomp.files.converting.bulk_conversion import convert_file
+    from qdecomp.files.conversion import convert_file
+    from qdecomp.files.jobs import Where
 
     with tempfile.TemporaryDirectory() as folder, clock() as measured:
         output = Path(folder) / "graphs.jsonl"
-        summary = convert_file(path, output, special=PRESETS[special_tokens], processes=processes)
+        summary = convert_file(path, output, special=PRESETS[special_tokens], where=Where(processes))
     get_reusable_executor().shutdown(wait=True)
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     total = summary.total

@@ -107,12 +107,35 @@ main()
 """
 
 
-@pytest.mark.parametrize("module", ["qdecomp.cli.parse", "numpy", "tokenizers", "qdecomp.parsers.writer"])
+@pytest.mark.parametrize("module", ["qdecomp.cli.parse", "rich.console", "tokenizers", "qdecomp.parsers.writer"])
 def test_an_interrupt_while_modules_are_imported_is_exit_code_130(module: str) -> None:
     result = run_command("parse", "which rivers ?", program=INTERRUPTED.format(module=module), stdout=subprocess.PIPE)
     assert result.returncode == 130
     assert "Traceback" not in result.stderr
     assert result.stdout == ""
+
+
+def test_an_interrupt_while_the_package_is_imported_is_quiet(tmp_path: Path, project_root: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        """
+import os, signal, sys
+
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == "qdecomp.planning":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+""",
+        encoding="utf-8",
+    )
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{project_root}"}
+    command = [sys.executable, "-m", "qdecomp", "--version"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+    # In a program of another name, Python's own handler stays.
+    done = subprocess.run([sys.executable, "-c", "import qdecomp"], env=environment, capture_output=True, text=True)
+    assert "KeyboardInterrupt" in done.stderr
 
 
 def test_an_interrupt_with_several_processes_is_exit_code_130(tmp_path: Path, project_root: Path) -> None:

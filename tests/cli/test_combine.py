@@ -114,8 +114,24 @@ def test_rows_without_or_with_the_same_id_are_said(tmp_path: Path, capsys: pytes
     for line, message in (
         ('{"decomposition": "return a"}\n', "row 1 has no question_id"),
         ('{"question_id": "1", "question": "a", "decomposition": "return a"}\n' * 2, "row 2 repeats the question_id"),
-        ("[]\n", "row 1 has no question_id"),
+        ("[]\n", "row 1: a JSON list, not an object"),
+        ("5\n", "row 1: a JSON int, not an object"),
     ):
         path.write_text(line, encoding="utf-8")
         assert run("--predictions", str(path), str(path), "--output", str(tmp_path / "x")) == 2
         assert message in capsys.readouterr().err
+
+
+def test_a_file_without_predictions_is_said(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    (tmp_path / "empty.jsonl").write_text("\n", encoding="utf-8")
+    assert run(*files, str(tmp_path / "empty.jsonl"), "--output", str(tmp_path / "out.jsonl")) == 0
+    assert f"{tmp_path / 'empty.jsonl'}: warning: there are no predictions in it" in capsys.readouterr().err
+
+
+def test_equal_ids_of_different_questions_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    one = write(tmp_path / "a.jsonl", {"0": (RIGHT, 0.5)})
+    other = tmp_path / "b.jsonl"
+    other.write_text(one.read_text().replace("red cubes", "blue balls"), encoding="utf-8")
+    assert run(str(one), str(other), "--output", str(tmp_path / "out.jsonl")) == 2
+    assert "are these predictions for the same questions?" in capsys.readouterr().err
+    assert not (tmp_path / "out.jsonl").exists()

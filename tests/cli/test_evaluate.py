@@ -264,10 +264,8 @@ def test_rows_on_the_disk_and_several_processes_change_no_byte(
 ) -> None:
     given = _many_rows(tmp_path)
     runs = []
-    for options, in_memory in ((), 20_000), ((), 3), (("--processes", "2"), 3):
-        monkeypatch.setattr(
-            "qdecomp.files.row_store.spilled_rows.SpilledRows.__init__.__kwdefaults__", {"in_memory": in_memory}
-        )
+    for options, kibibytes in ((), 32_768), ((), 8), (("--processes", "2"), 8):
+        monkeypatch.setattr("qdecomp.files.store._KIBIBYTES_IN_MEMORY", kibibytes)
         outputs = ("--json", tmp_path / "scores.json", "--details", tmp_path / "details.jsonl")
         assert run(*given, *outputs, *options) == 0
         captured = capsys.readouterr()

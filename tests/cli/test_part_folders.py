@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qdecomp.files import read_json_lines
-from qdecomp.files.storage.part_folders import read_manifest
+from qdecomp.files.parts import read_manifest
 from tests.cli_runs import run_qdecomp
 
 QUESTIONS = [f"how many {thing} are there ?" for thing in ("cubes", "red cubes", "rivers in texas", "flights", "dogs")]

@@ -15,7 +15,7 @@ from qdecomp.evaluation.predictions import (
     read_predictions,
 )
 from qdecomp.files.rows import NOT_CLOSED
-from tests.files.readers.test_csv_rows import forty_rows
+from tests.files.test_rows import forty_rows
 
 GOLD = """question_id,question_text,decomposition,operators,split
 ATIS_dev_1,show flights to oslo,return flights ;return #1 to oslo,,dev

@@ -12,7 +12,7 @@ from allennlp.data import Batch, DatasetReader, Vocabulary
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
-from qdecomp.files.readers.break_csv import BreakExample
+from qdecomp.files import BreakExample
 from qdecomp.training.dataset_readers import (
     BreakGraphReader,
     BreakMultitaskReader,
@@ -21,7 +21,7 @@ from qdecomp.training.dataset_readers import (
     read_examples,
 )
 from qdecomp.training.indexer import WordPieceIndexer
-from tests.files.readers.test_csv_rows import forty_rows
+from tests.files.test_rows import forty_rows
 
 READERS = (BreakGraphReader, BreakSeq2SeqReader, BreakMultitaskReader)
 TARGETS = {BreakGraphReader: {"graph"}, BreakSeq2SeqReader: {"copy"}, BreakMultitaskReader: {"copy", "graph"}}

@@ -34,8 +34,7 @@ from qdecomp.data_structures.logical_form import (
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.evaluation.predictions import read_gold, read_predictions
-from qdecomp.files import read_break_csv, try_json_lines
-from qdecomp.files.readers.question_files import read_questions
+from qdecomp.files import RowFile, read_break_csv, read_questions
 from qdecomp.parsers.decomposition import decomposition_from_record
 from qdecomp.parsers.parser import Parser, load
 from qdecomp.visualization import PageItem, decomposition_html, graph_svg, graph_text, page_html, steps_svg
@@ -213,9 +212,9 @@ def try_file(value: tuple[str, bytes]) -> None:
     gold = Path(_folder().name) / "gold.csv"
     gold.write_text("question_id,question_text,decomposition\n1,which cubes ?,return cubes\n", encoding="utf-8")
     readers: tuple[Callable[[], object], ...] = (
-        lambda: read_questions(path),
+        lambda: list(read_questions(path)),
         lambda: read_break_csv(path),
-        lambda: list(try_json_lines(path)),
+        lambda: list(RowFile(path)),
         lambda: read_predictions(path, read_gold(gold)),
     )
     refused = None

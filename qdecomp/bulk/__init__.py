@@ -1,1 +1,0 @@
-"""The records of many questions, parsed or combined: here, in other processes or on a cluster."""

@@ -1,0 +1,64 @@
+"""What commands that work on whole files share: where the work is done, folders of files, and how they end."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from qdecomp.files.jobs import Where
+from qdecomp.files.parts import is_folder_output
+from qdecomp.terminal import printable
+
+if TYPE_CHECKING:
+    from qdecomp.parsers.bulk import FileSummary
+
+CLUSTER: dict[str, Any] = {
+    "metavar": "ADDRESS",
+    "help": "Use the Dask cluster whose scheduler is at this address, such as tcp://10.0.0.1:8786. "
+    "The results are the same as without it.",
+}
+"""What click needs to know about the option."""
+
+CLUSTER_OPTION = click.option("--cluster", **CLUSTER)
+PART_ROWS_OPTION = click.option(
+    "--part-rows",
+    type=click.IntRange(min=1),
+    help="With --output FOLDER/: how many records each file of the folder has.  [default: 10000]",
+)
+OVERWRITE_OPTION = click.option(
+    "--overwrite", is_flag=True, help="Start again instead of continuing an existing output file."
+)
+
+
+def where_of(processes: int | None, cluster: str | None) -> Where:
+    """Where the options say that the work is done; raises if they say both here and on a cluster."""
+    if (processes or 1) > 1 and cluster is not None:
+        raise click.UsageError("give either --processes or --cluster")
+    return Where(processes if cluster is None else 1, cluster)
+
+
+def require_folder(output: str | None, part_rows: int | None) -> None:
+    """Raise if ``--part-rows`` is given without a folder."""
+    if part_rows is not None and (output is None or not is_folder_output(output)):
+        raise click.UsageError("--part-rows only works with a folder: end the name of --output with a slash")
+
+
+def show_summary(summary: FileSummary, output: str) -> None:
+    """Say what was written."""
+    kept = f", {summary.resumed:,} of them from an earlier run" if summary.resumed else ""
+    line = f"{summary.questions:,} questions{kept}; {summary.failed:,} without a decomposition; {output}"
+    click.echo(printable(line), err=True)
+
+
+def exit_after_internal_errors(rows: int) -> None:
+    """Say how many rows failed because of a bug, and exit with code 1 if there are any."""
+    if not rows:
+        return
+    what = "row" if rows == 1 else "rows"
+    print(
+        f"qdecomp: {rows:,} {what} failed with an internal error, please report it; all other rows are done",
+        file=sys.stderr,
+    )
+    raise SystemExit(1)

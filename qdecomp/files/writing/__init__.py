@@ -1,1 +1,0 @@
-"""Files that are written completely or not at all; a problem with one is a clear error."""

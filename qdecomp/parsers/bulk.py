@@ -1,0 +1,223 @@
+"""Whole files: parse all questions in one, or combine the predictions of several systems.
+
+    parse_file(load(), "questions.csv", "predictions.jsonl", where=Where(processes=4))
+
+A run that was stopped resumes; see :mod:`qdecomp.files.jobs` for where the work is done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from qdecomp.data_structures.errors import DataError, QDecompError, as_internal_errors
+from qdecomp.files.break_csv import BreakExample, example_store, iterate_break_csv, read_questions
+from qdecomp.files.jobs import ALL_CORES, HERE, ROW_KILLED_WORKERS, Job, Where, run, spread
+from qdecomp.files.predictions import JoinedPredictions, JoinedQuestion, join_predictions
+from qdecomp.files.rows import STANDARD_INPUT
+from qdecomp.parsers.consensus import consensus
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record, failed_decomposition
+from qdecomp.parsers.length_batches import in_length_batches
+from qdecomp.parsers.parser import Parser
+from qdecomp.parsers.remote_parser import predict_on_worker, remote_parser
+from qdecomp.version import VERSION
+
+__all__ = ["FileSummary", "combine_files", "parse_file", "parse_records", "predictions_of", "read_joined"]
+
+# Parsing fewer questions takes less time than loading the parser in other processes.
+_QUESTIONS_FOR_PROCESSES = 200
+_NO_ROW = "the system has no row for this question"
+
+_Predict = Callable[[Sequence[str]], Sequence[Decomposition]]
+
+
+@dataclass(slots=True)
+class FileSummary:
+    """How many questions there are, how many of them were there before this run, and how many have no answer.
+
+    ``internal_errors`` counts those that have none because of a bug.
+    """
+
+    questions: int = 0
+    resumed: int = 0
+    failed: int = 0
+    internal_errors: int = 0
+
+    def add(self, outcome: tuple[bool, bool]) -> None:
+        """Count a question."""
+        self.failed += outcome[0]
+        self.internal_errors += outcome[1]
+
+    def add_record(self, record: Mapping[str, Any]) -> None:
+        """Count the question of a record."""
+        self.add(_outcome(record))
+
+
+def _outcome(record: Mapping[str, Any]) -> tuple[bool, bool]:
+    return record["decomposition"] is None, "internal_error" in record
+
+
+def parse_file(
+    parser: Parser,
+    input_path: str | Path,
+    output_path: str | Path,
+    *,
+    column: str | None = None,
+    batch_size: int = 32,
+    where: Where = ALL_CORES,
+    overwrite: bool = False,
+    part_rows: int | None = None,
+) -> FileSummary:
+    """Write a prediction record for every question in a file, in its order.
+
+    See :func:`~qdecomp.files.break_csv.read_questions` for ``input_path`` and ``column``, and
+    :func:`~qdecomp.files.outputs.resume_records` for the output.
+    """
+    questions = _questions(input_path, column)
+    where = where.for_rows(len(questions), _QUESTIONS_FOR_PROCESSES)
+    job = _parsing(parser, batch_size, where, _settings(parser, batch_size))
+    summary = FileSummary(len(questions))
+    options: dict[str, Any] = {"overwrite": overwrite, "part_rows": part_rows}
+    summary.resumed = run(questions, job, output_path, where, count=summary.add, **options)
+    return summary
+
+
+def parse_records(
+    parser: Parser,
+    input_path: str | Path,
+    *,
+    column: str | None = None,
+    batch_size: int = 32,
+    where: Where = ALL_CORES,
+) -> Iterator[dict[str, Any]]:
+    """The records that :func:`parse_file` writes, without their keys, as they come."""
+    questions = _questions(input_path, column)
+    where = where.for_rows(len(questions), _QUESTIONS_FOR_PROCESSES)
+    job = _parsing(parser, batch_size, where, None)
+    assert job.arrange is not None
+    with where.pool() as pool:
+        yield from job.arrange(questions, lambda batches: spread(job.work, batches, pool, job.died))
+
+
+def _questions(path: str | Path, column: str | None) -> Sequence[BreakExample]:
+    questions = example_store(read_questions(path, column))
+    if not len(questions):
+        name = "standard input" if Path(path) == STANDARD_INPUT else path
+        raise DataError(f"{name}: there are no questions in it")
+    return questions
+
+
+def _settings(parser: Parser, batch_size: int) -> str:
+    """What all answers of a run depend on."""
+    source = parser.source
+    chosen = [source.decoder, dict(source.options).get("candidates", 0), source.min_confidence] if source else []
+    return json.dumps([VERSION, parser.key(batch_size), *chosen])
+
+
+def _parsing(parser: Parser, batch_size: int, where: Where, settings: str | None) -> Job[BreakExample]:
+    predict = parser.predict if where.is_here else partial(predict_on_worker, remote_parser(parser.required_source()))
+
+    def arrange(rows: Iterable[BreakExample], work: Callable[..., Iterator[Sequence[Any]]]) -> Iterator[Any]:
+        return (found for _, found in in_length_batches(rows, _length, batch_size, work))
+
+    return Job(
+        "parsing",
+        partial(_parsed, predict, settings),
+        partial(_question_key, settings or ""),
+        lambda row: _record(row, failed_decomposition(row.question, ROW_KILLED_WORKERS), settings),
+        _outcome,
+        arrange,
+        parser.window(batch_size),
+    )
+
+
+def _length(row: BreakExample) -> int:
+    return len(row.question)
+
+
+def _question_key(settings: str, row: BreakExample) -> str:
+    content = [settings, row.question_id, row.question, row.error]
+    return hashlib.blake2b(json.dumps(content).encode(), digest_size=8).hexdigest()
+
+
+def _parsed(predict: _Predict, settings: str | None, rows: Sequence[BreakExample]) -> list[dict[str, Any]]:
+    answers = predict([row.question for row in rows])
+    return [_record(row, answer, settings) for row, answer in zip(rows, answers, strict=True)]
+
+
+def _record(row: BreakExample, answer: Decomposition, settings: str | None) -> dict[str, Any]:
+    if row.error is not None:
+        answer = failed_decomposition(row.question, row.error)
+    record = replace(answer, question_id=row.question_id).to_dict()
+    return record if settings is None else {**record, "key": _question_key(settings, row)}
+
+
+# Combining.
+
+
+def read_joined(paths: Sequence[Path], questions_path: Path | None = None) -> JoinedPredictions:
+    """The questions of prediction files; ``questions_path`` is Break's CSV with the texts that the files lack."""
+    texts = None if questions_path is None else example_store(iterate_break_csv(questions_path))
+    return join_predictions(paths, texts, check=decomposition_from_record)
+
+
+def predictions_of(question: JoinedQuestion) -> tuple[Decomposition, ...]:
+    """What each system says about a question."""
+    return tuple(
+        failed_decomposition(question.question, _NO_ROW)
+        if record is None
+        else decomposition_from_record(json.loads(record))
+        for record in question.records
+    )
+
+
+def combine_files(
+    joined: JoinedPredictions,
+    output_path: str | Path,
+    weights: Sequence[float],
+    *,
+    where: Where = HERE,
+    overwrite: bool = False,
+    part_rows: int | None = None,
+) -> FileSummary:
+    """Write the consensus of several systems on each question."""
+    settings = json.dumps([VERSION, *weights])
+    job: Job[JoinedQuestion] = Job(
+        "combining",
+        partial(_combined, tuple(weights), settings),
+        partial(_consensus_key, settings),
+        lambda question: _consensus_record(
+            question, failed_decomposition(question.question, ROW_KILLED_WORKERS), settings
+        ),
+        _outcome,
+    )
+    summary = FileSummary(len(joined))
+    options: dict[str, Any] = {"overwrite": overwrite, "part_rows": part_rows}
+    summary.resumed = run(joined, job, output_path, where, count=summary.add, **options)
+    return summary
+
+
+def _consensus_key(settings: str, question: JoinedQuestion) -> str:
+    return f"{question.fingerprint} {settings}"
+
+
+def _combined(weights: Sequence[float], settings: str, questions: Sequence[JoinedQuestion]) -> list[dict[str, Any]]:
+    return [_consensus_record(question, _consensus(question, weights), settings) for question in questions]
+
+
+def _consensus(question: JoinedQuestion, weights: Sequence[float]) -> Decomposition:
+    try:
+        with as_internal_errors():
+            return consensus(question.question, predictions_of(question), weights)
+    except QDecompError as error:
+        return failed_decomposition(question.question, error)
+
+
+def _consensus_record(question: JoinedQuestion, answer: Decomposition, settings: str) -> dict[str, Any]:
+    record = replace(answer, question_id=question.question_id, question=question.question).to_record()
+    return {**record, "key": _consensus_key(settings, question)}
