@@ -50,7 +50,7 @@ check: lint test slow ## What a change must pass: lint, and all tests
 
 adapters: install ## Install the frameworks that have adapters into .venv, and test the adapters
 	@$(BIN)/pip install --quiet --no-deps --requirement requirements-adapters.txt
-	@$(BIN)/python -m pytest -q tests/integrations
+	@$(BIN)/python -m pytest -q tests/integrations tests/service/test_mcp.py
 
 docs: .venv-docs/.installed ## Build the documentation site into out/site, in a separate environment (.venv-docs)
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict --clean

@@ -21,7 +21,12 @@ _PARSERS = {"training"}
 # Used if it is there, to name encoders of the Hugging Face hub.
 _OPTIONAL = {"huggingface_hub"}
 # Frameworks with adapters, which only requirements-adapters.txt installs, and what provides them.
-_FRAMEWORKS = {"haystack": "haystack-ai", "llama_index": "llama-index-core", "langchain_core": "langchain-core"}
+_FRAMEWORKS = {
+    "haystack": "haystack-ai",
+    "mcp": "mcp",
+    "llama_index": "llama-index-core",
+    "langchain_core": "langchain-core",
+}
 
 
 @pytest.fixture(scope="module")

@@ -32,6 +32,7 @@ _COMMANDS = {
     "report": "Compare systems on one page with tables, plots and examples.",
     "render": "Show predicted decompositions on a page of pictures.",
     "serve": "Serve the parser: a page for the browser and an API for programs.",
+    "mcp": "Offer the parser to agents as tools, by the Model Context Protocol.",
     "prompt": "Print a prompt that asks a language model for a decomposition.",
 }
 

@@ -1,0 +1,116 @@
+"""The parser as tools for agents, by the Model Context Protocol over standard input and output.
+
+Every tool is stateless: what it needs is in its arguments. The limits are those of the HTTP service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+
+from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.limits import above
+from qdecomp.data_structures.reading import read_decomposition
+from qdecomp.evaluation.metrics import DEFAULT_METRICS, choose_metrics
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.parser import Parser
+from qdecomp.planning import SubQuestion
+from qdecomp.service.schemas import ConvertAnswer, ParseAnswer, ScoreAnswer, ScoredPair
+from qdecomp.service.settings import ServiceSettings
+from qdecomp.version import VERSION
+
+_INSTRUCTIONS = (
+    "Splits complex questions into simple steps that refer to each other as #1, #2 and so on. Call parse for a "
+    "question, then next_steps with the answers so far until it has an answer."
+)
+
+
+class _NotKnownError(Exception):
+    """A step whose answer is still to be found."""
+
+
+def mcp_server(parser: Parser, settings: ServiceSettings) -> MCPServer:
+    """A server with all tools; ``run()`` serves standard input and output until it is closed."""
+    server: MCPServer = MCPServer("qdecomp", version=VERSION, instructions=_INSTRUCTIONS, log_level="ERROR")
+
+    def tool(function: Callable[..., dict[str, Any]]) -> None:
+        """Offer a function; the agent sees what is wrong with its arguments."""
+
+        @wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> dict[str, Any]:
+            try:
+                return function(*args, **kwargs)
+            except QDecompError as error:
+                raise ToolError(str(error)) from None
+
+        server.add_tool(checked)
+
+    def short(question: str) -> str:
+        if reason := above(settings.max_question_length, len(question), "characters"):
+            raise DataError(f"the question is too long: {reason}")
+        return question
+
+    @tool
+    def parse(question: str) -> dict[str, Any]:
+        """Decompose a complex question into steps, with operators, confidence and warnings."""
+        return ParseAnswer.of(parser.parse(short(question))).model_dump(exclude_unset=True)
+
+    @tool
+    def plan(question: str) -> dict[str, Any]:
+        """The sub-questions of a complex question in levels; those of a level can be answered at the same time."""
+        decomposition = parser.parse(short(question))
+        levels = [
+            [{"number": step.number, "question": step.question()} for step in level] for level in decomposition.plan()
+        ]
+        return {"decomposition": decomposition.text, "confidence": decomposition.confidence, "levels": levels}
+
+    @tool
+    def next_steps(question: str, decomposition: str, answers: dict[str, Any] | None = None) -> dict[str, Any]:
+        """What can be asked now: the sub-questions whose references are answered, and what follows from the answers.
+
+        answers maps numbers of steps to what was found for them: a string, a number, true or false, or a list. The
+        decomposition is that of parse. When the question is answered, answer has the result.
+        """
+        return _next_steps(short(question), decomposition, answers or {})
+
+    @tool
+    def convert(question: str, decomposition: str) -> dict[str, Any]:
+        """Check steps that somebody wrote: their logical form, their graph over the question's words, their plan."""
+        return ConvertAnswer.of_written(short(question), decomposition).model_dump(exclude_unset=True)
+
+    @tool
+    def score(question: str, prediction: str, gold: str, metrics: list[str] | None = None) -> dict[str, Any]:
+        """Compare a decomposition with a gold one: exact match, SARI and LF-EM unless other metrics are named."""
+        functions = {metric: metric.load() for metric in choose_metrics(metrics or DEFAULT_METRICS)}
+        pair = ScoredPair(question=short(question), prediction=prediction, gold=gold)
+        return ScoreAnswer.of(pair, functions).model_dump(exclude_unset=True)
+
+    return server
+
+
+def _next_steps(question: str, written: str, given: dict[str, Any]) -> dict[str, Any]:
+    plan = Decomposition.of_text(question, read_decomposition(written).text).plan()
+    known = {}
+    for number, answer in given.items():
+        if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= len(plan.steps):
+            raise DataError(f"answers has {number!r}; the steps are 1 to {len(plan.steps)}")
+        known[int(number)] = answer
+    ask: list[SubQuestion] = []
+
+    def look_up(asked: SubQuestion) -> Any:
+        if asked.step.number not in known:
+            ask.append(asked)
+            raise _NotKnownError
+        return known[asked.step.number]
+
+    run = plan.run(look_up, concurrency=1)
+    found = {str(number): answer for number, answer in run.answers.items() if number not in known}
+    return {
+        "ask": [{"number": asked.step.number, "question": asked} for asked in ask],
+        "computed": found,
+        "answer": run.answer,
+    }
