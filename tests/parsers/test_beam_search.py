@@ -13,7 +13,7 @@ from qdecomp.parsers.beam_search import BeamSearch, Cost, Found, NextTokens, bes
 from qdecomp.parsers.hypothesis import Hypothesis
 from qdecomp.parsers.layers import Array
 from qdecomp.parsers.plan_rules import PlanRules, TokenIds
-from tests.training.test_torch_beam_search import END, START, TableState, search_many, tables
+from tests.training.test_beam_search import END, START, TableState, search_many, tables
 
 NO_RULES = PlanRules(("@start@", "@end@", ";"), ";", "@end@", False)
 

@@ -8,13 +8,78 @@ import pytest
 from allennlp.data import Token, Vocabulary
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.special_tokens import PRESETS
+from qdecomp.data_structures.special_tokens import PRESETS, special_tokens_of
 from qdecomp.training.indexer import NO_WORD, EncoderPieces, WordPieceIndexer, added_piece_count
 from tests.encoders import ENCODERS, NO_ENCODERS
 
-SPECIAL = PRESETS["paper"]
+SPECIAL = PRESETS["paper"].appended
+
+
+def _indices(indexer: WordPieceIndexer, words: list[str]) -> dict[str, list[int]]:
+    return indexer.tokens_to_indices([Token(word) for word in words], Vocabulary())
+
+
+def test_pieces_know_their_words(tiny_encoder: Path) -> None:
+    indices = _indices(WordPieceIndexer(str(tiny_encoder)), ["how", "zq", "?"])
+    assert indices["words"] == [NO_WORD, 0, 1, 1, 2, NO_WORD]
+    assert set(indices["types"]) == {0}
+    assert len(set(map(len, indices.values()))) == 1
+
+
+def test_special_tokens_come_behind_the_question_but_have_the_first_numbers(tiny_encoder: Path) -> None:
+    indices = _indices(WordPieceIndexer(str(tiny_encoder), special_tokens="paper"), ["how", "many"])
+    assert indices["words"][:4] == [NO_WORD, len(SPECIAL), len(SPECIAL) + 1, NO_WORD]
+    assert sorted(set(indices["words"][4:-1])) == list(range(len(SPECIAL)))
+    assert indices["types"][:4] == [0] * 4
+    assert set(indices["types"][4:]) == {1}
+
+
+def test_each_placeholder_has_a_piece_of_its_own(tiny_encoder: Path) -> None:
+    indices = _indices(WordPieceIndexer(str(tiny_encoder), special_tokens="paper"), ["how"])
+    resources = set(PRESETS["paper"].resources)
+    placeholders = {number for number, token in enumerate(SPECIAL) if token not in resources}
+    ids = [piece for piece, word in zip(indices["ids"], indices["words"], strict=True) if word in placeholders]
+    assert len(ids) == len(set(ids)) == len(placeholders)
+
+
+def test_a_word_of_nothing_is_still_a_word(tiny_encoder: Path) -> None:
+    assert _indices(WordPieceIndexer(str(tiny_encoder)), ["\u200b", "how"])["words"] == [NO_WORD, 0, 1, NO_WORD]
+
+
+def test_padding_is_masked(tiny_encoder: Path) -> None:
+    indexer = WordPieceIndexer(str(tiny_encoder))
+    tensors = indexer.as_padded_tensor_dict(
+        _indices(indexer, ["how"]), dict.fromkeys(("ids", "words", "types", "mask"), 5)
+    )
+    assert tensors["mask"].tolist() == [True, True, True, False, False]
+    assert tensors["words"].tolist() == [NO_WORD, 0, NO_WORD, NO_WORD, NO_WORD]
+
+
+def test_what_is_too_long(tiny_encoder: Path) -> None:
+    indexer = WordPieceIndexer(str(tiny_encoder), max_pieces=5)
+    assert not indexer.is_too_long(["how"] * 3)
+    assert indexer.is_too_long(["how"] * 4)
+    assert indexer.is_too_long(["how", "zqz"])
+
+
+def test_unknown_special_tokens_are_named(tiny_encoder: Path) -> None:
+    with pytest.raises(DataError, match="'papers'; choose from paper"):
+        WordPieceIndexer(str(tiny_encoder), special_tokens="papers")
+
+
+def test_special_tokens_can_be_spelled_out() -> None:
+    value = {"resources": ["size"], "duplicates": 1, "dummies": 2}
+    special = special_tokens_of(value)
+    assert special is not None
+    assert special.appended == ("[RSC]", "size", "[DUP]", "[DUM]", "[DUM]")
+    assert special_tokens_of(None) is None
+    with pytest.raises(DataError, match="resources, duplicates and dummies"):
+        special_tokens_of({"resources": ["size"], "copies": 1})
+
+
+TOKENS = PRESETS["paper"]
 # [RSC] and ten placeholders each need their own piece.
-PLACEHOLDERS = 1 + len(SPECIAL.placeholders)
+PLACEHOLDERS = 1 + len(TOKENS.placeholders)
 
 
 @pytest.fixture(scope="module", params=ENCODERS)
@@ -50,7 +115,7 @@ def test_two_texts_stand_as_the_tokenizer_puts_them(encoder: str) -> None:
 
 def test_words_know_their_pieces_and_special_tokens_come_first(encoder: str) -> None:
     indices = WordPieceIndexer(encoder, "paper").tokens_to_indices([Token("how"), Token("zq")], Vocabulary())
-    count = len(SPECIAL.appended)
+    count = len(TOKENS.appended)
     assert set(indices["words"]) == {NO_WORD, *range(count + 2)}
     assert len({len(values) for values in indices.values()}) == 1
     boundary = indices["words"].index(0)
@@ -59,12 +124,12 @@ def test_words_know_their_pieces_and_special_tokens_come_first(encoder: str) -> 
 
 
 def test_each_placeholder_has_a_piece_of_its_own_which_no_word_has(encoder: str) -> None:
-    pieces = EncoderPieces(encoder, SPECIAL)
-    resources = set(SPECIAL.resources)
-    own = [piece for (piece, *_), token in zip(pieces.special, SPECIAL.appended, strict=True) if token not in resources]
+    pieces = EncoderPieces(encoder, TOKENS)
+    resources = set(TOKENS.resources)
+    own = [piece for (piece, *_), token in zip(pieces.special, TOKENS.appended, strict=True) if token not in resources]
     assert len(own) == len(set(own)) == PLACEHOLDERS
     size = len(_tokenizer(encoder))  # type: ignore[arg-type]
-    assert sum(piece >= size for piece in own) == pieces.added == added_piece_count(encoder, SPECIAL)
+    assert sum(piece >= size for piece in own) == pieces.added == added_piece_count(encoder, TOKENS)
 
 
 def test_unused_pieces_are_taken_before_new_ones_are_made(tmp_path: Path) -> None:
@@ -72,7 +137,7 @@ def test_unused_pieces_are_taken_before_new_ones_are_made(tmp_path: Path) -> Non
     for name, added in expected.items():
         (tmp_path / name).mkdir()
         ENCODERS[name](tmp_path / name)
-        assert added_piece_count(str(tmp_path / name), SPECIAL) == added
+        assert added_piece_count(str(tmp_path / name), TOKENS) == added
     assert added_piece_count(str(tmp_path / "bert"), None) == 0
 
 

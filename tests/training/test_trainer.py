@@ -21,10 +21,11 @@ from allennlp.common.util import prepare_environment
 from allennlp.models.archival import load_archive
 from allennlp.training.checkpointer import Checkpointer
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
+from allennlp.training.optimizers import AdamOptimizer
 from allennlp.training.trainer import Trainer, TrainerCheckpoint
 
 import qdecomp.training.plugin  # noqa: F401
-from qdecomp.training.trainer import STARTS_ANEW, DurableCheckpointer
+from qdecomp.training.trainer import STARTS_ANEW, DurableCheckpointer, FusedAdam
 
 
 class FakeTrainer(Trainer):
@@ -330,3 +331,24 @@ def test_two_processes_killed_while_they_train_recover(
     assert metrics["epoch"] == 39
     vocabulary = load_archive(tmp_path / "out" / "model.tar.gz").model.vocab
     assert set(vocabulary.get_token_to_index_vocabulary("tokens")) == {"@@PADDING@@", "@@UNKNOWN@@", *"xyzab"}
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+def test_its_steps_are_those_of_adam(decay: float) -> None:
+    torch.manual_seed(0)
+    start, data = torch.randn(5, 4), torch.randn(20, 3, 4)
+    results = []
+    for make in (AdamOptimizer, FusedAdam):
+        parameters = {"encoder.x": torch.nn.Parameter(start.clone()), "other": torch.nn.Parameter(start.clone())}
+        groups = [(["encoder"], {"lr": 1e-4})]
+        optimizer = make(list(parameters.items()), groups, lr=1e-2, weight_decay=decay)
+        for batch in data:
+            optimizer.zero_grad()
+            sum(value.matmul(batch.t()).sin().sum() for value in parameters.values()).backward()
+            optimizer.step()
+        results.append(parameters)
+    for name in ("encoder.x", "other"):
+        torch.testing.assert_close(results[1][name], results[0][name])
+        assert not torch.equal(results[1][name], start)
+    small, large = ((results[1][name] - start).abs().max() for name in ("encoder.x", "other"))
+    assert small < large / 10

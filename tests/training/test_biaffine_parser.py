@@ -1,3 +1,5 @@
+"""Weights by the probability of whole annotations: their mean is one, and probable annotations count more."""
+
 from __future__ import annotations
 
 from typing import Any, ClassVar
@@ -8,6 +10,7 @@ import torch
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding import make_decoder
 from qdecomp.decoding.ilp import IlpDecoder
+from qdecomp.training.biaffine_parser import Biaffine, mode_seeking_weights
 from tests.training.parser_test_case import ParserTestCase
 
 NO_DROPOUT = {"model.dropout": 0.0, "model.feed_forward_dropout": 0.0}
@@ -122,3 +125,76 @@ class TestBiaffineGraphParser(ParserTestCase):
         self.load(**{"dataset_reader.special_tokens": "paper"})
         with pytest.raises(DataError, match="special_tokens"):
             self.model(**self.dataset.as_tensor_dict())
+
+
+def _scorer(outputs: int) -> Biaffine:
+    torch.manual_seed(0)
+    scorer = Biaffine(5, outputs)
+    torch.nn.init.normal_(scorer.weight)
+    return scorer
+
+
+def test_scores_are_those_of_the_formula() -> None:
+    scorer, first, second = _scorer(3), torch.randn(2, 4, 5), torch.randn(2, 4, 5)
+    matrices = scorer.weight.view(6, 3, 6)
+    scores = scorer.all_pairs(first, second)
+    assert scores.shape == (2, 4, 4, 3)
+    for question in range(2):
+        for i in range(4):
+            for j in range(4):
+                x = torch.cat([first[question, i], torch.ones(1)])
+                y = torch.cat([second[question, j], torch.ones(1)])
+                for output in range(3):
+                    expected = x @ matrices[:, output] @ y
+                    torch.testing.assert_close(scores[question, i, j, output], expected, rtol=1e-4, atol=1e-4)
+
+
+def test_given_pairs_have_the_scores_of_all_pairs() -> None:
+    scorer, first, second = _scorer(3), torch.randn(2, 4, 5), torch.randn(2, 4, 5)
+    question, i, j = torch.tensor([0, 1, 1]), torch.tensor([3, 0, 2]), torch.tensor([1, 2, 2])
+    given = scorer.pairs(first[question, i], second[question, j])
+    torch.testing.assert_close(given, scorer.all_pairs(first, second)[question, i, j], rtol=1e-4, atol=1e-4)
+
+
+def test_no_pairs_have_no_scores() -> None:
+    assert _scorer(3).pairs(torch.zeros(0, 5), torch.zeros(0, 5)).shape == (0, 3)
+
+
+def test_before_training_every_score_is_the_bias() -> None:
+    scores = Biaffine(5, 2, bias=-3.0).all_pairs(torch.randn(1, 3, 5), torch.randn(1, 3, 5))
+    assert (scores == -3.0).all()
+
+
+def test_without_a_power_every_question_counts_the_same() -> None:
+    assert mode_seeking_weights(torch.tensor([0.1, 3.0, 90.0]), 0.0).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_weights_are_the_probabilities_to_the_power_by_their_mean() -> None:
+    probabilities = torch.tensor([0.9, 0.5, 0.01])
+    expected = probabilities.sqrt() / probabilities.sqrt().mean()
+    assert mode_seeking_weights(-probabilities.log(), 0.5).tolist() == pytest.approx(expected.tolist())
+
+
+def test_questions_that_are_far_off_do_not_overflow() -> None:
+    weights = mode_seeking_weights(torch.tensor([1e6, 1e6 + 1]), 1.0)
+    assert weights.isfinite().all()
+    assert float(weights.sum()) == pytest.approx(2.0)
+
+
+def test_a_parser_that_may_choose_one_of_two_annotations_settles_on_the_commoner() -> None:
+    annotations = torch.tensor([1.0, 1.0, 1.0, 0.0, 0.0])
+
+    def trained(power: float) -> float:
+        score = torch.zeros((), requires_grad=True)
+        optimizer = torch.optim.SGD([score], lr=0.5)
+        for _ in range(300):
+            optimizer.zero_grad()
+            losses = torch.nn.functional.binary_cross_entropy_with_logits(
+                score.expand(len(annotations)), annotations, reduction="none"
+            )
+            (losses * mode_seeking_weights(losses, power)).mean().backward()
+            optimizer.step()
+        return float(score.detach().sigmoid())
+
+    assert trained(0.0) == pytest.approx(0.6, abs=1e-3)
+    assert trained(1.0) > 0.95
