@@ -68,8 +68,8 @@ def load_archived_parser(
 ) -> Callable[[Sequence[str]], list[Decomposition]]:
     """A function from a batch of questions to predictions; what is not the archive of a parser is a :class:`DataError`.
 
-    Options without the name of a decoder are for the parser's own: the search of a parser that writes, and ``ilp`` for
-    one that predicts graphs, since only that has options. Unless the user trusts the archive, only registered
+    Options without the name of a decoder are for the parser's own: the search of a seq2seq parser, and ``ilp`` for
+    a graph parser, since only that has options. Unless the user trusts the archive, only registered
     components are built.
     """
     register_components()

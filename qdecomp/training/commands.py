@@ -1,6 +1,6 @@
 """What the ``allennlp`` command does differently once this project is loaded into it.
 
-``allennlp train --recover`` also works after a kill before the first checkpoint. A mistake in a config or in the data
+``allennlp train --recover`` also works after a kill before the first checkpoint. An error in a config or in the data
 is one line instead of a traceback, and leaves no folder behind. ``allennlp predict`` and ``evaluate`` load archives as
 :mod:`qdecomp.training.archives` does; with our predictor, ``predict`` gives a record for every question of a file, and
 ``evaluate --batch-size`` works with a sampler. AllenNLP offers no hook for this: its commands are bound before plugins
@@ -19,9 +19,8 @@ import re
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from traceback import walk_tb
 from types import TracebackType
@@ -53,8 +52,8 @@ from qdecomp.training.trainer import STARTS_ANEW
 
 logger = logging.getLogger(__name__)
 
-# Mistakes of the user, whose message says everything.
-_MISTAKES = (QDecompError, ConfigurationError, FileNotFoundError)
+# Errors of the user, whose message says everything.
+_USER_ERRORS = (QDecompError, ConfigurationError, FileNotFoundError)
 
 _STANDARD_INPUT = "-"
 
@@ -90,7 +89,7 @@ def _without_the_rest(import_all: Callable[..., None]) -> Callable[..., None]:
 
 def _hook_errors() -> None:
     if _is_allennlp_command() and not os.environ.get("ALLENNLP_DEBUG"):
-        sys.excepthook = _show_mistakes_in_one_line
+        sys.excepthook = _show_in_one_line
 
 
 def _is_allennlp_command() -> bool:
@@ -98,10 +97,8 @@ def _is_allennlp_command() -> bool:
     return "allennlp" in (program.name, program.parent.name)
 
 
-def _show_mistakes_in_one_line(
-    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-) -> None:
-    if not isinstance(error, _MISTAKES):
+def _show_in_one_line(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    if not isinstance(error, _USER_ERRORS):
         sys.__excepthook__(kind, error, traceback)
         return
     print(f"allennlp: {' '.join(str(error).split())}", file=sys.stderr)
@@ -126,16 +123,20 @@ def _careful(train_model: Callable[..., Any]) -> Callable[..., Any]:
         check_encoders(params)
         keys = set(params.as_flat_dict())
         recover = recover and _prepare_recovery(params, folder)
-        before = _Contents.of(folder)
+        was_there = folder.is_dir()
+        was_empty = not was_there or not any(folder.iterdir())
         try:
             with _unknown_keys_named("config", keys):
                 return train_model(params, serialization_dir, recover, force, **options)
-        except _MISTAKES as error:
+        except _USER_ERRORS as error:
             # Once training has begun, it has something to lose, and an error is not the config's: AllenNLP's own
             # hook, which is in place now, shows where it comes from.
             begun = train_module.TrainModel.run.__code__
             if not any(frame.f_code is begun for frame, _ in walk_tb(error.__traceback__)):
-                before.remove_what_is_new(folder)
+                if was_empty:
+                    shutil.rmtree(folder, ignore_errors=True)
+                if was_there:
+                    folder.mkdir(exist_ok=True)
                 _hook_errors()
             raise
 
@@ -150,12 +151,8 @@ def _check_trainer(params: Params) -> None:
     known = {"type", *inspect.signature(GradientDescentTrainer.from_partial_objects).parameters} - {"kwargs"}
     for key in trainer:
         if key not in known:
-            raise ConfigurationError(f"config: trainer.{key}: there is no such key{_suggestion(key, known)}")
-
-
-def _suggestion(key: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(key, known, n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+            close = [f"; did you mean {name}?" for name in difflib.get_close_matches(key, known, n=1)]
+            raise ConfigurationError(f"config: trainer.{key}: there is no such key{''.join(close)}")
 
 
 @contextmanager
@@ -231,29 +228,6 @@ class _SizedLoader:
         return DataLoader.from_params(params, **others)
 
 
-@dataclass(frozen=True, slots=True)
-class _Contents:
-    """What a folder held before a call: its entries, each with its identity; None if there was no folder."""
-
-    entries: Mapping[str, tuple[int, int]] | None
-
-    @classmethod
-    def of(cls, folder: Path) -> _Contents:
-        if not folder.is_dir():
-            return cls(None)
-        found = {path.name: path.lstat() for path in folder.iterdir()}
-        return cls({name: (status.st_ino, status.st_mtime_ns) for name, status in found.items()})
-
-    def remove_what_is_new(self, folder: Path) -> None:
-        """Remove what the call wrote; a folder with anything older in it is left as it is."""
-        now = _Contents.of(folder).entries or {}
-        if self.entries is None:
-            shutil.rmtree(folder, ignore_errors=True)
-        elif not self.entries.items() & now.items():
-            for path in folder.glob("*"):
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-
-
 def _prepare_recovery(params: Params, folder: Path) -> bool:
     """Clean up what a kill left in the folder, and say whether there is anything to recover."""
     if not any(folder.glob("training_state_*.th")):
@@ -261,23 +235,18 @@ def _prepare_recovery(params: Params, folder: Path) -> bool:
     if not (folder.is_dir() and any(folder.iterdir())):
         return False
     config = folder / CONFIG_NAME
-    if config.is_file() and not _is_json(config):
+    if not config.is_file():
+        return True
+    try:
+        json.loads(config.read_text(encoding="utf-8"))
+    except ValueError:
         logger.warning("%s was incomplete when the training was killed; it is written again", config)
         with write_text_atomically(config) as stream:
             json.dump(params.as_dict(quiet=True), stream, indent=4)
-    vocabulary = folder / "vocabulary"
-    if "distributed" in params and config.is_file():
+    if "distributed" in params:
         # With several processes AllenNLP takes the vocabulary as it is, and it may be incomplete.
-        shutil.rmtree(vocabulary, ignore_errors=True)
+        shutil.rmtree(folder / "vocabulary", ignore_errors=True)
         make_vocab_from_params(params.duplicate(), folder)
-    return True
-
-
-def _is_json(path: Path) -> bool:
-    try:
-        json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        return False
     return True
 
 

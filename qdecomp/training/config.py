@@ -1,4 +1,4 @@
-"""Reads training configs: settings are overridden by name, and every mistake is one line.
+"""Reads training configs: settings are overridden by name, and every error is one line.
 
 A config of ``training_config/`` is computed from its ``settings``, so one of them, such as the encoder, may appear in
 several places of the result. ``--overrides '{"settings.encoder": "roberta-base"}'`` changes the setting before that,
@@ -33,7 +33,7 @@ def params_from_file(
     params_overrides: str | dict[str, Any] = "",
     ext_vars: dict[str, Any] | None = None,
 ) -> Params:
-    """Like AllenNLP's own, with overrides of settings; a mistake is a ``ConfigurationError`` of one line."""
+    """Like AllenNLP's own, with overrides of settings; an error is a ``ConfigurationError`` of one line."""
     path = Path(cached_path(params_file))
     variables = {**params_module._environment_variables(), **(ext_vars or {})}
     settings, others = _overrides(params_overrides, variables)
@@ -53,7 +53,7 @@ def params_from_file(
 def _overrides(given: str | dict[str, Any], variables: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Settings by their paths, such as ``decoder.beam_size``, and AllenNLP's own overrides."""
     text = json.dumps(given) if isinstance(given, dict) else given
-    with _mistakes_in_one_line(_OVERRIDES):
+    with _errors_in_one_line(_OVERRIDES):
         found = params_module.parse_overrides(text, ext_vars=dict(variables))
     if not isinstance(found, dict):
         raise ConfigurationError(f'{_OVERRIDES}: {found!r} is not an object, such as {{"settings.epochs": 3}}')
@@ -81,7 +81,7 @@ def _evaluate(path: Path, expression: str, variables: Mapping[str, str]) -> Any:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")
     program = f"local config = import {json.dumps(path.name)}; {expression}"
-    with _mistakes_in_one_line(str(path)):
+    with _errors_in_one_line(str(path)):
         options = {"ext_vars": dict(variables), "native_callbacks": {"closest": (("names",), _closest)}}
         return json.loads(params_module.evaluate_snippet(str(path), program, **options))
 
@@ -93,7 +93,7 @@ def _closest(names: str) -> str:
 
 
 @contextmanager
-def _mistakes_in_one_line(source: str) -> Iterator[None]:
+def _errors_in_one_line(source: str) -> Iterator[None]:
     """Turn jsonnet's errors, which have a line for each stack frame, into one line."""
     try:
         yield

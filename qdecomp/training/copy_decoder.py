@@ -1,4 +1,4 @@
-"""An LSTM decoder that writes tokens of a vocabulary or copies words of the question.
+"""The LSTM decoder of the seq2seq parsers: it generates tokens of a vocabulary or copies words of the question.
 
 At each step, the LSTM reads the previous token: its embedding plus, if the question has it, what the question says
 about it (the projected mean state of its places). It does not read the attention of the previous step. So in training,

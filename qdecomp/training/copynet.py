@@ -92,7 +92,7 @@ class CopyNetBert(QuestionParser):
 
 
 def make_copy_decoder(decoder: Lazy[CopyDecoder], vocab: Vocabulary, encoder_dim: int) -> CopyDecoder:
-    """Build a decoder that writes the readers' target tokens."""
+    """Build a decoder of the readers' target tokens."""
     return decoder.construct(vocab=vocab, encoder_dim=encoder_dim, namespace=TARGET_NAMESPACE, separator=STEP_SEPARATOR)
 
 

@@ -49,7 +49,7 @@ class CopyField(Field[dict[str, torch.Tensor]]):
         self._target_ids: list[int] | None = None
 
     def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:
-        """Count the tokens that must be written because they cannot be copied."""
+        """Count the tokens that must be generated because they cannot be copied."""
         copyable = set(self.source)
         for token in (START_SYMBOL, END_SYMBOL, *(self.target or ())):
             if token not in copyable:

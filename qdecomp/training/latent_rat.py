@@ -59,7 +59,7 @@ class LatentRat(QuestionParser):
     graph_weight : `float`
         The factor of the graph's loss (per pair of tokens), relative to the decoder's (per question).
     predict_with : `str`
-        ``decoder`` gives written decompositions, ``graph`` those of the predicted graphs. In validation both are
+        ``decoder`` gives the decoder's decompositions, ``graph`` those of the predicted graphs. In validation both are
         scored, and ``lf_em`` is that of the one named here.
     graph_decoder : `str` or `dict`
         How a graph is made from probabilities: the name of a decoder, or an object such as

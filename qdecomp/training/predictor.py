@@ -23,7 +23,7 @@ PREDICTOR = "question_decomposition"
 """The name by which AllenNLP knows it."""
 
 # What one question may do to a model while others are fine, such as being too large for the memory. torch has no finer
-# class for its errors. Everything else is a mistake in the code, which no record should hide.
+# class for its errors. Everything else is a bug, which no record should hide.
 _FAILURES = (QDecompError, RuntimeError, MemoryError)
 
 RECORD_SERIALIZER = "decomposition_records"
@@ -122,7 +122,7 @@ class QuestionDecompositionPredictor(Predictor):
             outputs: list[dict[str, Any]] = self._model.forward_on_instances(instances)
             return [output["predictions"] for output in outputs]
         except NotImplementedError:
-            # A RuntimeError only by inheritance: this is a mistake in the code.
+            # A RuntimeError only by inheritance: this is a bug.
             raise
         except _FAILURES as error:
             if len(instances) == 1:

@@ -1,4 +1,4 @@
-"""Weights by the probability of whole annotations: their mean is one, and probable annotations count more."""
+"""The biaffine parser: its scores, what it learns, its decoding, and weights of questions in its loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``allennlp predict`` writes one record for every question of a file."""
+"""``allennlp train`` names errors and recovers; ``allennlp predict`` gives one record for every question of a file."""
 
 from __future__ import annotations
 
@@ -163,14 +163,14 @@ def test_a_bug_keeps_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     try:
         1 / 0  # noqa: B018
     except ZeroDivisionError as error:
-        allennlp_command._show_mistakes_in_one_line(type(error), error, error.__traceback__)
+        allennlp_command._show_in_one_line(type(error), error, error.__traceback__)
     assert "Traceback" in capsys.readouterr().err
 
 
 def test_an_error_with_several_lines_is_put_on_one(capsys: pytest.CaptureFixture[str]) -> None:
     error = DataError("a file\n   is broken")
     with pytest.raises(SystemExit) as ending:
-        allennlp_command._show_mistakes_in_one_line(type(error), error, None)
+        allennlp_command._show_in_one_line(type(error), error, None)
     assert ending.value.code == 2
     assert capsys.readouterr().err == "allennlp: a file is broken\n"
 
@@ -280,7 +280,7 @@ def test_an_error_after_the_start_keeps_the_folder_and_has_a_traceback(
     with pytest.raises(type(error)):
         careful(Params(changed(tiny_config)), folder)
     assert {"config.json", "out.log", "vocabulary"} <= {path.name for path in folder.iterdir()}
-    assert sys.excepthook is not allennlp_command._show_mistakes_in_one_line
+    assert sys.excepthook is not allennlp_command._show_in_one_line
     assert train_module.TrainModel.run is run
 
 

@@ -1,4 +1,4 @@
-// The decoder of the parsers that write, for two cores.
+// The decoder of the seq2seq parsers, for two cores.
 {
   hidden_dim: 384,
   embedding_dim: 128,

@@ -1,4 +1,4 @@
-// What parsers that write decompositions add to parser.libsonnet: how targets look, their vocabulary, the decoder.
+// What seq2seq parsers add to parser.libsonnet: how targets look, their vocabulary, the decoder.
 {
   dataset_reader+: {
     copy_inflections: $.complete.copy_inflections,
