@@ -11,7 +11,7 @@ _BENCHMARKS = {
     "decoding": "Milliseconds a question of greedy and ILP decoding, on gold graphs with noise.",
     "inference": "Questions a second of trained parsers, side by side.",
     "lf_em": "LF-EM of this clone compared with another one, and whether all verdicts are the same.",
-    "metrics": "Pairs a second of LF-EM and other metrics, the time to import qdecomp, and memory.",
+    "metrics": "Pairs a CPU second of LF-EM and other metrics, and memory.",
     "parse": "The bundled parser: cold start, one question, many questions, memory.",
     "retrieval": "How many of the passages that questions need are found by one search and by a plan.",
     "serve": "The service under load: throughput, latency, overload, memory, a flood of bad requests, a stop.",

@@ -282,3 +282,20 @@ def test_details_that_cannot_be_written_leave_nothing(files: Path, capsys: pytes
     assert run(*given, "--json", files / "gold.csv" / "x.json", "--details", files / "details.jsonl") == 2
     assert "cannot be written" in capsys.readouterr().err
     assert not list(files.glob("*details*"))
+
+
+def test_what_a_killed_run_left_is_gone_after_the_next_one(files: Path) -> None:
+    given = ("--gold", files / "gold.csv", "--predictions", files / "good.csv", "--metrics", "em")
+    outputs = ("--json", files / "out" / "scores.json", "--details", files / "out" / "details.jsonl")
+    killed = f"""
+import os, signal, sys
+from qdecomp.cli import main
+from qdecomp.evaluation import outputs
+outputs.detail_line = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
+main({[*map(str, ("evaluate", *given, *outputs))]!r})
+"""
+    assert subprocess.run([sys.executable, "-c", killed], check=False, capture_output=True).returncode == -9
+    left = [path.name for path in (files / "out").iterdir()]
+    assert len(left) == 1
+    assert run(*given, *outputs) == 0
+    assert sorted(path.name for path in (files / "out").iterdir()) == ["details.jsonl", "scores.json"]

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.evaluation.metrics import METRICS, MetricResult, choose_metrics, get_metric, prepare
 
 
@@ -52,6 +53,19 @@ def test_metrics_are_chosen_once_and_strict_lf_em_comes_with_lf_em():
 
 def test_exact_match_has_its_long_name_in_files():
     assert [metric.field_name for metric in choose_metrics(["em", "ged"])] == ["exact_match", "ged"]
+
+
+def test_lf_em_does_not_read_a_prediction_again(monkeypatch):
+    read = []
+
+    def reading(written):
+        read.append(written)
+        return read_decomposition(written)
+
+    monkeypatch.setattr("qdecomp.data_structures.lf_em.read_decomposition", reading)
+    row = ("how many unread cubes?", "return unread cubes", "return cubes ;return #1 that are unread")
+    assert [get_metric(name).load()(*row).value for name in ("lf_em", "lf_em_strict")] == [1.0, 1.0]
+    assert row[1] not in read
 
 
 def test_prepare_reaches_only_those_who_care():

@@ -152,7 +152,7 @@ def _comparative(run: Interpreter, step: PlannedStep, focus: int | None) -> Valu
         # Only words and values count: the numbers of steps mean nothing.
         key = f"comparative {step.condition.comparison} {step.condition.negated} {step.condition.number} {words}"
         return run.unknown(key, [candidates, run.operand(wanted, focus), *run.linked_values(phrase, focus)])
-    holds = _holds(run, step.condition, run.for_each(keys, wanted), run.focus_of(keys, wanted))
+    holds = _holds(run, step.condition, run.for_each(keys, wanted), run.focus_of(keys.base, wanted))
     every = np.broadcast_to(holds, (run.worlds.count, members(candidates.bits).shape[-1]))
     return Things(candidates.bits & pack(every)[:, None], order=candidates.order)
 

@@ -131,19 +131,15 @@ class Interpreter:
 
         Of a step that does not depend on the keys, only the things that are tied to each key count.
         """
-        focus = self._focus(keys.base, wanted)
-        value = self.operand(wanted, focus)
+        value = self.operand(wanted, self.focus_of(keys.base, wanted))
         if isinstance(value, NumberOfEach):
             return Number(value.numbers)
         if isinstance(value, Things) and value.bits.shape[1] == 1:
             value = Things(value.bits & self.worlds.relations[frozenset()])
         return value
 
-    def focus_of(self, keys: Operand, wanted: Operand) -> int | None:
-        """The step of which :meth:`for_each` takes one thing at a time."""
-        return self._focus(keys.base, wanted)
-
-    def _focus(self, number: int | None, wanted: Operand) -> int | None:
+    def focus_of(self, number: int | None, wanted: Operand) -> int | None:
+        """The step of which :meth:`for_each` takes one thing at a time: the keys' step, or one that it narrows."""
         if number is None or wanted.base is None:
             return None
         if number == wanted.base or number in self.plan.needs[wanted.base - 1]:
@@ -153,7 +149,7 @@ class Interpreter:
             return None
         wider = [operand.base for name, operand in step.operands if name in ("sub", "intersect")]
         wider += [link.step for operand in step.all("projection") for link in operand.phrase.links]
-        return next((found for each in wider if (found := self._focus(each, wanted)) is not None), None)
+        return next((found for each in wider if (found := self.focus_of(each, wanted)) is not None), None)
 
     def unknown(self, key: str, values: Iterable[Value]) -> Things:
         """Some set that depends only on a key and some values: an unknown function."""
