@@ -117,7 +117,6 @@ class Engine:
 
         def answer(pairs: Iterable[ScoredPair]) -> bytes:
             try:
-                # Anew for each request: NormEM remembers all steps that it has annotated.
                 functions = {
                     metric: metric.load(seconds=seconds) if metric.name == "ged" else metric.load()
                     for metric in metrics
