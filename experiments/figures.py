@@ -1,17 +1,16 @@
-"""The figure of an experiment, drawn from the JSON of its table: as SVG and as PNG.
+"""The figure of an experiment: as SVG and as PNG.
 
 Systems differ by marker, line style or hatching as well as by colour. The paper's own figures are drawn pale.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .results import NOT_RUN
+from .results import NOT_RUN, Block, Entry, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,64 +45,63 @@ class _Series(NamedTuple):
     is_paper: bool
 
 
-def draw_figure(table: Path, folder: Path) -> None:
-    """Draw the figure of a table's JSON into NAME.svg and NAME.png."""
+def draw_figure(result: Result, folder: Path) -> None:
+    """Draw the figure of an experiment into NAME.svg and NAME.png."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    result = json.loads(table.read_text(encoding="utf-8"))
     # Of several tables, the first is what the experiment is about, except in one that compares two of them.
-    blocks = result["blocks"][: 2 if result["name"] == "domain_generalisation" else 1]
-    is_horizontal = result["plot"] == "horizontal bars"
+    blocks = result.blocks[: 2 if result.name == "domain_generalisation" else 1]
+    is_horizontal = result.plot == "horizontal bars"
     folder.mkdir(parents=True, exist_ok=True)
     with matplotlib.rc_context(_STYLE):
-        height = 1.5 + 0.5 * len(blocks[0]["columns"]) if is_horizontal else 4.2
+        height = 1.5 + 0.5 * len(blocks[0].columns) if is_horizontal else 4.2
         figure = Figure(figsize=(8.5, height * len(blocks)), layout="constrained")
         FigureCanvasAgg(figure)
         for axes, block in zip(figure.subplots(len(blocks), squeeze=False)[:, 0], blocks, strict=True):
             series = list(_series(block))
-            if result["plot"] == "lines":
+            if result.plot == "lines":
                 _draw_lines(axes, series)
             else:
                 _draw_bars(axes, series, is_horizontal)
-            places = range(len(block["columns"]))
+            places = range(len(block.columns))
             if is_horizontal:
-                axes.set_yticks(places, block["columns"], fontsize=8)
+                axes.set_yticks(places, block.columns, fontsize=8)
                 axes.invert_yaxis()
-                axes.set_xlabel(result["axis"])
+                axes.set_xlabel(result.axis)
             else:
-                axes.set_xticks(places, block["columns"])
-                axes.set_ylabel(result["axis"])
+                axes.set_xticks(places, block.columns)
+                axes.set_ylabel(result.axis)
             axes.grid(axis="x" if is_horizontal else "y", linewidth=0.5)
-            axes.set_title(f"{block['title']} ({result['size']})", loc="left", fontsize=10)
+            axes.set_title(f"{block.title} ({result.size})", loc="left", fontsize=10)
             beside = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)} if len(series) > _MOST_INSIDE else {}
             axes.legend(fontsize=8, **beside)
         for suffix, options in (("svg", {"metadata": {"Date": None, "Creator": None}}), ("png", {"dpi": 150})):
-            path = folder / f"{result['name']}.{suffix}"
+            path = folder / f"{result.name}.{suffix}"
             temporary = path.with_name(f".{path.name}.{os.getpid()}")
             figure.savefig(temporary, format=suffix, **options)
             os.replace(temporary, path)
 
 
-def _series(block: Mapping[str, Any]) -> Iterator[_Series]:
+def _series(block: Block) -> Iterator[_Series]:
     """Our rows, each with its bootstrap intervals, and then the paper's."""
-    columns = block["columns"]
-    entries = {(entry["row"], entry["column"]): entry for entry in block["entries"] if entry["value"] is not None}
-    places = {row: place for place, row in enumerate(dict.fromkeys(entry["row"] for entry in block["entries"]))}
+    columns = block.columns
+    entries = {(entry.row, entry.column): entry for entry in block.entries if entry.value is not None}
+    places = {row: place for place, row in enumerate(dict.fromkeys(entry.row for entry in block.entries))}
     for row, place in places.items():
-        cells = [entries.get((row, column), {"value": _NO_VALUE, "low": None}) for column in columns]
-        values = [cell["value"] for cell in cells]
-        bounds = [
-            (cell["value"], cell["value"]) if cell["low"] is None else (cell["low"], cell["high"]) for cell in cells
+        cells = [entries.get((row, column), Entry(row, column)) for column in columns]
+        values = [_NO_VALUE if cell.value is None else cell.value for cell in cells]
+        bounds = [(cell.low, cell.high) for cell in cells]
+        # A value may lie outside of its interval by rounding.
+        below = [0.0 if low is None else max(0.0, value - low) for value, (low, _) in zip(values, bounds, strict=True)]
+        above = [
+            0.0 if high is None else max(0.0, high - value) for value, (_, high) in zip(values, bounds, strict=True)
         ]
-        errors = [
-            [max(0.0, value - low), max(0.0, high - value)] for value, (low, high) in zip(values, bounds, strict=True)
-        ]
-        missing = sum((row, column) not in entries for column in columns)
+        missing = sum(cell.value is None for cell in cells)
         label = f"{row} ({missing} of {len(columns)} {NOT_RUN})" if missing else row
-        yield _Series(label, place, values, [list(side) for side in zip(*errors, strict=True)], is_paper=False)
-    for row, figures in block["paper"].items():
+        yield _Series(label, place, values, [below, above], is_paper=False)
+    for row, figures in block.paper.items():
         if row in places:
             values = [figures.get(column, _NO_VALUE) for column in columns]
             yield _Series(f"{row}, the paper", places[row], values, [[0.0] * len(columns)] * 2, is_paper=True)

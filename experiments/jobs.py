@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -11,19 +10,11 @@ import click
 from qdecomp.data_structures.errors import DataError, QDecompError
 
 from . import tables
-from .cells import HELD_OUT, TIMES, Cell, timed_cells, training_rows
+from .cells import TIMES, Cell, timed_cells
 from .figures import draw_figure
 from .results import write_result
-from .settings import PARSERS, ROOT, SETTINGS_FILE, SYSTEMS, Settings, System
-from .training import (
-    ENCODER_FOLDER,
-    make_tiny_encoder,
-    measure_times,
-    overrides_of,
-    predict,
-    run_logged,
-    train,
-)
+from .settings import PARSERS, SETTINGS_FILE, SYSTEMS, Settings, System
+from .training import ENCODER_FOLDER, make_tiny_encoder, measure_times, overrides_of, predict, train
 from .verdicts import add_verdicts, score_cell
 
 
@@ -37,44 +28,6 @@ def main(context: click.Context, base: Path) -> None:
 
 def _say(what: str) -> None:
     click.echo(f"-- {what}")
-
-
-@main.command("hold-out")
-@click.pass_obj
-def hold_out_job(run: tuple[Path, Settings]) -> None:
-    """Hold out training rows to choose weights on."""
-    base, settings = run
-    _say(f"one training row in {settings.held_out} held out")
-    _cut(base, "held_out", "holdout", "--one-of", str(settings.held_out), "--input", str(settings.train))
-
-
-@main.command("subsets")
-@click.argument("seed", type=int)
-@click.pass_obj
-def subsets_job(run: tuple[Path, Settings], seed: int) -> None:
-    """Cut nested subsets of the training rows."""
-    base, settings = run
-    _say(f"nested subsets of the training rows, seed {seed}")
-    _cut(base, f"seed_{seed}", "subsets", "--seed", str(seed), "--input", str(base / training_rows(settings)))
-
-
-@main.command("leave-out")
-@click.argument("source")
-@click.pass_obj
-def leave_out_job(run: tuple[Path, Settings], source: str) -> None:
-    """Cut the rows without a source, to train and to choose weights on, and the development questions of it."""
-    base, settings = run
-    _say(f"the training rows without {source}, and its development questions")
-    cuts = {"without": training_rows(settings), "questions": str(settings.dev)}
-    if settings.held_out:
-        cuts["held_out_without"] = HELD_OUT
-    for folder, rows in cuts.items():
-        _cut(base, folder, "leave-one-out", "--source", source, "--input", str(base / rows))
-
-
-def _cut(base: Path, folder: str, *arguments: str) -> None:
-    command = [str(ROOT / "scripts" / "make_splits.py"), *arguments, "--output", str(base / "splits" / folder)]
-    run_logged(command, base, base / "splits" / f"{folder}.log")
 
 
 @main.command("encoder")
@@ -100,33 +53,18 @@ def train_job(run: tuple[Path, Settings], parser: str, split: str, seed: int) ->
     train(settings.parsers[parser].config, overrides, base, (base / cell.training).parent)
 
 
-def _of_cell(command: Callable[..., None]) -> Callable[..., None]:
-    """The arguments of a job for one cell."""
-    for argument in (click.argument("name"), click.argument("split")):
-        command = argument(command)
-    return click.argument("system", type=click.Choice(list(SYSTEMS)))(click.pass_obj(command))
-
-
 @main.command("predict")
-@_of_cell
+@click.argument("system", type=click.Choice(list(SYSTEMS)))
+@click.argument("split")
+@click.argument("name")
+@click.pass_obj
 def predict_job(run: tuple[Path, Settings], system: str, split: str, name: str) -> None:
-    """Predict the decompositions of the development questions."""
+    """Predict the decompositions of the development questions, and score them."""
     base, settings = run
     _say(f"predictions of {system} trained on {split}, {name}")
-    predict(_cell(system, split, name), settings, base)
-
-
-@main.command("score")
-@_of_cell
-def score_job(run: tuple[Path, Settings], system: str, split: str, name: str) -> None:
-    """Score the predictions of a cell."""
-    base, settings = run
-    _say(f"verdicts on {system} trained on {split}, {name}")
-    score_cell(_cell(system, split, name), settings, base)
-
-
-def _cell(system: str, split: str, name: str) -> Cell:
-    return Cell(SYSTEMS[system], split, None if name == "given" else int(name.removeprefix("seed_")))
+    cell = Cell(SYSTEMS[system], split, None if name == "given" else int(name.removeprefix("seed_")))
+    predict(cell, settings, base)
+    score_cell(cell, settings, base)
 
 
 @main.command("times")
@@ -144,10 +82,12 @@ def times_job(run: tuple[Path, Settings], systems: tuple[str, ...]) -> None:
 @click.argument("experiment")
 @click.pass_obj
 def table_job(run: tuple[Path, Settings], experiment: str) -> None:
-    """Write the table of an experiment from the existing cells."""
+    """Write the table of an experiment from the existing cells, and draw its figure."""
     base, settings = run
     _say(f"{base / 'tables' / experiment}.md")
-    write_result(getattr(tables, experiment)(settings, base), base / "tables")
+    result = getattr(tables, experiment)(settings, base)
+    write_result(result, base / "tables")
+    draw_figure(result, base / "figures")
 
 
 @main.command("verdicts")
@@ -157,16 +97,6 @@ def verdicts_job(run: tuple[Path, Settings], file: Path) -> None:
     """Add the verdicts of all cells of this run to a file for ``--verdicts``."""
     base, settings = run
     _say(f"{file}: verdicts of {add_verdicts(file, settings, base)} cells")
-
-
-@main.command("figure")
-@click.argument("experiment")
-@click.pass_obj
-def figure_job(run: tuple[Path, Settings], experiment: str) -> None:
-    """Draw the figure of an experiment from its table."""
-    base, _ = run
-    _say(f"{base / 'figures' / experiment}.svg")
-    draw_figure(base / "tables" / f"{experiment}.json", base / "figures")
 
 
 if __name__ == "__main__":

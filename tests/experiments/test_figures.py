@@ -11,7 +11,6 @@ import pytest
 from experiments import tables
 from experiments.cells import EXPERIMENTS
 from experiments.figures import draw_figure
-from experiments.results import write_result
 from experiments.settings import Settings
 
 
@@ -19,10 +18,9 @@ from experiments.settings import Settings
 def test_a_figure(experiment: str, settings: Settings, predict: Callable[..., Path], tmp_path: Path) -> None:
     predict("copynet/train_100/7", lambda number, _: number % 2 == 0)
     result = getattr(tables, experiment)(settings, tmp_path)
-    write_result(result, tmp_path / "tables")
     pictures = []
     for folder in (tmp_path / "first", tmp_path / "again"):
-        draw_figure(tmp_path / "tables" / f"{experiment}.json", folder)
+        draw_figure(result, folder)
         assert sorted(path.name for path in folder.iterdir()) == [f"{experiment}.png", f"{experiment}.svg"]
         assert (folder / f"{experiment}.png").read_bytes().startswith(b"\x89PNG")
         pictures.append((folder / f"{experiment}.svg").read_text(encoding="utf-8"))

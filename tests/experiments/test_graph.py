@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -29,7 +30,7 @@ def size(size_file: Callable[..., Path]) -> Path:
         "batch_size": 8,
         "overrides": {"settings.edge_dim": 24, "settings.label_dim": 12},
     }
-    return size_file(parsers={"biaffine": parser}, percentages=[100], seeds=[7])
+    return size_file(parsers={"biaffine": parser}, percentages=[100], seeds=[7], queue=["biaffine/*"])
 
 
 def start(project_root: Path, size: Path, out: Path, *options: str) -> subprocess.Popen[str]:
@@ -60,7 +61,14 @@ def written(out: Path) -> dict[str, bytes]:
 
 def test_a_run_that_is_killed_twice_gives_the_same(project_root: Path, size: Path, tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    finish(start(project_root, size, whole))
+    file = tmp_path / "verdicts.jsonl"
+    file.touch()
+    finish(start(project_root, size, whole, "--queue", "--verdicts", str(file)))
+    kept = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [(each["system"], each["split"], each["seed"]) for each in kept] == [
+        (system, "train_100", 7) for system in ("biaffine", "biaffine_ilp", "biaffine_strict")
+    ]
+    assert all(each["minutes"] > 0 for each in kept)
     cell = killed / "runs" / "biaffine" / "train_100" / "seed_7"
     # In the middle of the training, and while predictions are made.
     kill_when(start(project_root, size, killed), cell / "run" / "model_state_e1_b0.th")
