@@ -62,11 +62,30 @@ def _keep_inside() -> Path:
 _OUTSIDE_READS = _keep_inside()
 
 
+# Folders and modules whose tests are slow as a whole; single tests say so themselves.
+SLOW = (
+    "tests/cli/test_pages_of_shared_predictions.py",
+    "tests/docs/test_own_parser.py",
+    "tests/docs/test_site.py",
+    "tests/experiments/test_graph.py",
+    "tests/experiments/test_training.py",
+    "tests/scripts",
+    "tests/service/test_page.py",
+    "tests/service/test_process.py",
+    "tests/test_container.py",
+    "tests/visualization/test_page_in_browser.py",
+    "tests/workers/test_dask_pool.py",
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need the shared data, so that they can be run separately."""
+    """Mark the tests that are slow and those that need the shared data, so that they can be run separately."""
+    slow = [_PROJECT_ROOT / name for name in SLOW]
     for item in items:
         if "shared_path" in getattr(item, "fixturenames", ()):
             item.add_marker("shared_data")
+        if any(item.path.is_relative_to(path) for path in slow):
+            item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True)

@@ -245,6 +245,7 @@ def test_a_command_of_readme_names_an_encoder_on_the_hub(workplace: Path) -> Non
     assert [_at(values, path) for path in ENCODERS] == ["roberta-base", "roberta-base"]
 
 
+@pytest.mark.slow
 def test_the_refusal_of_readme_is_what_is_printed(
     workplace: Path, allennlp: Callable[..., subprocess.Popen[str]]
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from qdecomp.version import VERSION
+from tests.conftest import SLOW
 
 
 def read(path: Path) -> Any:
@@ -31,6 +32,10 @@ def test_the_workflow_and_the_check_run_targets_of_the_makefile(project_root: Pa
     targets = {"adapters", "docs", "test", "slow", *re.findall(r"^make (\w+)", script, re.MULTILINE)}
     makefile = (project_root / "Makefile").read_text(encoding="utf-8")
     assert [target for target in sorted(targets) if f"\n{target}: " not in makefile] == []
+
+
+def test_slow_tests_are_where_the_suite_looks_for_them(project_root: Path) -> None:
+    assert [name for name in SLOW if not (project_root / name).exists()] == []
 
 
 def test_the_frameworks_of_the_adapters_go_with_the_lock(project_root: Path) -> None:

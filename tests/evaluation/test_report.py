@@ -171,6 +171,7 @@ def test_lf_eq_shows_a_world_in_which_the_systems_differ() -> None:
     assert any(text.startswith("2. number of #1") for text in shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 def test_in_a_browser_the_filters_work_and_nothing_is_too_wide(page: str, tmp_path: Path, dark: bool) -> None:
     script = """
@@ -246,6 +247,7 @@ def test_one_system_has_a_page_too() -> None:
     assert "Errors by reason" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1200, 500])
 def test_in_a_browser_no_label_is_clipped_or_covered(tmp_path: Path, width: int) -> None:
     names = ["CopyNet + BERT", "BiaffineGP with ILP decoding, seed 3", "Latent-RAT", "d", "e"]

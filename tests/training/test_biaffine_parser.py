@@ -35,6 +35,7 @@ class TestBiaffineGraphParser(ParserTestCase):
         self.overfit(steps=15, lr=4e-3)
         self.check_batch_predictions()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "special",
         [{}, INSIDE, {"model.word_encoder.mix_layers": True}],

@@ -80,6 +80,7 @@ def mistakes(tiny_config: Config, tmp_path: Path) -> dict[str, tuple[Config, str
     }
 
 
+@pytest.mark.slow
 def test_a_mistake_is_one_line_and_leaves_no_folder(tmp_path: Path, tiny_config: Config, project_root: Path) -> None:
     cases = mistakes(tiny_config, tmp_path)
     tasks = []
@@ -110,6 +111,7 @@ def test_a_mistake_is_one_line_and_leaves_no_folder(tmp_path: Path, tiny_config:
     assert not list((tmp_path / "out").glob("*"))
 
 
+@pytest.mark.slow
 def test_the_command_itself_ends_with_one_line(
     tmp_path: Path,
     tiny_config: Config,

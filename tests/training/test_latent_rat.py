@@ -33,6 +33,7 @@ class TestLatentRat(ParserTestCase):
             self.param_file, gradients_to_ignore={"relation_encoder.layers.0.key.bias"}
         )
 
+    @pytest.mark.slow
     def test_both_heads_learn_ten_rows_by_heart_and_know_them_in_every_batch(self) -> None:
         self.load()
         metrics = self.learn_by_heart("lf_em", "decoder_lf_em", "graph_lf_em", "valid", "labeled_f1")

@@ -213,6 +213,7 @@ def test_random_numbers_go_on_where_they_were(tmp_path: Path) -> None:
     assert torch.rand(3).equal(expected)
 
 
+@pytest.mark.slow
 def test_a_training_killed_at_any_write_recovers_to_the_same_result(
     tmp_path: Path, tiny_config: dict[str, Any], write_config: Callable[[dict[str, Any]], Path], project_root: Path
 ) -> None:
@@ -276,6 +277,7 @@ def parser_params(tmp_path: Path, tiny_encoder: Path, project_root: Path) -> Cal
     return read
 
 
+@pytest.mark.slow
 def test_a_resumed_training_of_a_parser_equals_one_that_went_through(
     tmp_path: Path, parser_params: Callable[..., Params], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,6 +307,7 @@ def metrics_of_last_epoch(folder: Path) -> dict[str, float]:
     return metrics
 
 
+@pytest.mark.slow
 def test_two_processes_killed_while_they_train_recover(
     tmp_path: Path,
     tiny_config: dict[str, Any],

@@ -178,6 +178,7 @@ def hard_page(project_root: Path) -> str:
     return page_html([*drawn, *ITEMS])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1200, 500])
 def test_in_a_browser_nothing_is_clipped_or_covered(project_root: Path, tmp_path: Path, width: int, dark: bool) -> None:
@@ -206,6 +207,7 @@ def as_hex(colour: str) -> str:
     return "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", colour)[:3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_in_a_browser_the_scheme_decides_the_colours(project_root: Path, tmp_path: Path, scheme: str) -> None:
     page = hard_page(project_root)
