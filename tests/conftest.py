@@ -69,12 +69,12 @@ SLOW = (
     "tests/docs/test_site.py",
     "tests/experiments/test_graph.py",
     "tests/experiments/test_training.py",
+    "tests/files/test_dask.py",
     "tests/scripts",
     "tests/service/test_page.py",
     "tests/service/test_process.py",
     "tests/test_container.py",
     "tests/visualization/test_page_in_browser.py",
-    "tests/workers/test_dask_pool.py",
 )
 
 

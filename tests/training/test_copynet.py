@@ -23,6 +23,7 @@ class TestCopyNetBert(ParserTestCase):
     def test_it_trains_and_is_the_same_after_saving_and_loading(self) -> None:
         self.ensure_model_can_train_save_and_load(self.param_file)
 
+    @pytest.mark.slow
     def test_it_learns_ten_rows_by_heart_and_knows_them_in_every_batch(self) -> None:
         self.load()
         metrics = self.learn_by_heart("lf_em", "valid")
