@@ -6,8 +6,9 @@ from hypothesis import given
 from qdecomp.data_structures.conversion.sdg_to_dg import to_dependency_graph, to_span_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.errors import GraphError
-from qdecomp.decoding import make_decoder, prediction_from_decoded
+from qdecomp.decoding import make_decoder
 from qdecomp.decoding.projection import project
+from qdecomp.parsers.decomposition import decomposition_from_decoded
 from tests.data_structures.graph_strategies import SPECIAL, dependency_graphs, span_graphs
 from tests.decoding.decoding_examples import DUM_1, DUP_1, SEPARATOR, TOKENS, problem
 
@@ -98,15 +99,17 @@ def test_the_decoder_reads_what_greedy_decoding_refuses():
     )  # fmt: skip
     strict, soft = (make_decoder(name).decode(*found.arguments) for name in ("greedy", "projection"))
     assert (strict.graph, strict.score, strict.method) == (soft.graph, soft.score, soft.method)
-    assert prediction_from_decoded(strict).form is None
-    prediction = prediction_from_decoded(soft)
-    assert prediction.form is not None
-    assert prediction.decomposition is not None
-    assert "number of #1" in prediction.decomposition
+    assert decomposition_from_decoded("how many small red cubes", strict).logical_form is None
+    prediction = decomposition_from_decoded("how many small red cubes", soft)
+    assert prediction.logical_form is not None
+    assert prediction.text is not None
+    assert "number of #1" in prediction.text
 
 
 def test_a_contradiction_is_a_prediction_with_a_reason():
     found = problem((RED, CUBES, "filter-sub", 0.9), (RED, SMALL, "project-sub", 0.9))
-    prediction = prediction_from_decoded(make_decoder("projection").decode(*found.arguments))
-    assert prediction.decomposition is None
+    prediction = decomposition_from_decoded(
+        "how many small red cubes", make_decoder("projection").decode(*found.arguments)
+    )
+    assert prediction.text is None
     assert prediction.error == "projection: two operators on one node: project and filter at token 3 'red'"
