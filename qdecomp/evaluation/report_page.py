@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.errors import ErrorText, missing_extra, patterns_of
 from qdecomp.data_structures.lf_em import METRIC_VERSION
@@ -34,29 +34,6 @@ _LEVEL = 0.05
 _MOST_REASONS = 12
 # With more questions, the page would open slowly; the CSV file has them all.
 MOST_SHOWN = 3000
-
-
-@dataclass(frozen=True, slots=True)
-class _Figure:
-    svg: Markup
-    caption: str
-
-
-@dataclass(frozen=True, slots=True)
-class _ConfusionCell:
-    count: int
-    share: float
-    is_agreement: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Confusion:
-    """A row of cells for each gold operator that occurs, with the row's sum."""
-
-    system: str
-    compared: int
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[_ConfusionCell, ...], int], ...]
 
 
 def render_page(report: Report) -> str:
@@ -269,7 +246,7 @@ def _evidence(analysis: Analysis) -> list[tuple[str, tuple[str, ...]]]:
     ]
 
 
-def _figures(report: Report) -> dict[str, _Figure]:
+def _figures(report: Report) -> dict[str, dict[str, Any]]:
     from markupsafe import Markup
 
     from qdecomp.evaluation import plots
@@ -297,7 +274,7 @@ def _figures(report: Report) -> dict[str, _Figure]:
             "Kinds of difference between wrong answers and gold: questions, and their share of the wrong answers.",
         ),
     }
-    return {key: _Figure(Markup(svg), caption) for key, (svg, caption) in drawn.items()}
+    return {key: {"svg": Markup(svg), "caption": caption} for key, (svg, caption) in drawn.items()}
 
 
 def _agreement_table(report: Report) -> Table:
@@ -322,19 +299,20 @@ def _kind_cells(system: SystemAnalysis, kind: DifferenceKind) -> tuple[str, str]
     return f"{system.kinds[kind]:,}", f"{100 * system.kinds[kind] / max(system.wrong, 1):.1f}%"
 
 
-def _confusion(system: SystemAnalysis) -> _Confusion:
+def _confusion(system: SystemAnalysis) -> dict[str, Any]:
+    """A row of cells for each gold operator that occurs, with the row's sum."""
     names = [*(operator.value for operator in Operator), NO_STEP]
     columns = _occurring(names, {predicted for _, predicted in system.confusion})
     rows = []
     for gold in _occurring(names, {gold for gold, _ in system.confusion}):
         counts = [system.confusion.get((gold, predicted), 0) for predicted in columns]
         total = sum(counts)
-        cells = tuple(
-            _ConfusionCell(count, count / total, gold == predicted)
+        cells = [
+            {"count": count, "share": count / total, "is_agreement": gold == predicted}
             for predicted, count in zip(columns, counts, strict=True)
-        )
+        ]
         rows.append((gold, cells, total))
-    return _Confusion(system.name, system.compared, columns, tuple(rows))
+    return {"system": system.name, "compared": system.compared, "columns": columns, "rows": rows}
 
 
 def _occurring(names: Sequence[str], found: set[str]) -> tuple[str, ...]:

@@ -29,9 +29,6 @@ RESAMPLES = 2000
 PERMUTATIONS = 1999
 # How many resampled values are held in memory at a time.
 _VALUES_AT_A_TIME = 4_000_000
-# From so many questions on, resamples are drawn as counts of the different values, which takes no longer for more
-# questions. Below, the draws are those that published intervals were made with.
-_QUESTIONS_TO_COUNT = 50_000
 
 _ALL = slice(None)
 
@@ -119,8 +116,7 @@ def _intervals(values: np.ndarray, seed: int) -> list[tuple[float | None, float 
         sample = values[rows]
         sample = sample[:, ~np.isnan(sample).any(axis=0)]
         if len(rows) and sample.shape[1] >= 2:
-            means = _means_by_counts if sample.shape[1] >= _QUESTIONS_TO_COUNT else _means_by_draws
-            for row, low, high in zip(rows, *_percentiles(means(sample, seed)), strict=True):
+            for row, low, high in zip(rows, *_percentiles(_resampled_means(sample, seed)), strict=True):
                 intervals[row] = float(low), float(high)
     return intervals
 
@@ -133,7 +129,7 @@ def _percentiles(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def _means_by_draws(sample: np.ndarray, seed: int) -> np.ndarray:
+def _resampled_means(sample: np.ndarray, seed: int) -> np.ndarray:
     """The means of each row (rows, resamples) in bootstrap resamples of its columns."""
     rng, size = np.random.default_rng(seed), sample.shape[1]
     at_a_time = max(1, _VALUES_AT_A_TIME // sample.size)
@@ -144,21 +140,6 @@ def _means_by_draws(sample: np.ndarray, seed: int) -> np.ndarray:
         ],
         axis=-1,
     )
-
-
-def _means_by_counts(sample: np.ndarray, seed: int) -> np.ndarray:
-    """The same bootstrap: how often a resample has each of the different values is multinomial."""
-    found = []
-    for row in sample:
-        values, counts = np.unique(row, return_counts=True)
-        rng, total = np.random.default_rng(seed), len(row)
-        at_a_time = max(1, _VALUES_AT_A_TIME // len(values))
-        means = [
-            rng.multinomial(total, counts / total, size=min(at_a_time, RESAMPLES - start)) @ values / total
-            for start in range(0, RESAMPLES, at_a_time)
-        ]
-        found.append(np.concatenate(means))
-    return np.stack(found)
 
 
 @dataclass(frozen=True, slots=True)
