@@ -88,6 +88,12 @@ def test_scoring_needs_no_solver_and_no_other_large_library(tmp_path: Path) -> N
             "convert('town of a city town in a city', 'return city town ;return city town of #1')",
             "convert",
         ),
+        (
+            "from qdecomp.data_structures.special_tokens import PRESETS\n"
+            "from qdecomp.files.conversion import make_conversion_record\n"
+            "make_conversion_record('which cities', 'return cities', PRESETS['default'])",
+            "convert",
+        ),
         ("import qdecomp.decoding.graph_program", "convert"),
         (
             "from qdecomp.data_structures.dependency_graph import DependencyGraph\n"
@@ -96,7 +102,7 @@ def test_scoring_needs_no_solver_and_no_other_large_library(tmp_path: Path) -> N
             "graphs",
         ),
     ],
-    ids=["alignment", "ilp", "networkx"],
+    ids=["alignment", "records", "ilp", "networkx"],
 )
 def test_what_needs_more_says_how_to_install_it(program: str, extra: str) -> None:
     hint = f"needs more packages: pip install 'question-decomposition[{extra}]' (in a clone: pip install '.[{extra}]')"

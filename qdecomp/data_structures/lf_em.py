@@ -183,7 +183,7 @@ def _contents_of_decomposition(decomposition: str | Qdmr | LogicalForm) -> Seque
     return [_content_of_step(step) for step in form.steps]
 
 
-@cache_short(entries=8192, longest=LONGEST_REMEMBERED_STEP)
+@cache_short(entries=16384, longest=LONGEST_REMEMBERED_STEP)
 def _content_of_text(text: str) -> tuple[_StepContent | None, tuple[int, ...]]:
     """The content of a step of a decomposition and the steps that it refers to, or None if it cannot be read."""
     try:

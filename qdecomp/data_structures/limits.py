@@ -75,7 +75,7 @@ MOST_EDGES_DRAWN = 200
 MOST_ALIGNMENT_CHOICES = 1_000
 """Interdependent ways to align a word of a step with a word of the question."""
 
-LONGEST_REMEMBERED_STEP = 200
+LONGEST_REMEMBERED_STEP = 150
 """Characters of a step up to which it is remembered how it was read."""
 
 LARGEST_ARCHIVE = 8_000_000_000

@@ -20,6 +20,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from qdecomp.data_structures.alignment.align import solver_library
 from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, check_round_trip, convert
 from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
 from qdecomp.data_structures.errors import DataError, InternalError, QDecompError, as_internal_errors
@@ -53,6 +54,8 @@ def make_conversion_record(question: str, decomposition: str, special: SpecialTo
     the check; ``missing``, the words of the decomposition that the question does not have; and what went wrong, as a
     ``reason`` for counting and an ``error`` for people.
     """
+    # That it is not installed is no failure of a row.
+    solver_library()
     try:
         with as_internal_errors():
             conversion = convert(question, decomposition, special=special)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+import tracemalloc
 from collections.abc import Callable
+from string import ascii_lowercase
 
 import pytest
 
@@ -86,3 +89,22 @@ def test_the_limits_are_far_above_break() -> None:
     assert min(limits.LONGEST_DECOMPOSITION / characters_and_steps[0], limits.MOST_STEPS / 21) > 4
     # The most edges of a graph of Break's, and the most words of a step.
     assert min(limits.MOST_EDGES_DRAWN / 37, limits.MOST_STEP_WORDS / 30) > 4
+
+
+def test_long_texts_are_not_remembered() -> None:
+    """Caches are bounded by the size of what is in them, not only by the number of entries."""
+    draw = random.Random(0)
+
+    def long_step() -> str:
+        return " ".join("".join(draw.choices(ascii_lowercase, k=8)) for _ in range(190))
+
+    lf_em("which", "return a", "return b")
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(60):
+        steps = ";".join(long_step() for _ in range(5))
+        lf_em(long_step(), steps, f"{steps} cubes")
+        lf_em("which cities", steps, f"{steps} cubes", strict=True)
+    kept = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert kept < 3_000_000

@@ -22,7 +22,7 @@ from qdecomp.data_structures.operators import Operator
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-__all__ = ["WEIGHTS", "Alignment", "CostWeights", "TokenChoice", "align", "solve_alignment"]
+__all__ = ["WEIGHTS", "Alignment", "CostWeights", "TokenChoice", "align", "solve_alignment", "solver_library"]
 
 # What the solver may take for a whole question. The first limit is the same on every machine, so results are, too; the
 # second guards against a stuck machine.
@@ -283,7 +283,7 @@ class _Program:
     def __init__(self, groups: Iterable[_ChoiceGroup], costs: _Costs, chosen: _Chosen) -> None:
         self.costs = costs
         self.chosen = chosen
-        self.solver_library = _solver_library()
+        self.solver_library = solver_library()
         self.model = self.solver_library.CpModel()
         self.variables: dict[TokenChoice, cp_model.IntVar] = {}
         self.anchors: set[TokenChoice] = set()
@@ -365,7 +365,8 @@ class _Program:
         return taken, status == cp_model.OPTIMAL
 
 
-def _solver_library() -> Any:
+def solver_library() -> Any:
+    """CP-SAT, which an installation for scoring does not have; without it, an error that says what to install."""
     try:
         from ortools.sat.python import cp_model
     except ImportError:
