@@ -98,12 +98,12 @@ def test_long_texts_are_not_remembered() -> None:
     def long_step() -> str:
         return " ".join("".join(draw.choices(ascii_lowercase, k=8)) for _ in range(190))
 
-    lf_em("which", "return a", "return b")
+    lf_em("which cubes have cities", "return a", "return b", strict=True)
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     for _ in range(60):
         steps = ";".join(long_step() for _ in range(5))
-        lf_em(long_step(), steps, f"{steps} cubes")
+        lf_em("which cubes " * 100, steps, f"{steps} cubes")
         lf_em("which cities", steps, f"{steps} cubes", strict=True)
     kept = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
