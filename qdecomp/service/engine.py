@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -38,6 +39,8 @@ _R = TypeVar("_R")
 _GED_SECONDS = 5.0
 # An alignment is solved outside of the interpreter's lock, so a few of them do not hold up the others.
 _WORK_THREADS = 4
+# On a slow machine, fewer questions than allowed may wait, so that they do not wait for longer than this.
+_LONGEST_WAIT = 3.0
 
 
 class Engine:
@@ -65,7 +68,7 @@ class Engine:
     def is_full(self, path: str) -> bool:
         """Whether a request to this path would be refused whatever it asks."""
         if path == "/parse":
-            return self._batcher.waiting >= self.settings.max_waiting
+            return self._batcher.is_full
         return path in ("/convert", "/score") and self._slow.is_full
 
     def stop(self) -> None:
@@ -227,16 +230,22 @@ class MicroBatcher:
         self._jobs: deque[tuple[str, asyncio.Future[Decomposition]]] = deque()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="qdecomp-parser")
         self._working: asyncio.Task[None] | None = None
+        self._room = max_waiting
 
     @property
     def waiting(self) -> int:
         """How many questions are waiting."""
         return len(self._jobs)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether any question would be refused."""
+        return len(self._jobs) >= self._room
+
     async def parse(self, questions: Sequence[str]) -> list[Decomposition]:
         """The decomposition of each question; too many questions are refused."""
         # A request that is larger than the limit is accepted if nothing else is waiting.
-        if self._jobs and len(self._jobs) + len(questions) > self._max_waiting:
+        if self._jobs and len(self._jobs) + len(questions) > self._room:
             raise busy()
         loop = asyncio.get_running_loop()
         jobs = [(question, loop.create_future()) for question in questions]
@@ -259,6 +268,7 @@ class MicroBatcher:
 
     async def _answer(self, batch: Sequence[tuple[str, asyncio.Future[Decomposition]]]) -> None:
         questions = [question for question, _ in batch]
+        start = time.monotonic()
         try:
             found = await asyncio.get_running_loop().run_in_executor(self._thread, self._parse_many, questions)
             answers = list(zip(batch, found, strict=True))
@@ -267,6 +277,8 @@ class MicroBatcher:
                 if not answer.done():
                     answer.set_exception(error)
             return
+        seconds = time.monotonic() - start
+        self._room = max(1, min(self._max_waiting, int(_LONGEST_WAIT * len(batch) / max(seconds, 0.001))))
         for (_, answer), decomposition in answers:
             if not answer.done():
                 answer.set_result(decomposition)

@@ -91,6 +91,27 @@ def test_too_much_is_refused_and_nothing_of_it_is_parsed() -> None:
     assert gate.batches == [["how many a"], ["how many b"]]
 
 
+def test_on_a_slow_machine_fewer_questions_wait() -> None:
+    gate = Gate()
+
+    async def scenario(batcher: MicroBatcher) -> None:
+        slow = await begun(batcher, gate, ["how many a"])
+        await asyncio.sleep(1)
+        gate.open.set()
+        await slow
+        gate.open.clear()
+        # In three seconds it answers at most two questions.
+        accepted = [await begun(batcher, gate, ["how many b"])]
+        accepted.append(asyncio.ensure_future(batcher.parse(["how many c"])))
+        await asyncio.sleep(0)
+        with pytest.raises(RefusedError, match="try again"):
+            await batcher.parse(["how many d", "how many e"])
+        gate.open.set()
+        await asyncio.gather(*accepted)
+
+    run(gate, scenario, max_waiting=64)
+
+
 def test_a_request_that_has_gone_is_not_parsed() -> None:
     gate = Gate()
 
