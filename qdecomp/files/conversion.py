@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from qdecomp.data_structures.alignment.align import solver_library
 from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, check_round_trip, convert
 from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
-from qdecomp.data_structures.errors import DataError, InternalError, QDecompError, as_internal_errors
+from qdecomp.data_structures.errors import DataError, InternalError, QDecompError, as_internal_errors, pattern_of_text
 from qdecomp.data_structures.logical_form import format_step
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
 from qdecomp.files.break_csv import BreakExample, example_store, iterate_break_csv, source_of
@@ -343,7 +343,8 @@ def _records(
 
 
 def _no_conversion(example: BreakExample) -> dict[str, Any]:
-    return _failed(DataError(example.error or _NO_DECOMPOSITION))
+    error = example.error or _NO_DECOMPOSITION
+    return _failed(DataError(error), pattern_of_text(error))
 
 
 def _record(example: BreakExample, special: SpecialTokens, conversion: Mapping[str, Any]) -> dict[str, Any]:

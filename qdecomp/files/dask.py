@@ -79,6 +79,9 @@ class DaskPool:
 
     def submit(self, work: Work, rows: Sequence[Any]) -> Future[Any]:
         """Start work on a partition."""
+        if self._client.status != "running":
+            # What is submitted now may wait forever.
+            raise PoolLostError
         try:
             return self._client.submit(qdecomp_partition, VERSION, work, rows, pure=False)
         except _LOST as error:
@@ -103,7 +106,7 @@ class DaskPool:
                 if handle.status == "error":
                     # It comes from the work itself.
                     raise
-                if handle.status != "pending":
+                if handle.status != "pending" or self._client.status != "running":
                     raise PoolLostError from error
                 self.ahead()
 
@@ -155,6 +158,9 @@ class DaskPool:
             return
 
     def _count_threads(self) -> int | None:
+        if self._client.status != "running":
+            # It would wait until the scheduler is back.
+            return self._threads
         try:
             threads: dict[str, int] = self._client.nthreads()
             return sum(threads.values())

@@ -166,3 +166,4 @@ def test_a_quote_that_is_not_closed_is_told_and_costs_no_other_row(tmp_path):
     lines = json_lines(tmp_path / "out")
     assert [line["question_id"] for line in lines] == [f"A_{n}" for n in range(1, 41)]
     assert [line["row"] for line in lines if line["graph"] is None] == [11]
+    assert lines[10]["reason"] == "line N: a quotation mark in this row of the CSV is not closed"

@@ -6,6 +6,7 @@ import contextlib
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -193,6 +194,20 @@ def test_a_scheduler_that_does_not_come_back_ends_the_work_with_one_line(cluster
             list(results)
     finally:
         pool.close()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+def test_a_scheduler_that_dies_before_anything_is_done_is_one_line(cluster: DaskCluster, seconds: float) -> None:
+    cluster.kill()
+    cluster.start()
+    client = connect(cluster.address, 60)
+    pool = DaskPool(client, patience=0)
+    cluster.kill()
+    # The client notices at once or a little later, and then closes itself in another thread.
+    time.sleep(seconds)
+    with pytest.raises(DataError, match="the scheduler did not come back"):
+        list(spread(worker_tasks.shout, in_chunks(ROWS, 4), pool, lambda row: row))
+    client.close(timeout=1)
 
 
 def test_a_scheduler_that_stays_away_is_one_line(
