@@ -23,13 +23,12 @@ from allennlp.modules import FeedForward
 from allennlp.nn import Activation
 from allennlp.training.metrics import Average
 
-from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.decoding import DecoderSettings, make_decoder, with_candidates
 from qdecomp.decoding.scores import Places
-from qdecomp.parsers.decomposition import Decomposition, decomposition_from_decoded, failed_decomposition
-from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, edge_matrix, label_matrix, pair_mask, to_model_order
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, edge_matrix, label_matrix, model_order, pair_mask
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
-from qdecomp.training.question_parser import QuestionParser
+from qdecomp.training.question_parser import QuestionParser, decoded_graph
 from qdecomp.training.word_encoder import WordEncoder
 
 # About one pair in two hundred has an edge; a parser that starts from that need not learn it first.
@@ -122,9 +121,7 @@ class BiaffineGraphParser(QuestionParser):
         return output
 
     def _score(self, question: TextFieldTensors, metadata: Sequence[dict[str, Any]]) -> _Scored:
-        encoded = self.word_encoder(question)
-        if encoded.states.size(1) != max(len(entry["tokens"]) for entry in metadata):
-            raise DataError("the reader and the word encoder have different special_tokens")
+        encoded = self.encode(question, metadata)
         states = self.dropout(encoded.states)
         edge_scores = self.edge_scorer.all_pairs(self.edge_from(states), self.edge_to(states)).squeeze(-1)
         return _Scored(edge_scores, self.label_from(states), self.label_to(states), pair_mask(encoded.mask))
@@ -167,7 +164,7 @@ class BiaffineGraphParser(QuestionParser):
     def _decode(self, scored: _Scored, question: int, entry: dict[str, Any]) -> Decomposition:
         """What the decoder makes of one question: probabilities are in the order of a graph, labels on demand."""
         tokens = entry["tokens"]
-        order = [self._place(position, len(tokens)) for position in range(len(tokens))]
+        order = model_order(len(tokens), self.word_encoder.special_count)
         label_from, label_to = scored.label_from[question, order], scored.label_to[question, order]
 
         def label_probabilities(heads: Places, dependents: Places) -> npt.NDArray[np.floating]:
@@ -175,15 +172,7 @@ class BiaffineGraphParser(QuestionParser):
             return probabilities.cpu().numpy()
 
         edge_probabilities = scored.edge_scores[question][order][:, order].sigmoid().cpu().numpy()
-        try:
-            decoded = self.decoder.decode(tokens, edge_probabilities, label_probabilities, self.labels)
-        except GraphError as error:  # an untrained model may find edges everywhere
-            return failed_decomposition(entry["question"], error)
-        return decomposition_from_decoded(entry["question"], decoded)
-
-    def _place(self, position: int, size: int) -> int:
-        special = self.word_encoder.special_count
-        return to_model_order(position, size - special, special)
+        return decoded_graph(self.decoder, entry, edge_probabilities, label_probabilities, self.labels)
 
     def _measure(
         self, predictions: Sequence[Decomposition], metadata: Sequence[dict[str, Any]], graph: dict[str, torch.Tensor]
@@ -193,18 +182,16 @@ class BiaffineGraphParser(QuestionParser):
         numbers = {label: number for number, label in enumerate(self.labels)}
         for question, prediction in enumerate(predictions):
             if prediction.predicted_graph is not None:
-                count = len(prediction.predicted_graph.tokens)
+                order = model_order(len(prediction.predicted_graph.tokens), self.word_encoder.special_count)
                 for (head, dependent), label in prediction.predicted_graph.labels().items():
-                    predicted[question, self._place(head, count), self._place(dependent, count)] = numbers[label]
+                    predicted[question, order[head], order[dependent]] = numbers[label]
         known = graph["known"]
         # A gold label that is not in the vocabulary is still an edge, with a label that cannot be predicted.
         gold_edges = edge_matrix(graph["edges"], size)
         gold = label_matrix(graph["edges"], size, NO_EDGE)
         gold = torch.where(gold_edges & (gold == NO_EDGE), len(self.labels), gold)
         self._edges(predicted[known], gold[known])
-        self._decompositions(
-            [entry["question"] for entry in metadata], predictions, [entry["decomposition"] for entry in metadata]
-        )
+        self._decompositions(predictions, [entry["decomposition"] for entry in metadata])
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Both losses; outside training also LF-EM, the share of valid graphs, and the F1 of edges."""

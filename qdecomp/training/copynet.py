@@ -82,8 +82,7 @@ class CopyNetBert(QuestionParser):
                     self.decoder, self.vocab, memory, questions, self._candidates
                 )
             if "target_ids" in copy:
-                golds = [entry["decomposition"] for entry in metadata]
-                self._decompositions(questions, output["predictions"], golds)
+                self._decompositions(output["predictions"], [entry["decomposition"] for entry in metadata])
         return output
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:

@@ -104,13 +104,13 @@ def _padded(ids: list[int], length: int) -> torch.Tensor:
     return torch.tensor(ids + [0] * (length - len(ids)), dtype=torch.long)
 
 
-def to_model_order(position: int, question_length: int, special_count: int) -> int:
-    """Where a graph's token is in a model: there the special tokens come first; in a graph they come last.
+def model_order(size: int, special_count: int) -> list[int]:
+    """Where each of a graph's tokens is in a model: there the special tokens come first; in a graph they come last.
 
-    >>> [to_model_order(position, 3, 2) for position in range(5)]
+    >>> model_order(5, 2)
     [2, 3, 4, 0, 1]
     """
-    return position + special_count if position < question_length else position - question_length
+    return [*range(special_count, size), *range(special_count)]
 
 
 class EdgesField(Field[dict[str, torch.Tensor]]):
@@ -133,13 +133,9 @@ class EdgesField(Field[dict[str, torch.Tensor]]):
         """The field of a gold graph."""
         if graph is None:
             return EdgesField(None)
-        length = len(graph.question_tokens)
-        special = len(graph.tokens) - length
+        order = model_order(len(graph.tokens), len(graph.tokens) - len(graph.question_tokens))
         return EdgesField(
-            {
-                (to_model_order(head, length, special), to_model_order(dependent, length, special)): label
-                for (head, dependent), label in graph.labels().items()
-            }
+            {(order[head], order[dependent]): label for (head, dependent), label in graph.labels().items()}
         )
 
     def count_vocab_items(self, counter: dict[str, dict[str, int]]) -> None:

@@ -25,14 +25,14 @@ from allennlp.models.model import Model
 from allennlp.training.metrics.average import Average
 from torch import Tensor, nn
 
-from qdecomp.data_structures.errors import DataError, GraphError
+from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding import DecoderSettings, make_decoder, with_candidates
-from qdecomp.parsers.decomposition import Decomposition, decomposition_from_decoded, failed_decomposition
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.training.copy_decoder import CopyDecoder
 from qdecomp.training.copynet import make_copy_decoder, written_predictions
-from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, label_matrix, pair_mask, to_model_order
+from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, label_matrix, model_order, pair_mask
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
-from qdecomp.training.question_parser import QuestionParser
+from qdecomp.training.question_parser import QuestionParser, decoded_graph
 from qdecomp.training.relation_aware import RelationAwareEncoder, Relations
 from qdecomp.training.word_encoder import EncodedWords, WordEncoder
 
@@ -121,9 +121,7 @@ class LatentRat(QuestionParser):
         graph: dict[str, Tensor] | None = None,
     ) -> dict[str, Any]:
         """``loss`` if there is gold and, unless the parser is in training, ``predictions``."""
-        encoded = self.word_encoder(question)
-        if encoded.states.size(1) != max(len(entry["tokens"]) for entry in metadata):
-            raise DataError("the reader and the word encoder have different special_tokens")
+        encoded = self.encode(question, metadata)
         states, relations = self.relation_encoder(self.dropout(encoded.states), encoded.mask)
         memory = self.decoder.memory(states, encoded.mask, copy["source_ids"])
         output: dict[str, Any] = {}
@@ -171,22 +169,11 @@ class LatentRat(QuestionParser):
         labelled = labelled / labelled.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(labelled.dtype).tiny)
         predictions = []
         for row, entry in enumerate(metadata):
-            order = self._graph_order(len(entry["tokens"]), encoded)
+            order = torch.tensor(model_order(len(entry["tokens"]), encoded.special_count), device=edges.device)
             pairs = (row, order[:, None], order)
             arrays = (edges[pairs].cpu().numpy(), labelled[pairs].cpu().numpy())
-            try:
-                decoded = self.graph_decoder.decode(entry["tokens"], *arrays, self.labels)
-            except GraphError as error:
-                predictions.append(failed_decomposition(entry["question"], error))
-                continue
-            predictions.append(decomposition_from_decoded(entry["question"], decoded))
+            predictions.append(decoded_graph(self.graph_decoder, entry, *arrays, self.labels))
         return predictions
-
-    def _graph_order(self, size: int, encoded: EncodedWords) -> Tensor:
-        """The places of a graph's tokens in the model."""
-        special = encoded.special_count
-        places = [to_model_order(position, size - special, special) for position in range(size)]
-        return torch.tensor(places, device=encoded.states.device)
 
     def _measure_edges(self, labels: Tensor, encoded: EncodedWords, graph: dict[str, Tensor]) -> None:
         none = self.relation_labels.none
@@ -197,10 +184,8 @@ class LatentRat(QuestionParser):
         self._edges(predicted[graph["known"]], gold[graph["known"]])
 
     def _measure(self, predictions: dict[str, list[Decomposition]], metadata: Sequence[dict[str, Any]]) -> None:
-        questions = [entry["question"] for entry in metadata]
-        golds = [entry["decomposition"] for entry in metadata]
         for head, found in predictions.items():
-            self._decompositions[head](questions, found, golds)
+            self._decompositions[head](found, [entry["decomposition"] for entry in metadata])
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:
         """Both losses; outside training also LF-EM and valid outputs, LF-EM of each head, and the F1 of edges."""

@@ -36,12 +36,12 @@ class DecompositionScores(Metric):
     def __init__(self) -> None:
         self.reset()
 
-    def __call__(self, questions: Iterable[str], predictions: Iterable[Decomposition], golds: Iterable[str]) -> None:  # type: ignore[override]
+    def __call__(self, predictions: Iterable[Decomposition], golds: Iterable[str]) -> None:  # type: ignore[override]
         """Add a batch."""
-        for question, prediction, gold in zip(questions, predictions, golds, strict=True):
+        for prediction, gold in zip(predictions, golds, strict=True):
             self._total += 1
             self._valid += prediction.logical_form is not None
-            self._correct += _matches(question, prediction, gold)
+            self._correct += _matches(prediction, gold)
 
     def get_metric(self, reset: bool = False) -> dict[str, float]:
         """``lf_em`` and ``valid``."""
@@ -55,13 +55,13 @@ class DecompositionScores(Metric):
         self._correct = self._valid = self._total = 0
 
 
-def _matches(question: str, prediction: Decomposition, gold: str) -> bool:
+def _matches(prediction: Decomposition, gold: str) -> bool:
     """LF-EM of the decomposition's text, as ``qdecomp evaluate`` reads it from a record."""
     if prediction.text is None:
         return False
-    expected = _normalized_gold(question, gold)
+    expected = _normalized_gold(prediction.question, gold)
     try:
-        return expected is not None and normalized_text(question, prediction.text) == expected
+        return expected is not None and normalized_text(prediction.question, prediction.text) == expected
     except QDecompError:
         return False
 

@@ -2,15 +2,21 @@
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
+from collections.abc import Sequence
 from typing import Any, Optional
 
+import numpy.typing as npt
 import torch
-from allennlp.data.vocabulary import Vocabulary
+from allennlp.data import TextFieldTensors, Vocabulary
 from allennlp.models.model import Model
 from allennlp.nn.initializers import InitializerApplicator
 from torch import Tensor, nn
 
-from qdecomp.training.word_encoder import WordEncoder
+from qdecomp.data_structures.errors import DataError, GraphError
+from qdecomp.decoding import Decoder
+from qdecomp.decoding.scores import LabelProbabilities
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_decoded, failed_decomposition
+from qdecomp.training.word_encoder import EncodedWords, WordEncoder
 
 _VALUES_OF_A_BYTE = 256
 
@@ -43,12 +49,34 @@ class QuestionParser(Model):
         self._byte_dropout = byte_dropout
         self._initializer = initializer
 
+    def encode(self, question: TextFieldTensors, metadata: Sequence[dict[str, Any]]) -> EncodedWords:
+        """The states of the tokens of graphs; a :class:`DataError` if the reader appends other tokens."""
+        encoded: EncodedWords = self.word_encoder(question)
+        if encoded.states.size(1) != max(len(entry["tokens"]) for entry in metadata):
+            raise DataError("the reader and the word encoder have different special_tokens")
+        return encoded
+
     def set_up(self) -> None:
         """Prepare all parts of the parser for training."""
         if self._byte_dropout:
             draw_dropout_by_byte(self)
         if self._initializer is not None:
             self._initializer(self)
+
+
+def decoded_graph(
+    decoder: Decoder,
+    entry: dict[str, Any],
+    edge_probabilities: npt.ArrayLike,
+    label_probabilities: LabelProbabilities,
+    labels: Sequence[str],
+) -> Decomposition:
+    """The decomposition of the graph that the decoder finds for a question, which ``entry`` describes."""
+    try:
+        decoded = decoder.decode(entry["tokens"], edge_probabilities, label_probabilities, labels)
+    except GraphError as error:  # an untrained model may find edges everywhere
+        return failed_decomposition(entry["question"], error)
+    return decomposition_from_decoded(entry["question"], decoded)
 
 
 class ByteDropout(nn.Dropout):

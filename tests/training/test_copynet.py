@@ -30,8 +30,8 @@ class TestCopyNetBert(ParserTestCase):
         assert metrics == {"lf_em": 1.0, "valid": 1.0}
         for instance, prediction in zip(self.instances, self.predictions(), strict=True):
             metadata = instance["metadata"].metadata
-            assert prediction.decomposition is not None
-            assert lf_em(metadata["question"], prediction.decomposition, metadata["decomposition"])
+            assert prediction.text is not None
+            assert lf_em(metadata["question"], prediction.text, metadata["decomposition"])
             assert prediction.graph is None
             assert prediction.score is not None
             assert prediction.score <= 0

@@ -43,8 +43,8 @@ class TestLatentRat(ParserTestCase):
             self.model._predict_with = head
             for instance, prediction in zip(self.instances, self.predictions(), strict=True):
                 metadata = instance["metadata"].metadata
-                assert prediction.decomposition is not None
-                assert lf_em(metadata["question"], prediction.decomposition, metadata["decomposition"])
+                assert prediction.text is not None
+                assert lf_em(metadata["question"], prediction.text, metadata["decomposition"])
                 assert (prediction.graph is not None) == (head == "graph")
             self.check_batch_predictions()
 

@@ -16,13 +16,13 @@ def test_lf_em_and_valid_outputs() -> None:
         decomposition_from_text(QUESTION, "return cubes"),
     ]
     predictions += [failed_decomposition(QUESTION, "no reason"), decomposition_from_text(QUESTION, "return #1")]
-    scores([QUESTION] * 4, predictions, [GOLD] * 4)
+    scores(predictions, [GOLD] * 4)
     assert scores.get_metric() == {"lf_em": 0.25, "valid": 0.5}
 
 
 def test_a_gold_without_a_logical_form_cannot_be_matched() -> None:
     scores = DecompositionScores()
-    scores([QUESTION], [decomposition_from_text(QUESTION, "return #1")], ["return #1"])
+    scores([decomposition_from_text(QUESTION, "return #1")], ["return #1"])
     assert scores.get_metric(reset=True) == {"lf_em": 0.0, "valid": 0.0}
     assert scores.get_metric() == {"lf_em": 0.0, "valid": 0.0}
 
