@@ -277,8 +277,10 @@ class MicroBatcher:
                 if not answer.done():
                     answer.set_exception(error)
             return
-        seconds = time.monotonic() - start
-        self._room = max(1, min(self._max_waiting, int(_LONGEST_WAIT * len(batch) / max(seconds, 0.001))))
+        seconds = max(time.monotonic() - start, 0.001)
+        # Half a batch may always wait: the first questions take longer than all others, and single ones than many.
+        timely = max(int(_LONGEST_WAIT * len(batch) / seconds), self._batch_size // 2)
+        self._room = min(timely, self._max_waiting)
         for (_, answer), decomposition in answers:
             if not answer.done():
                 answer.set_result(decomposition)

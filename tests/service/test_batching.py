@@ -100,7 +100,7 @@ def test_on_a_slow_machine_fewer_questions_wait() -> None:
         gate.open.set()
         await slow
         gate.open.clear()
-        # In three seconds it answers at most two questions.
+        # In three seconds it answers at most two questions, which are also half a batch.
         accepted = [await begun(batcher, gate, ["how many b"])]
         accepted.append(asyncio.ensure_future(batcher.parse(["how many c"])))
         await asyncio.sleep(0)
@@ -109,7 +109,7 @@ def test_on_a_slow_machine_fewer_questions_wait() -> None:
         gate.open.set()
         await asyncio.gather(*accepted)
 
-    run(gate, scenario, max_waiting=64)
+    run(gate, scenario, batch_size=4, max_waiting=64)
 
 
 def test_a_request_that_has_gone_is_not_parsed() -> None:
