@@ -99,22 +99,26 @@ def _lf(decomposition: Decomposition) -> str:
 
 def _graph_format(name: str) -> Callable[[Decomposition], str]:
     def show(decomposition: Decomposition) -> str:
-        from qdecomp.data_structures.errors import DataError
         from qdecomp.data_structures.graph_codecs import format_conllu, format_dot
-        from qdecomp.visualization import graph_svg
 
-        if decomposition.graph is None:
-            raise DataError(f"there is no {name}, because there is no graph: {decomposition.graph_error}")
-        return {"dot": format_dot, "conllu": format_conllu, "svg": graph_svg}[name](decomposition.graph)
+        return {"dot": format_dot, "conllu": format_conllu}[name](_graph(decomposition, name))
 
     return show
 
 
+def _graph(decomposition: Decomposition, name: str) -> DependencyGraph:
+    from qdecomp.data_structures.errors import DataError
+
+    if decomposition.graph is None:
+        raise DataError(f"there is no {name}, because there is no graph: {decomposition.graph_error}")
+    return decomposition.graph
+
+
 def _svg(decompositions: Sequence[Decomposition]) -> str:
     """One picture: the graphs of all questions, one below another."""
-    from qdecomp.visualization import stacked_svg
+    from qdecomp.visualization import graph_svg, stacked_svg
 
-    return stacked_svg([_graph_format("svg")(decomposition) for decomposition in decompositions])
+    return stacked_svg([graph_svg(_graph(decomposition, "svg")) for decomposition in decompositions])
 
 
 def _html(decompositions: Sequence[Decomposition]) -> str:

@@ -20,9 +20,8 @@ from qdecomp.evaluation.statistics import Comparison
 from qdecomp.files.break_csv import BreakExample
 from qdecomp.terminal import Table
 from qdecomp.version import VERSION
-from qdecomp.visualization.page_scripts import content_policy, page_script
-from qdecomp.visualization.page_tools import Filter, tools_html
-from qdecomp.visualization.style_sheets import style
+from qdecomp.visualization.assets import content_policy, page_script, style
+from qdecomp.visualization.page import Filter, tools_html
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -1,20 +1,42 @@
-"""Answers as values: what counts as a list or a number, and how an answer reads inside a question."""
+"""Answers as values: what counts as a list or a number, how an answer reads inside a question, how two compare.
+
+A logical form has one property for "more than" and "at least", so the words of a comparison are read here.
+"""
 
 from __future__ import annotations
 
 import math
+import operator
 import re
-from collections.abc import Hashable, Iterable, Mapping, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["as_key", "as_list", "as_number", "as_text", "single", "tidy", "unique"]
-
 # Thousands are grouped in threes or not at all, so that "1,2" is a list of words, not a number.
 _NUMBER = re.compile(r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-+−]?\.\d+")
+# Python converts no more than a few thousand digits, and no measurement has hundreds: a longer text is only a text.
+_LONGEST_NUMBER = 300
 _WORDS = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
 _WORDS |= {"ten": 10, "eleven": 11, "twelve": 12}
+
+RELATIONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "at least|no less than|no fewer than|no lower than": operator.ge,
+    "at most|no more than|no higher than": operator.le,
+    "(?:more|higher|larger|bigger|longer|greater|older|taller|later) than|above|over": operator.gt,
+    "(?:less|lower|smaller|fewer|shorter|younger|earlier) than|below|under": operator.lt,
+    "(?:the )?same as|equal to|equals(?: to)?|equal": operator.eq,
+}
+"""The phrases of each relation; the first that is found counts, so "no more than" comes before "more than"."""
+
+_TERM = r"#\d+|\S+(?: \S+)*?"
+_COMPARISONS = tuple(
+    (
+        re.compile(rf"(?:.*? )?#\d+ (?:(?:is|are|was|were|has|have|had|be) )?(?:{phrases}) (?P<term>{_TERM})", re.I),
+        relation,
+    )
+    for phrases, relation in RELATIONS.items()
+)
 
 
 def as_text(answer: Any) -> str:
@@ -30,7 +52,10 @@ def as_text(answer: Any) -> str:
         return _joined([as_text(member) for member in members])
     if isinstance(answer, bool):
         return "yes" if answer else "no"
-    return str(tidy(answer))
+    try:
+        return str(tidy(answer))
+    except Exception:  # an object of the user's that cannot be shown, or an integer of thousands of digits
+        return f"<{type(answer).__name__}>"
 
 
 def _joined(texts: list[str]) -> str:
@@ -71,7 +96,7 @@ def as_number(answer: Any) -> int | float | None:
         return answer if isinstance(answer, int) or math.isfinite(answer) else None
     if isinstance(answer, str):
         text = answer.strip().lower()
-        if _NUMBER.fullmatch(text):
+        if len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text):
             plain = text.replace(",", "").replace("−", "-")
             return float(plain) if "." in plain else int(plain)
         return _WORDS.get(text)
@@ -105,3 +130,31 @@ def unique(answers: Iterable[Any]) -> list[Any]:
         seen.add(key)
         kept.append(answer)
     return kept
+
+
+def comparison_in(text: str) -> tuple[Callable[[Any, Any], bool], str] | None:
+    """The relation that a step names, and what it compares with; None if it says something else.
+
+    >>> comparison_in("#1 where #2 is at least 100")
+    (<built-in function ge>, '100')
+    >>> comparison_in("if #1 is not the same as #2") is None
+    True
+    """
+    for pattern, relation in _COMPARISONS:
+        match = pattern.fullmatch(text.strip())
+        if match is not None:
+            return relation, match["term"]
+    return None
+
+
+def compare(relation: Callable[[Any, Any], bool], left: Any, right: Any) -> bool | None:
+    """Whether the relation holds between two answers; None if their types do not allow it."""
+    first, second = as_number(left), as_number(right)
+    if first is not None and second is not None:
+        return bool(relation(first, second))
+    if relation is operator.eq and not isinstance(left, Mapping) and not isinstance(right, Mapping):
+        several = [as_list(left), as_list(right)]
+        if any(members is not None and len(members) != 1 for members in several):
+            return None
+        return as_key(left) == as_key(right)
+    return None

@@ -19,8 +19,17 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.logical_form import Argument, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator, row_of
 from qdecomp.data_structures.qdmr import reference_number
-from qdecomp.planning.answer_values import as_key, as_list, as_number, as_text, single, tidy, unique
-from qdecomp.planning.comparing import compare, comparison_in
+from qdecomp.planning.answer_values import (
+    as_key,
+    as_list,
+    as_number,
+    as_text,
+    compare,
+    comparison_in,
+    single,
+    tidy,
+    unique,
+)
 from qdecomp.planning.winners import winners
 
 if TYPE_CHECKING:

@@ -158,9 +158,20 @@ class Plan:
         return await aretrieve(self, search, k, read, beam, searches)
 
     def _repr_html_(self) -> str:
-        from qdecomp.planning.display import plan_html
+        from qdecomp.visualization.fragment import table_html
 
-        return plan_html(self)
+        rows = (
+            (
+                str(level),
+                str(step.number),
+                str(step.question()),
+                step.operator.value if step.operator is not None else "",
+                ", ".join(f"#{number}" for number in step.needs),
+            )
+            for level, steps in enumerate(self, start=1)
+            for step in steps
+        )
+        return table_html(("level", "step", "question", "operator", "needs"), rows)
 
 
 def plan_of_steps(

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["Outcome", "PlanRun", "StepRun", "arun_plan", "run_plan"]
 
 
+_LONGEST_ANSWER_SHOWN = 300
+
+
 class Outcome(TextEnum):
     """How a step got its answer, or why it has none."""
 
@@ -93,9 +96,23 @@ class PlanRun:
         return sum(step.was_asked for step in self.steps)
 
     def _repr_html_(self) -> str:
-        from qdecomp.planning.display import plan_run_html
+        from qdecomp.visualization.fragment import table_html
 
-        return plan_run_html(self)
+        rows = (
+            (
+                str(step.number),
+                str(step.question),
+                _shortened(as_text(step.answer)) if step.reason is None else step.reason,
+                str(step.outcome),
+                f"{step.seconds:.2f}",
+            )
+            for step in self.steps
+        )
+        return table_html(("step", "question", "answer", "", "seconds"), rows)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_ANSWER_SHOWN else f"{text[: _LONGEST_ANSWER_SHOWN - 1]}…"
 
 
 class _Progress:
@@ -138,7 +155,7 @@ class _Progress:
             return None
         try:
             answer = combine(step, Known(self.steps, self.answers))
-        except (DataError, ArithmeticError) as error:
+        except Exception as error:  # an odd answer costs its step, not the run
             return self.failed(question, error, started, was_asked=False)
         if answer is ASK:
             return None

@@ -1,9 +1,13 @@
-"""A decomposition as a piece of HTML: the question, the numbered steps and both pictures, alone or next to gold."""
+"""A decomposition as a piece of HTML: the question, the numbered steps and both pictures, alone or next to gold.
+
+HTML is made by f-strings here, with :func:`~qdecomp.visualization.svg.escape` around whatever comes from data:
+notebooks show these pieces wherever the core is installed, and Jinja2 would be a dependency of the core for them alone.
+Only the report, which has an extra of its own, is a template.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Protocol
@@ -11,17 +15,25 @@ from typing import Protocol
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.logical_form import LogicalForm
+from qdecomp.visualization.assets import style
 from qdecomp.visualization.graph_svg import graph_svg
-from qdecomp.visualization.page_tools import remarks_html
 from qdecomp.visualization.steps_svg import step_texts, steps_svg
-from qdecomp.visualization.style_sheets import style
-from qdecomp.visualization.texts import escape
+from qdecomp.visualization.svg import Picture, escape
 
 __all__ = ["Shown", "Side", "decomposition_html", "picture_html", "pictures_html", "steps_html"]
 
 # Pictures that are not wider than this are never shrunk, not even on a phone.
 _FITS_EVERYWHERE = 340
-_WIDTH = re.compile(r"--qd-width:([0-9.]+)px")
+
+REMARKS: Mapping[str, str] = {
+    "missing": "the prediction has no such step",
+    "extra": "gold has no such step",
+    "operator": "it computes something different from its counterpart",
+    "references": "it refers to other steps",
+    "words": "it has other words",
+    "joined": "on the other side it is part of another step",
+}
+"""How a step may differ from its counterpart in the other decomposition."""
 
 
 class Shown(Protocol):
@@ -110,7 +122,7 @@ def _steps_or_error(side: Side) -> Iterator[str]:
         texts = step_texts(prediction.logical_form, prediction.text)
         items = (
             f'<li><span dir="auto">{escape(text)}</span> <span class="qd-operator-name qd-{step.operator.value}">'
-            f"{escape(' '.join((step.operator.value, *step.properties)))}</span>{remarks_html(remarks)}</li>"
+            f"{escape(' '.join((step.operator.value, *step.properties)))}</span>{_remarks(remarks)}</li>"
             for text, step, remarks in zip(
                 texts, prediction.logical_form.steps, chain(side.remarks, repeat(())), strict=False
             )
@@ -124,6 +136,10 @@ def _steps_or_error(side: Side) -> Iterator[str]:
         yield f'<p class="qd-error">{escape(prediction.error)}</p>'
     if prediction.score is not None:
         yield f'<p class="qd-note">score {prediction.score:.3g}</p>'
+
+
+def _remarks(names: Iterable[str]) -> str:
+    return "".join(f" {remark_html(name)}" for name in names)
 
 
 def _figure_of_steps(side: Side) -> str:
@@ -141,13 +157,29 @@ def _figure_of_graph(side: Side) -> str:
     return _figure(lambda: graph_svg(graph, with_style=False), "Dependency graph", side)
 
 
-def _figure(draw: Callable[[], str], caption: str, side: Side) -> str:
+def _figure(draw: Callable[[], Picture], caption: str, side: Side) -> str:
     try:
         picture = draw()
     except GraphError as error:  # too much to draw
-        picture = f'<p class="qd-error">{escape(str(error))}</p>'
+        picture = Picture(f'<p class="qd-error">{escape(str(error))}</p>')
     whole = f"{caption}: {side.title.lower()}" if side.title else caption
-    width = _WIDTH.search(picture)
-    is_wide = width is not None and float(width[1]) > _FITS_EVERYWHERE
+    is_wide = picture.width > _FITS_EVERYWHERE
     full = '<label><input type="checkbox" class="qd-full">full size</label>' if is_wide else ""
     return f'<figure><figcaption>{escape(whole)}{full}</figcaption><div class="qd-scroll">{picture}</div></figure>'
+
+
+def remark_html(name: str) -> str:
+    """The mark of a step that differs from its counterpart."""
+    meaning, shown = escape(REMARKS.get(name, "")), escape(name)
+    return f'<span class="qd-remark qd-remark-{shown}" title="{meaning}">{shown}</span>'
+
+
+def table_html(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of texts with its style, as notebooks show plans and their runs."""
+    head = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
+    lines = ("".join(f'<td dir="auto">{escape(cell)}</td>' for cell in row) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return (
+        f'<div class="qdecomp qd-decomposition">{style("fragment")}<div class="qd-scroll"><table class="qd-plan">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></div>"
+    )

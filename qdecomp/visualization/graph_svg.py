@@ -8,8 +8,7 @@ from math import ceil
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.visualization.arc_layout import ArcLayout, Metrics, PlacedArc, PlacedToken, lay_out_arcs
 from qdecomp.visualization.colours import kind_of_tag
-from qdecomp.visualization.svg import arrow_head, centred_text, frame, number
-from qdecomp.visualization.texts import escape, shorten, width_in_ems
+from qdecomp.visualization.svg import Picture, arrow_head, centred_text, escape, frame, number, shorten, width_in_ems
 
 __all__ = ["graph_svg"]
 
@@ -45,7 +44,7 @@ _PIXELS = Metrics(
 
 def graph_svg(
     graph: DependencyGraph, *, title: str | None = None, scores: bool = False, with_style: bool = True
-) -> str:
+) -> Picture:
     """A whole SVG of the graph.
 
     ``title`` is what screen readers say, by default the question. With ``scores`` every label shows the edge's

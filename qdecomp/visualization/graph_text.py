@@ -10,7 +10,7 @@ from qdecomp.data_structures.special_tokens import question_length
 from qdecomp.terminal import STYLES
 from qdecomp.visualization.arc_layout import ArcLayout, Metrics, PlacedArc, lay_out_arcs
 from qdecomp.visualization.colours import kind_of_tag
-from qdecomp.visualization.texts import replace_unprintable
+from qdecomp.visualization.svg import replace_unprintable
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -6,23 +6,34 @@ Everything can be read without the script, which adds search, filters, sorting a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED
 from qdecomp.data_structures.errors import DataError, ErrorText, InternalError, as_internal_errors, is_internal
 from qdecomp.data_structures.lf_em import LfEmResult, lf_em
+from qdecomp.data_structures.operators import OPERATORS
+from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR
 from qdecomp.version import VERSION
-from qdecomp.visualization.fragment import Shown, Side, pictures_html, steps_html
-from qdecomp.visualization.page_scripts import content_policy, page_script
-from qdecomp.visualization.page_tools import Filter, legend_html, tools_html
-from qdecomp.visualization.style_sheets import style
-from qdecomp.visualization.texts import escape
+from qdecomp.visualization.assets import content_policy, page_script, style
+from qdecomp.visualization.fragment import REMARKS, Shown, Side, pictures_html, remark_html, steps_html
+from qdecomp.visualization.svg import escape
 
 __all__ = ["PageItem", "Remarks", "VerdictEvidence", "page_html", "page_parts"]
 
 # More questions than this are shown with their pictures folded, so that the page opens quickly.
 _UNFOLDED = 60
+_EDGES = {
+    SPAN: "joins the words of a step",
+    DUPLICATE: f"links a {DUPLICATE_TOKEN} to the word that it repeats",
+    UNUSED: "leads to a step that no other refers to",
+}
+_TOKENS = {
+    DUPLICATE_TOKEN: "a word of the question that another step also uses",
+    DUMMY: "a step without words of its own, such as a count",
+    SEPARATOR: "after it come words that questions leave out, such as “size”",
+}
 _CHOICES = {"equal": "equal to gold", "different": "different from gold", "failed": "without a logical form"}
 
 
@@ -240,3 +251,49 @@ def _verdict(item: PageItem) -> str:
     mark = "✓ equal to gold" if comparison else "✗ different from gold"
     reason = f" ({escape(comparison.error)})" if comparison.error else ""
     return f'<span class="qd-verdict">{mark}</span>{reason} · '
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A choice among values of a record's attribute ``data-{name}``."""
+
+    name: str
+    title: str
+    values: Sequence[tuple[str, str]]
+    """Each value, and what is shown for it."""
+
+
+def tools_html(filters: Iterable[Filter], orders: Mapping[str, str], *, with_pictures: bool) -> str:
+    """The form above a list of records, hidden until the script of the page runs.
+
+    ``orders`` are what the list can be sorted by: the name of an attribute, with a minus for descending order, and what
+    is shown for it.
+    """
+    parts = ['<label>Search<input type="search" name="search" placeholder="words, or an id"></label>']
+    for each in filters:
+        if len(each.values) > 1:
+            parts.append(_select(each.title, f'data-filter="{each.name}"', [("", "all"), *each.values]))
+    if len(orders) > 1:
+        parts.append(_select("Order", 'name="sort"', list(orders.items())))
+    if with_pictures:
+        parts.append('<button type="button" class="qd-fold" aria-pressed="false">All pictures</button>')
+    return f'<form class="qd-tools" hidden>{"".join(parts)}<output aria-live="polite"></output></form>'
+
+
+def _select(title: str, attributes: str, options: Iterable[tuple[str, str]]) -> str:
+    written = "".join(f'<option value="{escape(value)}">{escape(shown)}</option>' for value, shown in options)
+    return f"<label>{escape(title)}<select {attributes}>{written}</select></label>"
+
+
+def legend_html(*, with_remarks: bool) -> str:
+    """What the colours, edges, special tokens and marks mean, folded."""
+    rows = [
+        (f'<dt class="qd-{operator.value}">{operator.value}</dt>', f"such as “{signature.step}”")
+        for operator, signature in OPERATORS.items()
+    ]
+    rows += [(f'<dt class="qd-{name}">{name}</dt>', meaning) for name, meaning in _EDGES.items()]
+    rows += [(f"<dt>{escape(name)}</dt>", meaning) for name, meaning in _TOKENS.items()]
+    if with_remarks:
+        rows += [(f"<dt>{remark_html(name)}</dt>", meaning) for name, meaning in REMARKS.items()]
+    written = "".join(f"{term}<dd>{escape(meaning)}</dd>" for term, meaning in rows)
+    return f'<details class="qd-legend"><summary>Legend</summary><dl>{written}</dl></details>'

@@ -13,8 +13,7 @@ from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep, format_step
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.visualization.step_layout import BoxSize, PlacedBox, PlacedReference, lay_out_steps
-from qdecomp.visualization.svg import arrow_head, centred_text, frame, number
-from qdecomp.visualization.texts import escape, width_in_ems, wrap
+from qdecomp.visualization.svg import Picture, arrow_head, centred_text, escape, frame, number, width_in_ems, wrap
 
 __all__ = ["step_texts", "steps_svg"]
 
@@ -44,7 +43,7 @@ class _Box:
 
 def steps_svg(
     form: LogicalForm, *, texts: Sequence[str] | None = None, title: str | None = None, with_style: bool = True
-) -> str:
+) -> Picture:
     """A whole SVG of the steps, the first at the top and each below those that it refers to.
 
     ``texts`` are the steps as they were written, by default as the logical form reads in words; the other options

@@ -28,7 +28,7 @@ from qdecomp.evaluation.report import (
 from qdecomp.evaluation.report_page import disagreements, error_reasons, render_page, score_rows
 from qdecomp.evaluation.scoring import QuestionScores, evaluate
 from qdecomp.evaluation.statistics import compare_groups
-from qdecomp.visualization.page_scripts import content_policy, page_script
+from qdecomp.visualization.assets import content_policy, page_script
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 from tests.pages import Page, figure_faults, run_in_page
 

@@ -19,6 +19,11 @@ def plan() -> Plan:
     return Decomposition.of_text("q", DIAMOND).plan()
 
 
+class Unprintable:
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
 def echo(question: SubQuestion) -> list[str]:
     return [str(question)]
 
@@ -34,6 +39,20 @@ def test_steps_get_the_answers_that_they_need(plan: Plan) -> None:
     assert run.steps[1].question == "What is the b of <1>?"
     assert run.steps[4].question.answers == {2: "<2>", 3: "<3>"}
     assert [step.number for step in run.steps] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [["9" * 5000], [10**5000], "9" * 5000, [float("inf"), 1], [{}, []], [Unprintable()], {"a": Unprintable()}, [b"1"]],
+    ids=["digits in a list", "integer", "digits", "infinity", "empty", "object", "mapping", "bytes"],
+)
+def test_an_odd_answer_costs_its_step_and_not_the_run(odd: Any) -> None:
+    plan = Decomposition.of_text("q", "return ages ;return sum of #1 ;return dogs ;return if #2 is more than #3").plan()
+    run = plan.run(lambda question: odd if question.step.number == 1 else 3)
+    assert [step.number for step in run.steps] == [1, 2, 3, 4]
+    assert run.steps[2].answer == 3
+    assert all(map(str, run.steps))
+    assert "<table" in run._repr_html_()
 
 
 def test_steps_of_one_level_are_asked_at_the_same_time(plan: Plan) -> None:

@@ -15,8 +15,8 @@ from qdecomp.data_structures.operators import Operator
 from qdecomp.files import read_break_csv
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
 from qdecomp.visualization import PageItem, VerdictEvidence, page_html, page_parts
+from qdecomp.visualization.assets import content_policy, page_script
 from qdecomp.visualization.colours import SURFACES
-from qdecomp.visualization.page_scripts import content_policy, page_script
 from tests.pages import Page, figure_faults, run_in_page
 from tests.visualization.examples import GRAPHS, HOSTILE
 

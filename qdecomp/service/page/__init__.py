@@ -10,9 +10,8 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from qdecomp.visualization.page_scripts import clipboard_module
-from qdecomp.visualization.style_sheets import style
-from qdecomp.visualization.texts import escape
+from qdecomp.visualization.assets import clipboard_module, style
+from qdecomp.visualization.svg import escape
 
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 

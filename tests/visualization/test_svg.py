@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdecomp.visualization.texts import escape, replace_unprintable, shorten, width_in_ems, wrap
+from qdecomp.visualization.svg import escape, replace_unprintable, shorten, width_in_ems, wrap
 
 
 def test_what_xml_cannot_hold_is_replaced() -> None:

@@ -1,13 +1,28 @@
-"""The script of pages, from the files in `scripts/`. It is written into the page, which allows no other script."""
+"""The style sheets and scripts that pictures and pages carry inside them, from the files in `styles/` and `scripts/`.
+
+A page allows no script but its own, which is written into it.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import lru_cache
 from importlib import resources
 
-__all__ = ["clipboard_module", "content_policy", "page_script"]
+from qdecomp.visualization.colours import colour_css
+
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+@lru_cache(maxsize=8)
+def style(*names: str) -> str:
+    """A style element with the colours and these sheets: ``picture``, ``fragment``, ``tools``, ``page``."""
+    folder = resources.files(__package__).joinpath("styles")
+    sheets = (folder.joinpath(f"{name}.css").read_text(encoding="utf-8") for name in names)
+    rules = " ".join(_COMMENT.sub("", "".join(sheets)).split())
+    return f"<style>{colour_css()}{rules}</style>"
 
 
 def _script(name: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import qdecomp.visualization
-from qdecomp.visualization.style_sheets import style
+from qdecomp.visualization.assets import style
 
 SHEETS = sorted((Path(qdecomp.visualization.__file__).parent / "styles").glob("*.css"))
 
