@@ -68,9 +68,8 @@ def load_archived_parser(
 ) -> Callable[[Sequence[str]], list[Decomposition]]:
     """A function from a batch of questions to predictions; what is not the archive of a parser is a :class:`DataError`.
 
-    Options without the name of a decoder are for the parser's own: the search of a seq2seq parser, and ``ilp`` for
-    a graph parser, since only that has options. Unless the user trusts the archive, only registered
-    components are built.
+    Options without the name of a decoder are for the parser's own: the search of a seq2seq parser, and ``ilp`` for a
+    graph parser, since only that has options. What an archive may build without ``trust`` stands above.
     """
     register_components()
     given = dict(options or {})

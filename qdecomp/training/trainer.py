@@ -4,7 +4,6 @@
 
 import logging
 import os
-import pickle
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
@@ -62,7 +61,7 @@ class DurableCheckpointer(Checkpointer):
         for moment in sorted(self._find_all_checkpoints(), reverse=True):
             try:
                 state = self._read(moment)
-            except (OSError, EOFError, RuntimeError, pickle.UnpicklingError) as error:
+            except Exception as error:  # torch has no common class for what a damaged file can cause
                 reason = str(error).partition("\n")[0]
                 logger.warning("the checkpoint after %d epochs and %d batches cannot be read: %s", *moment, reason)
                 unreadable.append(moment)
