@@ -75,6 +75,14 @@ def test_links_lead_to_files_and_headings() -> None:
     assert followed > 50
 
 
+def test_paths_on_the_pages_exist() -> None:
+    for path in [*PAGES, *map(ROOT.joinpath, OTHER_PAGES)]:
+        named = re.findall(
+            r"(?:^|[\s`(])((?:qdecomp|scripts|examples|training_config)/[\w./-]*\w)", path.read_text(encoding="utf-8")
+        )
+        assert [name for name in named if not (ROOT / name).exists()] == [], path.name
+
+
 def test_the_menu_has_every_page_once() -> None:
     listed = list(_leaves(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]))
     pages = [path.relative_to(ROOT / "docs").as_posix() for path in PAGES]
