@@ -16,13 +16,12 @@ from qdecomp.files.outputs import (
     write_text_atomically,
 )
 from qdecomp.files.rows import Row, RowFile, read_json_lines
-from qdecomp.files.sources import open_text, text_suffix
+from qdecomp.files.sources import text_suffix
 
 __all__ = [
     "BreakExample",
     "Row",
     "RowFile",
-    "open_text",
     "read_break_csv",
     "read_json_lines",
     "read_questions",

@@ -13,8 +13,6 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.files.rows import FileKind, Row, RowFile
 from qdecomp.files.store import RowStore
 
-__all__ = ["BreakExample", "question_from_json", "read_break_csv", "read_questions", "source_of"]
-
 # If a row has several of them, the first one counts.
 _QUESTION_NAMES = ("question_text", "question")
 _ID_NAMES = ("question_id", "id")

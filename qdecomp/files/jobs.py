@@ -92,7 +92,12 @@ class Where:
         if self.processes is not None and self.processes < 1:
             raise DataError(f"processes is {self.processes}, but must be 1 or more")
         if (self.processes not in (None, 1)) + (self.cluster is not None) + (self.executor is not None) > 1:
-            raise DataError("give either processes or a cluster or an executor")
+            raise DataError("give either processes or an executor, or a cluster")
+        if self.executor is not None:
+            from qdecomp.files.processes import pool_of
+
+            # It says what is not an executor.
+            pool_of(self.executor)
 
     @property
     def is_here(self) -> bool:

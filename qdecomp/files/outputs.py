@@ -40,14 +40,6 @@ from qdecomp.files.sources import (
     write_remote,
 )
 
-__all__ = [
-    "require_other_files",
-    "require_replaceable_folder",
-    "resume_records",
-    "write_folder_atomically",
-    "write_text_atomically",
-]
-
 UNENCODABLE = "backslashreplace"
 """How half of a character (a lone surrogate), which UTF-8 cannot encode, is written: ``\\ud800``, as JSON writes it."""
 

@@ -15,8 +15,6 @@ from qdecomp.files.break_csv import BreakExample
 from qdecomp.files.rows import FileKind, Row, RowFile
 from qdecomp.files.store import RowStore
 
-__all__ = ["JoinedPredictions", "JoinedQuestion", "join_predictions", "prediction_rows"]
-
 HOW_RECORDS_LOOK = 'a record is one line such as {"question_id": "…", "decomposition": "return …"}'
 """For messages."""
 

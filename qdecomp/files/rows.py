@@ -20,8 +20,6 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.files.parts import files_of
 from qdecomp.files.sources import PARQUET_MAGIC, open_unpacked, parquet_records, text_suffix
 
-__all__ = ["STANDARD_INPUT", "FileKind", "Row", "RowFile", "read_json_lines"]
-
 STANDARD_INPUT = Path("-")
 
 NOT_CLOSED = "a quotation mark in this row of the CSV is not closed"

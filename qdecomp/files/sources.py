@@ -16,13 +16,11 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from io import BufferedReader, TextIOWrapper
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, cast
 
 from qdecomp.data_structures.errors import DataError, missing_extra
-
-__all__ = ["address_of", "cache_folder", "open_text", "text_suffix"]
 
 # pathlib turns "s3://bucket" into "s3:/bucket". A Windows drive has one letter.
 _ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+):/+(?P<rest>.*)", re.DOTALL)
@@ -55,15 +53,11 @@ def text_suffix(path: str | Path) -> str:
 
 
 @contextmanager
-def open_text(path: str | Path) -> Iterator[TextIO]:
-    """Open a UTF-8 file, which may be remote or compressed; a :class:`DataError` says why it cannot be opened."""
-    with open_unpacked(path) as content:
-        yield TextIOWrapper(content, encoding="utf-8-sig", newline="")
-
-
-@contextmanager
 def open_unpacked(path: str | Path) -> Iterator[BufferedReader]:
-    """The bytes of a file without its compression; errors of the body about text or bytes name the file."""
+    """The bytes of a file, which may be remote, without its compression.
+
+    Whatever is wrong with it, also in the body of the ``with``, is a :class:`DataError` that names it.
+    """
     try:
         with open_binary(path) as raw, _unpacked(raw, path) as content:
             yield content

@@ -14,8 +14,6 @@ from typing import Any, Generic, TypeVar, overload
 
 from qdecomp.data_structures.errors import DataError
 
-__all__ = ["RowStore"]
-
 RowType = TypeVar("RowType")
 
 _KIBIBYTES_IN_MEMORY = 32_768

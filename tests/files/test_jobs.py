@@ -113,7 +113,7 @@ def test_here_every_partition_is_done_in_its_turn() -> None:
 
 
 def test_there_is_one_place_to_work() -> None:
-    with pytest.raises(DataError, match="give either processes or a cluster or an executor"):
+    with pytest.raises(DataError, match="give either processes or an executor"):
         Where(2, cluster="tcp://127.0.0.1:1")
     with pytest.raises(DataError, match="processes is 0"):
         Where(0)

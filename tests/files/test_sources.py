@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files import RowFile, open_text, read_json_lines
+from qdecomp.files import RowFile, read_json_lines
 from qdecomp.files.sources import cache_folder
 
 
@@ -31,23 +31,22 @@ def test_json_lines_name_the_bad_line(tmp_path: Path) -> None:
 def test_compressed_files_are_read_by_their_content(tmp_path: Path, pack: Callable[[bytes], bytes], name: str) -> None:
     path = tmp_path / name
     path.write_bytes(pack(b"\xef\xbb\xbfone\r\ntwo"))
-    with open_text(path) as stream:
-        assert list(stream) == ["one\r\n", "two"]
+    assert [row.fields for row in RowFile(path).texts("text")] == [{"text": "one"}, {"text": "two"}]
 
 
 @pytest.mark.parametrize(("start", "name"), [(b"PK\x03\x04", "zip"), (b"(\xb5/\xfd", "Zstandard")])
 def test_what_cannot_be_unpacked_is_refused(tmp_path: Path, start: bytes, name: str) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(start + b"x" * 40)
-    with pytest.raises(DataError, match=f"this is a {name} file; unpack it first"), open_text(path):
-        pass
+    with pytest.raises(DataError, match=f"this is a {name} file; unpack it first"):
+        RowFile(path)
 
 
 def test_a_compressed_file_that_is_cut_off_is_our_error(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(gzip.compress(bytes(range(256)) * 100)[:-20])
-    with pytest.raises(DataError, match=r"rows\.csv: "), open_text(path) as stream:
-        stream.read()
+    with pytest.raises(DataError, match=r"rows\.csv: "):
+        list(RowFile(path))
 
 
 def test_a_pipe_is_read_once(tmp_path: Path) -> None:
