@@ -9,7 +9,7 @@ COPY qdecomp ./qdecomp
 # The lock only constrains the versions, so neither torch nor AllenNLP is installed. Constraints cannot have hashes here,
 # because the project itself has none.
 RUN sed 's/ --hash.*//' requirements.lock >pins.txt
-RUN /opt/qdecomp/bin/pip install --no-cache-dir --constraint pins.txt '.[parser,fast,serve]'
+RUN /opt/qdecomp/bin/pip install --no-cache-dir --constraint pins.txt '.[parser,serve]'
 # The tests of other packages are a fifth of the whole.
 RUN find /opt/qdecomp -type d -name tests -prune -exec rm -rf {} +
 

@@ -18,9 +18,9 @@ from allennlp.data.samplers import BatchSampler
 from allennlp.models import Model
 
 import qdecomp.training.plugin  # noqa: F401
-from qdecomp.parsers.bundle import read_numbers, write_bundle
-from qdecomp.training.bundling import bundle_parts
+from qdecomp.training.bundling import bundle_parts, write_bundle
 from qdecomp.training.trainer import DurableCheckpointer
+from qdecomp.training.weights import read_numbers
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGS = sorted((ROOT / "training_config").glob("*.jsonnet"))

@@ -33,6 +33,8 @@ _COMMANDS = {
     "render": "Show predicted decompositions on a page of pictures.",
     "serve": "Serve the parser: a page for the browser and an API for programs.",
     "mcp": "Offer the parser to agents as tools, by the Model Context Protocol.",
+    "bundle": "Turn a trained parser into a folder that parses without torch.",
+    "calibrate": "Fit or measure the confidence of a parser.",
     "prompt": "Print a prompt that asks a language model for a decomposition.",
 }
 

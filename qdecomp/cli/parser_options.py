@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from qdecomp.parsers.backend_names import BACKEND_NAMES, DEFAULT_BACKEND
-
 if TYPE_CHECKING:
     from qdecomp.parsers.parser import Parser
 
@@ -27,7 +25,6 @@ class ParserOptions:
     candidates: int
     trust: bool
     min_confidence: float
-    backend: str
     batch_size: int
 
     def load(self) -> Parser:
@@ -40,7 +37,6 @@ class ParserOptions:
             candidates=self.candidates,
             min_confidence=self.min_confidence,
             trust=self.trust,
-            backend=self.backend,
         )
 
 
@@ -75,13 +71,6 @@ _OPTIONS = (
         type=click.FloatRange(0, 1),
         default=0.0,
         help="Give a reason instead of a decomposition if the parser's confidence (0 to 1) is below this.",
-    ),
-    click.option(
-        "--backend",
-        type=click.Choice(BACKEND_NAMES),
-        default=DEFAULT_BACKEND,
-        show_default=True,
-        help="What computes the networks; onnxruntime is faster and needs the extra fast.",
     ),
     click.option(
         "--batch-size",

@@ -22,9 +22,8 @@ from qdecomp.files.predictions import JoinedPredictions, JoinedQuestion, join_pr
 from qdecomp.files.rows import STANDARD_INPUT
 from qdecomp.parsers.consensus import consensus
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record, failed_decomposition
-from qdecomp.parsers.length_batches import in_length_batches
-from qdecomp.parsers.parser import Parser
-from qdecomp.parsers.remote_parser import predict_on_worker, remote_parser
+from qdecomp.parsers.parser import Answers, Parser, in_length_batches, window_size
+from qdecomp.parsers.source import predict_on_worker
 from qdecomp.version import VERSION
 
 __all__ = ["FileSummary", "combine_files", "parse_file", "parse_records", "predictions_of", "read_joined"]
@@ -32,8 +31,6 @@ __all__ = ["FileSummary", "combine_files", "parse_file", "parse_records", "predi
 # Parsing fewer questions takes less time than loading the parser in other processes.
 _QUESTIONS_FOR_PROCESSES = 200
 _NO_ROW = "the system has no row for this question"
-
-_Predict = Callable[[Sequence[str]], Sequence[Decomposition]]
 
 
 @dataclass(slots=True)
@@ -115,12 +112,12 @@ def _questions(path: str | Path, column: str | None) -> Sequence[BreakExample]:
 def _settings(parser: Parser, batch_size: int) -> str:
     """What all answers of a run depend on."""
     source = parser.source
-    chosen = [source.decoder, dict(source.options).get("candidates", 0), source.min_confidence] if source else []
+    chosen = [source.decoder, source.candidates, source.min_confidence, *source.options] if source else []
     return json.dumps([VERSION, parser.key(batch_size), *chosen])
 
 
 def _parsing(parser: Parser, batch_size: int, where: Where, settings: str | None) -> Job[BreakExample]:
-    predict = parser.predict if where.is_here else partial(predict_on_worker, remote_parser(parser.required_source()))
+    predict = parser.predict if where.is_here else partial(predict_on_worker, parser.required_source().for_workers())
 
     def arrange(rows: Iterable[BreakExample], work: Callable[..., Iterator[Sequence[Any]]]) -> Iterator[Any]:
         return (found for _, found in in_length_batches(rows, _length, batch_size, work))
@@ -132,7 +129,7 @@ def _parsing(parser: Parser, batch_size: int, where: Where, settings: str | None
         lambda row: _record(row, failed_decomposition(row.question, ROW_KILLED_WORKERS), settings),
         _outcome,
         arrange,
-        parser.window(batch_size),
+        window_size(batch_size),
     )
 
 
@@ -145,7 +142,7 @@ def _question_key(settings: str, row: BreakExample) -> str:
     return hashlib.blake2b(json.dumps(content).encode(), digest_size=8).hexdigest()
 
 
-def _parsed(predict: _Predict, settings: str | None, rows: Sequence[BreakExample]) -> list[dict[str, Any]]:
+def _parsed(predict: Answers, settings: str | None, rows: Sequence[BreakExample]) -> list[dict[str, Any]]:
     answers = predict([row.question for row in rows])
     return [_record(row, answer, settings) for row, answer in zip(rows, answers, strict=True)]
 

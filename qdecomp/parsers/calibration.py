@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.errors import DataError, missing_extra
 from qdecomp.parsers.decomposition import Decomposition
 
 __all__ = [
     "FEATURES",
-    "CalibratedParser",
     "Calibration",
     "KeptShare",
     "ReliabilityBin",
@@ -34,34 +32,34 @@ __all__ = [
 _LOWEST_SCORE = -60.0
 _WIDEST_MARGIN = 10.0
 _RIDGE = 1e-2
-_ROUNDS = 50
+_LARGEST = 1e100
 _FEWEST_ROWS = 50
 
 
-def _score(prediction: Decomposition) -> float:
-    return max(prediction.score or 0.0, _LOWEST_SCORE)
+def _score(decomposition: Decomposition) -> float:
+    return max(decomposition.score or 0.0, _LOWEST_SCORE)
 
 
-def _word_count(prediction: Decomposition) -> int:
-    return len((prediction.text or "").split())
+def _word_count(decomposition: Decomposition) -> int:
+    return len((decomposition.text or "").split())
 
 
-def _step_count(prediction: Decomposition) -> int:
-    return (prediction.text or "").count("return")
+def _step_count(decomposition: Decomposition) -> int:
+    return (decomposition.text or "").count("return")
 
 
-def _margin(prediction: Decomposition) -> float:
-    if prediction.margin is None:
+def _margin(decomposition: Decomposition) -> float:
+    if decomposition.margin is None:
         return 0.0
-    return min(prediction.margin, _WIDEST_MARGIN)
+    return min(decomposition.margin, _WIDEST_MARGIN)
 
 
 FEATURES: Mapping[str, Callable[[Decomposition], float]] = MappingProxyType(
     {
         "score": _score,
-        "probability": lambda prediction: math.exp(_score(prediction)),
-        "score by word": lambda prediction: _score(prediction) / max(1, _word_count(prediction)),
-        "steps": lambda prediction: float(_step_count(prediction)),
+        "probability": lambda decomposition: math.exp(_score(decomposition)),
+        "score by word": lambda decomposition: _score(decomposition) / max(1, _word_count(decomposition)),
+        "steps": lambda decomposition: float(_step_count(decomposition)),
         "margin": _margin,
     }
 )
@@ -75,28 +73,16 @@ class Calibration:
     weights: Mapping[str, float]
     bias: float
 
-    def __call__(self, prediction: Decomposition) -> float | None:
-        """The probability that a prediction is right; None if there is nothing to go by."""
-        if prediction.text is None or prediction.score is None:
+    def __call__(self, decomposition: Decomposition) -> float | None:
+        """The probability that a decomposition is right; None if there is nothing to go by."""
+        if decomposition.text is None or decomposition.score is None:
             return None
-        total = self.bias + sum(weight * FEATURES[name](prediction) for name, weight in self.weights.items())
+        total = self.bias + sum(weight * FEATURES[name](decomposition) for name, weight in self.weights.items())
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
     def to_json(self) -> dict[str, Any]:
         """For the config of a bundle."""
         return {"weights": dict(self.weights), "bias": self.bias}
-
-
-@dataclass(frozen=True, slots=True)
-class CalibratedParser:
-    """Gives every prediction of a parser its calibrated confidence."""
-
-    predict: Callable[[Sequence[str]], Sequence[Decomposition]]
-    calibration: Calibration
-
-    def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
-        """The predictions for a batch of questions."""
-        return [replace(each, calibrated=self.calibration(each)) for each in self.predict(questions)]
 
 
 def calibration_from_json(value: Any) -> Calibration | None:
@@ -106,7 +92,7 @@ def calibration_from_json(value: Any) -> Calibration | None:
     weights = value.get("weights") if isinstance(value, Mapping) else None
     bias = value.get("bias") if isinstance(value, Mapping) else None
     numbers = [bias, *weights.values()] if isinstance(weights, Mapping) else [None]
-    if not all(isinstance(number, int | float) and math.isfinite(number) for number in numbers):
+    if not all(_is_number(number) for number in numbers):
         raise DataError("a calibration must have feature weights and a bias, all of them numbers")
     assert isinstance(weights, Mapping)
     assert isinstance(bias, int | float)
@@ -116,15 +102,24 @@ def calibration_from_json(value: Any) -> Calibration | None:
     return Calibration(dict(weights), float(bias))
 
 
-def fit_calibration(predictions: Sequence[Decomposition], right: Sequence[bool]) -> Calibration:
+def _is_number(value: Any) -> bool:
+    """Whether it is a number that a float can hold; JSON's have any number of digits."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
+
+
+def fit_calibration(decompositions: Sequence[Decomposition], right: Sequence[bool]) -> Calibration:
     """The calibration that makes the verdicts most probable, with a small penalty on weights.
 
-    Only predictions with a decomposition and a score count; there must be enough of them, right and wrong.
+    Only decompositions with a text and a score count; there must be enough of them, right and wrong.
     """
+    try:
+        from sklearn.linear_model import LogisticRegression
+    except ImportError:
+        raise missing_extra("fitting a calibration", "bundle") from None
     rows = [
-        (prediction, verdict)
-        for prediction, verdict in zip(predictions, right, strict=True)
-        if prediction.text is not None and prediction.score is not None
+        (each, verdict)
+        for each, verdict in zip(decompositions, right, strict=True)
+        if each.text is not None and each.score is not None
     ]
     verdicts = np.array([verdict for _, verdict in rows], dtype=np.float64)
     if len(rows) < _FEWEST_ROWS or verdicts.all() or not verdicts.any():
@@ -132,32 +127,15 @@ def fit_calibration(predictions: Sequence[Decomposition], right: Sequence[bool])
             f"a calibration needs {_FEWEST_ROWS} questions or more with plans, some right and some wrong; "
             f"there are {len(rows)}, {int(verdicts.sum())} of them right"
         )
-    table = np.array([[feature(prediction) for feature in FEATURES.values()] for prediction, _ in rows])
+    table = np.array([[feature(each) for feature in FEATURES.values()] for each, _ in rows])
     centre, spread = table.mean(axis=0), table.std(axis=0)
-    spread[spread < 1e-9] = np.inf  # what is the same everywhere says nothing
-    weights, bias = _logistic((table - centre) / spread, verdicts)
-    weights = weights / spread
-    bias -= float(weights @ centre)
+    spread[spread < 1e-9] = np.inf  # a constant feature says nothing
+    regression = LogisticRegression(C=1 / (_RIDGE * len(rows)), tol=1e-9, max_iter=1_000)
+    regression.fit((table - centre) / spread, verdicts)
+    weights = regression.coef_[0] / spread
+    bias = float(regression.intercept_[0]) - float(weights @ centre)
     kept = {name: float(weight) for name, weight in zip(FEATURES, weights, strict=True) if weight}
     return Calibration(kept, bias)
-
-
-def _logistic(
-    table: npt.NDArray[np.float64], verdicts: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.float64], float]:
-    """Weights and bias of a logistic regression, by Newton's method."""
-    columns = np.hstack([table, np.ones((len(table), 1))])
-    penalty = np.diag([_RIDGE * len(table)] * table.shape[1] + [0.0])
-    found = np.zeros(columns.shape[1])
-    for _ in range(_ROUNDS):
-        probabilities = 1.0 / (1.0 + np.exp(-np.clip(columns @ found, -30, 30)))
-        gradient = columns.T @ (probabilities - verdicts) + penalty @ found
-        curvature = (columns * (probabilities * (1 - probabilities) + 1e-9)[:, None]).T @ columns + penalty
-        change = np.linalg.solve(curvature + 1e-9 * np.eye(len(found)), gradient)
-        found -= change
-        if np.abs(change).max() < 1e-8:
-            break
-    return found[:-1], float(found[-1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,13 @@ Candidates are grouped into classes with the same normalised logical form, which
 class is the weighted sum of its members' probabilities, and the best member of the best class is the answer.
 Probabilities of different parsers can be compared if they are calibrated, so the calibrated confidence is used if there
 is one.
+
+As a parser, a consensus is a JSON file that names others, by paths relative to it, with their weights::
+
+    {"kind": "consensus", "parsers": [{"parser": "minilm_break", "weight": 1}, {"parser": "copynet/model.tar.gz"}]}
+
+A parser may also have a ``decoder`` and a number of ``candidates`` to ask for, and the consensus a ``calibration``, see
+:mod:`qdecomp.parsers.calibration`.
 """
 
 from __future__ import annotations
@@ -11,19 +18,35 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.lf_em import normalized_text
+from qdecomp.parsers.bundle import read_json
+from qdecomp.parsers.calibration import Calibration, calibration_from_json
 from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text, failed_decomposition
 
-__all__ = ["AnswerClass", "answer_classes", "check_weights", "consensus", "learn_weights"]
+__all__ = [
+    "AnswerClass",
+    "ConsensusFile",
+    "answer_classes",
+    "check_weights",
+    "consensus",
+    "learn_weights",
+    "read_consensus",
+]
 
 # The weights to try, relative to the others. None of them is 0: the worst system may be the only one with an answer.
 _TRIED_WEIGHTS = tuple(2.0**power for power in (-10, *range(-5, 6)))
 _ROUNDS = 6
+_KIND = "consensus"
+_CANDIDATES = 5
+_MOST_CANDIDATES, _MOST_MEMBERS = 100, 20
+_SETTINGS = frozenset({"parser", "weight", "decoder", "candidates"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +75,14 @@ def check_weights(weights: Sequence[float], systems: int) -> None:
 
 
 def answer_classes(question: str, predictions: Sequence[Decomposition]) -> list[AnswerClass]:
-    """The classes of all candidates of all systems; a system without candidates has its one decomposition."""
+    """The classes of all candidates of all systems; a system without candidates has its one decomposition.
+
+    What a system says about another question does not count.
+    """
     members: dict[tuple[bool, str], list[tuple[int, str, float]]] = {}
     for system, prediction in enumerate(predictions):
+        if _is_about_another(question, prediction):
+            continue
         for text, probability in _candidates(prediction):
             try:
                 key = (True, normalized_text(question, text))
@@ -65,16 +93,28 @@ def answer_classes(question: str, predictions: Sequence[Decomposition]) -> list[
     return [AnswerClass(key, has_form, tuple(found)) for (has_form, key), found in members.items()]
 
 
+def _is_about_another(question: str, prediction: Decomposition) -> bool:
+    """Whether a system was asked another question; how it is spaced and capitalised does not matter."""
+    asked, told = ("".join(text.split()).lower() for text in (question, prediction.question))
+    return bool(asked and told) and asked != told
+
+
 def _candidates(prediction: Decomposition) -> list[tuple[str, float]]:
     """Texts with their probabilities, scaled so that the first one's is its calibrated confidence, if it has that."""
-    given = [(each.text, math.exp(min(each.score, 0.0))) for each in prediction.candidates]
+    given = [(each.text, _probability(each.score)) for each in prediction.candidates]
     if not given and prediction.text is not None:
-        score = prediction.score
-        given = [(prediction.text, 1.0 if score is None else math.exp(min(score, 0.0)))]
+        given = [(prediction.text, _probability(prediction.score))]
     if not given or prediction.calibrated is None:
         return given
     first = given[0][1]
     return [(text, prediction.calibrated * (probability / first if first else 1.0)) for text, probability in given]
+
+
+def _probability(score: float | None) -> float:
+    """Without a score, a system is sure; a score that is not a number supports nothing."""
+    if score is None:
+        return 1.0
+    return 0.0 if math.isnan(score) else math.exp(min(score, 0.0))
 
 
 def consensus(question: str, predictions: Sequence[Decomposition], weights: Sequence[float]) -> Decomposition:
@@ -90,7 +130,10 @@ def consensus(question: str, predictions: Sequence[Decomposition], weights: Sequ
     # Classes without a logical form are the last resort; otherwise classes are in the order of the systems.
     ranked = sorted((pair for pair in supported if pair[0] > 0), key=lambda pair: (not pair[1].has_form, -pair[0]))
     if not ranked:
-        reasons = dict.fromkeys(prediction.error or "no decomposition" for prediction in predictions)
+        reasons = dict.fromkeys(
+            "answered another question" if _is_about_another(question, each) else each.error or "no decomposition"
+            for each in predictions
+        )
         return failed_decomposition(question, "; ".join(reasons))
     total = sum(weights)
     candidates = [
@@ -156,3 +199,46 @@ def _quality(tables: Sequence[_Table], weights: npt.NDArray[np.float64]) -> tupl
         right += int(support.argmax()) == row
         shares += float(support[row] / max(support.sum(), 1e-12))
     return right, round(shares / len(tables), 9)
+
+
+class Member(NamedTuple):
+    """A parser of a consensus: where it is, its weight, and how it is opened."""
+
+    parser: str
+    weight: float
+    decoder: str | None
+    candidates: int
+
+
+class ConsensusFile(NamedTuple):
+    """What the file of a consensus says."""
+
+    members: tuple[Member, ...]
+    calibration: Calibration | None
+
+
+def read_consensus(path: Path) -> ConsensusFile:
+    """The parsers that a file names; any other file is a :class:`DataError`."""
+    value = read_json(path, "a consensus")
+    entries = value.get("parsers") if isinstance(value, dict) and value.get("kind") == _KIND else None
+    if not isinstance(entries, list) or not entries:
+        raise DataError(f'{path}: not a consensus, which is {{"kind": "consensus", "parsers": [{{"parser": …}}, …]}}')
+    if len(entries) > _MOST_MEMBERS:
+        raise DataError(f"{path}: a consensus of {len(entries):,} parsers; at most {_MOST_MEMBERS} are allowed")
+    members = tuple(_member(entry, f"{path}: parser {number}") for number, entry in enumerate(entries, start=1))
+    check_weights([each.weight for each in members], len(members))
+    return ConsensusFile(members, calibration_from_json(value.get("calibration")))
+
+
+def _member(entry: Any, where: str) -> Member:
+    if not isinstance(entry, dict) or not isinstance(entry.get("parser"), str):
+        raise DataError(f"{where} must be an object whose field parser is the name or path of a parser")
+    if unknown := sorted(entry.keys() - _SETTINGS):
+        raise DataError(f"{where} has an unknown field {unknown[0]!r}; the fields are {', '.join(sorted(_SETTINGS))}")
+    weight, asked, decoder = entry.get("weight", 1.0), entry.get("candidates", _CANDIDATES), entry.get("decoder")
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or abs(weight) > 1e100:
+        raise DataError(f"{where}: the weight is {str(weight)[:20]}, not a number")
+    if not isinstance(asked, int) or not 1 <= asked <= _MOST_CANDIDATES or not isinstance(decoder, str | None):
+        allowed = f"a whole number from 1 to {_MOST_CANDIDATES}"
+        raise DataError(f"{where}: candidates must be {allowed}, and decoder the name of a decoder")
+    return Member(entry["parser"], float(weight), decoder, asked)

@@ -9,33 +9,57 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
-from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.errors import DataError, InternalError, as_internal_errors
 from qdecomp.files.jobs import ROW_KILLED_WORKERS, Where, spread
-from qdecomp.parsers.backend_names import DEFAULT_BACKEND
+from qdecomp.parsers.calibration import Calibration
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
-from qdecomp.parsers.length_batches import in_length_batches, window_size
-from qdecomp.parsers.parser_source import BUNDLED_NAME, ParserSource, Predict, parser_path, predict_each
-from qdecomp.parsers.remote_parser import predict_on_worker, remote_parser
+from qdecomp.parsers.source import BUNDLED_NAME, ParserSource, parser_path, predict_on_worker
+from qdecomp.planning.checks import not_a_question
 
-__all__ = ["BUNDLED_NAME", "Parser", "load"]
+__all__ = ["Answers", "Parser", "in_length_batches", "load", "window_size"]
+
+Answers = Callable[[Sequence[str]], Sequence[Decomposition]]
+"""Gives a batch of questions their decompositions."""
 
 Context = TypeVar("Context")
+Batched = TypeVar("Batched")
+Answer = TypeVar("Answer")
+
+# Questions of similar length are batched together; this many batches are looked at together.
+_BATCHES_SORTED_TOGETHER = 8
 
 
 class Parser:
     """Answers questions in batches; made by :func:`load`."""
 
-    def __init__(self, name: str, predict: Predict, source: ParserSource | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        answers: Answers,
+        *,
+        source: ParserSource | None = None,
+        calibration: Calibration | None = None,
+        refuses: bool = False,
+    ) -> None:
+        """``source`` is what the parser was loaded from, if other processes should help.
+
+        A parser that ``refuses`` gives no plan for what is not a question.
+        """
         self.name = name
-        self._predict = partial(predict_each, predict)
         self.source = source
-        """What the parser was loaded from; without it, only one process can parse."""
+        self.calibration = calibration
+        """How confidence is computed; without one, it is the parser's own probability."""
+        self.answers = answers
+        """The parser alone: it answers whatever it is asked, without calibrated confidence."""
+        self._refuses = refuses
 
     def __repr__(self) -> str:
         return f"<Parser {self.name}>"
@@ -47,25 +71,53 @@ class Parser:
         return self.source
 
     def key(self, batch_size: int) -> list[Any]:
-        """What answers depend on besides the question: files, backend and, if they matter, batches of the parser."""
+        """What answers depend on besides the question: the parser's files and, if they matter, its batches."""
         if self.source is None:
             return [self.name, batch_size]
-        source = self.source
-        return [*source.content(), source.backend, batch_size if source.depends_on_batches() else None]
-
-    @staticmethod
-    def window(batch_size: int) -> int:
-        """How many questions :meth:`pipe` takes at a time, to parse those of similar length together."""
-        return window_size(batch_size)
+        return [*self.source.contents(), batch_size if self.source.depends_on_batches else None]
 
     def parse(self, question: str, question_id: str = "") -> Decomposition:
         """The decomposition of one question; if there is none, it is falsy and says why."""
-        (found,) = self._predict([question])
+        (found,) = self.predict([question])
         return replace(found, question_id=question_id)
 
     def predict(self, questions: Sequence[str]) -> Sequence[Decomposition]:
-        """The decompositions of questions that are parsed together, as one batch."""
-        return self._predict(questions)
+        """The decompositions of questions that are parsed together, as one batch.
+
+        If the code fails on a question, that is its error, and the others get their answers.
+        """
+        try:
+            with as_internal_errors():
+                return self._predict(questions)
+        except InternalError as error:
+            if len(questions) == 1:
+                return [failed_decomposition(questions[0], error)]
+        return [found for question in questions for found in self.predict([question])]
+
+    def calibrated(self, questions: Sequence[str]) -> Sequence[Decomposition]:
+        """What the parser says, whatever it is asked, with calibrated confidence if it has a calibration."""
+        found = self.answers(questions)
+        if self.calibration is None:
+            return found
+        return [replace(each, calibrated=self.calibration(each)) for each in found]
+
+    def _predict(self, questions: Sequence[str]) -> Sequence[Decomposition]:
+        reasons = [not_a_question(question) if self._refuses else None for question in questions]
+        pairs = list(zip(questions, reasons, strict=True))
+        asked = [question for question, reason in pairs if reason is None]
+        found = iter(self.calibrated(asked) if asked else ())
+        return [
+            self._sure(next(found)) if reason is None else failed_decomposition(question, reason)
+            for question, reason in pairs
+        ]
+
+    def _sure(self, found: Decomposition) -> Decomposition:
+        """The decomposition, or the reason why it is not given: a confidence below ``min_confidence``."""
+        least, confidence = 0.0 if self.source is None else self.source.min_confidence, found.confidence
+        if found.text is None or confidence is None or confidence >= least:
+            return found
+        reason = f"the confidence {confidence:.2f} is below {least:g}"
+        return replace(found, text=None, logical_form=None, predicted_graph=None, error=reason)
 
     @overload
     def pipe(
@@ -111,31 +163,18 @@ class Parser:
         where = Where(processes, executor=executor)
         if not where.is_here:
             self.required_source()
-        answer = partial(self._answers, where)
-        if as_tuples:
-            return _with_contexts(questions, batch_size, answer)
-        found = in_length_batches(questions, len, batch_size, answer)
-        return (decomposition for _, decomposition in found)
+        pairs = questions if as_tuples else ((question, None) for question in questions)
+        found = in_length_batches(pairs, lambda pair: len(pair[0]), batch_size, partial(self._batches, where))
+        return ((answer, pair[1]) if as_tuples else answer for pair, answer in found)
 
-    def _answers(self, where: Where, batches: Iterator[list[str]]) -> Iterator[Sequence[Decomposition]]:
+    def _batches(self, where: Where, batches: Iterator[list[tuple[str, Any]]]) -> Iterator[Sequence[Decomposition]]:
+        questions = ([question for question, _ in batch] for batch in batches)
         if where.is_here:
-            yield from map(self._predict, batches)
+            yield from map(self.predict, questions)
             return
-        work = partial(predict_on_worker, remote_parser(self.required_source()))
+        work = partial(predict_on_worker, self.required_source().for_workers())
         with where.pool() as pool:
-            yield from spread(work, batches, pool, lambda text: failed_decomposition(text, ROW_KILLED_WORKERS))
-
-
-def _with_contexts(
-    questions: Iterable[tuple[str, Context]],
-    batch_size: int,
-    answer: Callable[[Iterator[list[str]]], Iterator[Sequence[Decomposition]]],
-) -> Iterator[tuple[Decomposition, Context]]:
-    def answer_texts(batches: Iterator[list[tuple[str, Context]]]) -> Iterator[Sequence[Decomposition]]:
-        return answer([question for question, _ in batch] for batch in batches)
-
-    found = in_length_batches(questions, lambda item: len(item[0]), batch_size, answer_texts)
-    return ((decomposition, context) for (_, context), decomposition in found)
+            yield from spread(work, questions, pool, lambda text: failed_decomposition(text, ROW_KILLED_WORKERS))
 
 
 def load(
@@ -145,25 +184,58 @@ def load(
     candidates: int = 0,
     trust: bool = False,
     min_confidence: float = 0.0,
-    backend: str = DEFAULT_BACKEND,
     **options: Any,
 ) -> Parser:
     """Load a parser: the bundled one, one from a folder or an AllenNLP archive (``model.tar.gz``), or a consensus.
 
-    A consensus is a JSON file that names parsers and their weights, see :mod:`qdecomp.parsers.consensus_parser`.
+    A consensus is a JSON file that names parsers and their weights, see :mod:`qdecomp.parsers.consensus`.
 
     ``decoder`` is for graph parsers: ``greedy``, ``greedy_valid`` (without edges that contradict better ones),
     ``projection`` (the paper's soft reading of the greedy edges), or ``ilp`` (the best valid graph) with its options
-    ``time_limit``, in seconds, and ``coverage_penalty``. A parser that writes has the options ``beam_size``,
-    ``max_steps``, ``plan_rules`` and ``coverage_penalty``. With ``candidates``, every prediction has this many of the
-    best decompositions with their scores. An archive that names code to run is refused unless you ``trust`` it. Instead
-    of a plan whose confidence is below ``min_confidence``, you get the reason.
-    The ``backend`` of a bundled parser that writes may be ``onnxruntime``, which is two to three times as fast as
-    ``numpy`` and needs the extra ``fast``.
+    ``time_limit``, in seconds, and ``coverage_penalty``. A seq2seq parser has the options ``beam_size``, ``max_steps``,
+    ``plan_rules`` and ``coverage_penalty``. With ``candidates``, every answer has this many of the best decompositions
+    with their scores. An archive that names code to run is refused unless you ``trust`` it. Instead of a plan whose
+    confidence is below ``min_confidence``, you get the reason.
     """
-    if candidates:
-        options["candidates"] = candidates
-
     path = parser_path(source)
-    found = ParserSource(path, decoder, tuple(options.items()), trust, min_confidence, backend)
-    return Parser(path.name, found.open(), found)
+    return ParserSource(path, decoder, candidates, trust, min_confidence, tuple(options.items())).open()
+
+
+def window_size(batch_size: int) -> int:
+    """How many questions are taken at a time, to batch those of similar length together."""
+    return _BATCHES_SORTED_TOGETHER * batch_size
+
+
+def in_length_batches(
+    items: Iterable[Batched],
+    length: Callable[[Batched], int],
+    batch_size: int,
+    work: Callable[[Iterator[list[Batched]]], Iterator[Sequence[Answer]]],
+) -> Iterator[tuple[Batched, Answer]]:
+    """Each item with its result; ``work`` is given batches and gives back the results of each, in the same order.
+
+    >>> def shout(batches):
+    ...     for batch in batches:
+    ...         print(batch)
+    ...         yield [text.upper() for text in batch]
+    >>> [result for _, result in in_length_batches(["bbb", "a", "cc"], len, 2, shout)]
+    ['a', 'cc']
+    ['bbb']
+    ['BBB', 'A', 'CC']
+    """
+    rest = iter(items)
+    windows: deque[tuple[list[Batched], list[list[int]]]] = deque()
+
+    def batches() -> Iterator[list[Batched]]:
+        while window := list(islice(rest, window_size(batch_size))):
+            by_length = sorted(range(len(window)), key=lambda number: length(window[number]))
+            chunks = [by_length[start : start + batch_size] for start in range(0, len(window), batch_size)]
+            windows.append((window, chunks))
+            yield from ([window[number] for number in chunk] for chunk in chunks)
+
+    answers = work(batches())
+    for first in answers:
+        window, chunks = windows.popleft()
+        others = islice(answers, len(chunks) - 1)
+        found = dict(zip(chain(*chunks), chain(first, *others), strict=True))
+        yield from ((item, found[number]) for number, item in enumerate(window))

@@ -1,12 +1,12 @@
-"""What a plan that is written token by token must not do: rules for every search, in torch and in NumPy.
+"""What a generated plan must not do: rules that the beam search follows.
 
-A rule looks at the tokens written so far and forbids some of those that could come next: references, the
+A rule looks at what has been generated so far and forbids some of the tokens that could come next: references, the
 separator of steps, and the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
@@ -24,43 +24,47 @@ _MOST_REMEMBERED = 20_000
 TokenIds = npt.NDArray[np.int64]
 """Token ids of the vocabulary."""
 
-Flags = npt.NDArray[np.bool_]
-
 RuleNames = bool | Sequence[str]
 """Which rules hold: all of them, none, or those that are named."""
 
 
+class PlanProgress(NamedTuple):
+    """What the rules need to know of a plan that is being generated."""
+
+    step: int = 1
+    """The number of the step that is being generated."""
+    begins: bool = True
+    """Whether nothing of that step has been generated yet."""
+    used: int = 0
+    """A bit for each step that has been referred to, by its number."""
+
+
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """What rules need to know about each row of tokens; the last axis of ``forbidden`` is the tokens to forbid."""
+class _Tokens:
+    """The ids of the tokens that a rule may forbid; a small vocabulary may lack the separator, and has one step."""
 
-    step: TokenIds
-    """The number of the step that is being written."""
-    begins: Flags
-    """Whether nothing of that step has been written yet."""
-    used: Flags
-    """(rows, steps), whether each step has been referred to."""
-    references: TokenIds
-    """The numbers of all references that there are, in the order of the first columns of ``forbidden``."""
-    forbidden: Flags
-    """(rows, references and separator and end)."""
+    references: Mapping[int, int]
+    """The number of each reference, by its id."""
+    separator: int | None
+    end: int
 
 
-def _only_earlier_references(written: _Written) -> None:
-    count = len(written.references)
-    written.forbidden[:, :count] |= written.references >= written.step[:, None]
+def _only_earlier_references(progress: PlanProgress, tokens: _Tokens) -> Iterable[int]:
+    return (token for token, number in tokens.references.items() if number >= progress.step)
 
 
-def _no_empty_steps(written: _Written) -> None:
-    written.forbidden[:, -2:] |= written.begins[:, None]
+def _no_empty_steps(progress: PlanProgress, tokens: _Tokens) -> Iterable[int]:
+    ends = (tokens.end,) if tokens.separator is None else (tokens.separator, tokens.end)
+    return ends if progress.begins else ()
 
 
-def _no_unused_steps(written: _Written) -> None:
-    before = np.arange(1, written.used.shape[1] + 1) < written.step[:, None]
-    written.forbidden[:, -1] |= (before & ~written.used).any(axis=1)
+def _no_unused_steps(progress: PlanProgress, tokens: _Tokens) -> Iterable[int]:
+    # A step that no token refers to can never be used.
+    before = range(1, min(progress.step, 1 + max(tokens.references.values(), default=0)))
+    return () if all(progress.used >> step & 1 for step in before) else (tokens.end,)
 
 
-PLAN_RULES: Mapping[str, Callable[[_Written], None]] = MappingProxyType(
+PLAN_RULES: Mapping[str, Callable[[PlanProgress, _Tokens], Iterable[int]]] = MappingProxyType(
     {
         "only_earlier_references": _only_earlier_references,
         "no_empty_steps": _no_empty_steps,
@@ -69,15 +73,6 @@ PLAN_RULES: Mapping[str, Callable[[_Written], None]] = MappingProxyType(
 )
 """The rules by name: a step refers to earlier steps only, it has a word, and the plan ends when every step but the
 last has been referred to."""
-
-
-class PlanProgress(NamedTuple):
-    """What the rules need to know of a plan that is being written."""
-
-    step: int = 1
-    begins: bool = True
-    used: int = 0
-    """A bit for each step that has been referred to, by its number."""
 
 
 class PlanRules:
@@ -90,57 +85,23 @@ class PlanRules:
                 raise DataError(f"there is no plan rule {name!r}; choose from {', '.join(PLAN_RULES)}")
         self._rules = [rule for name, rule in PLAN_RULES.items() if name in chosen]
         ids = {token: number for number, token in enumerate(tokens)}
-        # A small vocabulary may lack the separator: then there is one step, and the end token stands for both.
-        self._separator = ids.get(separator, -1)
-        # Words of the question are not references: all of their ids come after the vocabulary's.
-        numbers = [reference_number(token) or 0 for token in tokens]
-        self._numbers = np.array([*numbers, 0], dtype=np.int64)
-        places = [place for place, number in enumerate(numbers) if number]
-        self._references = self._numbers[places]
-        self.tokens: TokenIds = np.array([*places, ids.get(separator, ids[end]), ids[end]], dtype=np.int64)
-        """The ids of the tokens that a rule may forbid."""
-        self._reference_numbers = {place: numbers[place] for place in places}
-        self._forbidden_ids: dict[PlanProgress, TokenIds] = {}
-
-    def __bool__(self) -> bool:
-        """Whether there is any rule."""
-        return bool(self._rules)
-
-    def forbidden(self, rows: TokenIds) -> Flags:
-        """Which of :attr:`tokens` may not follow each row of ids (rows, written); a row begins with the start token."""
-        separators = rows == self._separator
-        begins = separators[:, -1] | (rows.shape[1] == 1)
-        return self._forbidden(separators.sum(axis=1) + 1, begins, self._used(rows))
+        references = {place: number for place, token in enumerate(tokens) if (number := reference_number(token))}
+        self._tokens = _Tokens(references, ids.get(separator), ids[end])
+        self._forbidden: dict[PlanProgress, TokenIds] = {}
 
     def after(self, progress: PlanProgress, token: int) -> PlanProgress:
         """The progress of a plan with one more token."""
-        if token == self._separator:
+        if token == self._tokens.separator:
             return PlanProgress(progress.step + 1, True, progress.used)
-        number = self._reference_numbers.get(token)
+        number = self._tokens.references.get(token)
         return PlanProgress(progress.step, False, progress.used if number is None else progress.used | 1 << number)
 
-    def forbidden_ids(self, progress: PlanProgress) -> TokenIds:
+    def forbidden(self, progress: PlanProgress) -> TokenIds:
         """The ids of the tokens that may not follow."""
-        found = self._forbidden_ids.get(progress)
+        found = self._forbidden.get(progress)
         if found is None:
-            steps = range(1, int(self._references.max(initial=0)) + 1)
-            used = np.array([[bool(progress.used >> step & 1) for step in steps]], dtype=np.bool_)
-            (flags,) = self._forbidden(np.array([progress.step]), np.array([progress.begins]), used)
-            found = self.tokens[flags]
-            if len(self._forbidden_ids) < _MOST_REMEMBERED:
-                self._forbidden_ids[progress] = found
+            forbidden = {token for rule in self._rules for token in rule(progress, self._tokens)}
+            found = np.array(sorted(forbidden), dtype=np.int64)
+            if len(self._forbidden) < _MOST_REMEMBERED:
+                self._forbidden[progress] = found
         return found
-
-    def _forbidden(self, step: TokenIds, begins: Flags, used: Flags) -> Flags:
-        forbidden = np.zeros((len(step), len(self.tokens)), dtype=np.bool_)
-        found = _Written(step, begins, used, self._references, forbidden)
-        for rule in self._rules:
-            rule(found)
-        return forbidden
-
-    def _used(self, rows: TokenIds) -> Flags:
-        numbers = self._numbers[np.minimum(rows, len(self._numbers) - 1)]
-        most = int(self._references.max(initial=0))
-        used = np.zeros((len(rows), most + 1), dtype=np.bool_)
-        used[np.arange(len(rows))[:, None], numbers] = True
-        return used[:, 1:]

@@ -24,7 +24,7 @@ from uvicorn.supervisors import Multiprocess
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.parsers.parser import Parser, load
-from qdecomp.parsers.parser_source import parser_path
+from qdecomp.parsers.source import parser_path
 from qdecomp.service.app import create_app
 from qdecomp.service.middleware import LOG, MULTIPROCESS_FOLDER, refuse_connection
 from qdecomp.service.settings import ServiceSettings, settings_from_environment
@@ -112,7 +112,6 @@ def _open_parser(settings: ServiceSettings) -> Parser:
         candidates=settings.candidates,
         min_confidence=settings.min_confidence,
         trust=settings.trust,
-        backend=settings.backend,
     )
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.limits import LONGEST_QUESTION
-from qdecomp.parsers.backend_names import DEFAULT_BACKEND
-from qdecomp.parsers.parser import BUNDLED_NAME
+from qdecomp.parsers.source import BUNDLED_NAME
 
 __all__ = ["ServiceSettings", "settings_from_environment"]
 
@@ -26,7 +25,6 @@ class ServiceSettings:
     candidates: int = 0
     min_confidence: float = 0.0
     trust: bool = False
-    backend: str = DEFAULT_BACKEND
     batch_size: int = 32
     """The most questions that are parsed together."""
     max_questions: int = 64

@@ -19,9 +19,9 @@ from allennlp.nn import Initializer
 from torch import Tensor
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.parsers.bundle import BUNDLED, read_config, read_numbers
-from qdecomp.parsers.bundle_config import BundleConfig, GraphConfig, WriterConfig
+from qdecomp.parsers.bundle import BUNDLED, BundleConfig, GraphConfig, Seq2SeqConfig, read_config
 from qdecomp.training.fields import EDGE_LABELS, TARGET_NAMESPACE
+from qdecomp.training.weights import read_numbers
 
 # The biaffine scorer keeps the matrices of all labels side by side, so a new label adds columns and not a row.
 _GROWS_BY_COLUMNS = "label_scorer.weight"
@@ -72,10 +72,10 @@ class BundleVocabulary(Vocabulary):
         """``min_count`` is for tokens that the bundle does not have."""
         config = read_config(_folder(folder))
         vocabulary = cls()
-        if isinstance(config, WriterConfig):
+        if isinstance(config, Seq2SeqConfig):
             # The padding and unknown tokens come first, as in AllenNLP.
             vocabulary = cls(padding_token=config.padding, oov_token=config.unknown)
-        own = (TARGET_NAMESPACE, config.tokens) if isinstance(config, WriterConfig) else (EDGE_LABELS, _labels(config))
+        own = (TARGET_NAMESPACE, config.tokens) if isinstance(config, Seq2SeqConfig) else (EDGE_LABELS, _labels(config))
         for name in own[1]:
             vocabulary.add_token_to_namespace(name, own[0])
         counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))

@@ -1,4 +1,4 @@
-"""Turns a trained parser into the parts of a bundle, see :mod:`qdecomp.parsers.bundle`."""
+"""Turns a trained parser into a bundle, see :mod:`qdecomp.parsers.bundle`."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from allennlp.models.model import Model
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import special_tokens_of
-from qdecomp.parsers.bundle_config import BundleConfig, GraphConfig, WriterConfig
-from qdecomp.parsers.weights import Array, ByteRows, to_bytes
+from qdecomp.parsers.bundle import CARD, VOCABULARY, WEIGHTS, BundleConfig, GraphConfig, Seq2SeqConfig, write_config
 from qdecomp.training import register_components
 from qdecomp.training.archives import load_archive_safely
 from qdecomp.training.biaffine_parser import BiaffineGraphParser
 from qdecomp.training.copynet import CopyNetBert
 from qdecomp.training.indexer import MAX_PIECES
+from qdecomp.training.onnx_export import write_graphs
 from qdecomp.training.pretrained import encoder_path
+from qdecomp.training.weights import Array, Int8Rows, quantised, write_weights
 
-Parts = tuple[BundleConfig, dict[str, Array | ByteRows], str]
+Parts = tuple[BundleConfig, dict[str, Array | Int8Rows], str]
 """Config, weights and pieces."""
 
 _TRANSFORMER = "word_encoder.transformer."
-_WRITER = "decoder."
+_DECODER_WEIGHTS = "decoder."
 # A tenth of the usual limit loses next to nothing, and no question takes long.
 _DECODER = {"type": "ilp", "time_limit": 0.1, "coverage_penalty": 1.5}
 
@@ -69,10 +70,22 @@ def bundle_parts(model: Model, name: str, params: Mapping[str, Any]) -> Parts:
     }
     config: BundleConfig
     if isinstance(model, CopyNetBert):
-        config = WriterConfig(**shared, **_writer_settings(model))
-        return config, _weights(model, (_TRANSFORMER, _WRITER)), _pieces(encoder)
+        config = Seq2SeqConfig(**shared, **_seq2seq_settings(model))
+        return config, _weights(model, (_TRANSFORMER, _DECODER_WEIGHTS)), _pieces(encoder)
     config = GraphConfig(**shared, **_graph_settings(model, params))
     return config, _weights(model, (_TRANSFORMER,)), _pieces(encoder)
+
+
+def write_bundle(
+    folder: Path, config: BundleConfig, weights: Mapping[str, Array | Int8Rows], pieces: str, card: str
+) -> None:
+    """Write a folder that :func:`qdecomp.load` opens."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / VOCABULARY).write_text(pieces, encoding="utf-8", newline="")
+    (folder / CARD).write_text(card, encoding="utf-8", newline="")
+    write_weights(folder / WEIGHTS, weights)
+    write_graphs(folder, config)
+    write_config(folder, config)
 
 
 def _graph_settings(model: BiaffineGraphParser, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,7 +103,7 @@ def _graph_settings(model: BiaffineGraphParser, params: Mapping[str, Any]) -> di
     }
 
 
-def _writer_settings(model: CopyNetBert) -> dict[str, Any]:
+def _seq2seq_settings(model: CopyNetBert) -> dict[str, Any]:
     decoder, vocab = model.decoder, model.vocab
     return {
         "tokens": decoder.tokens,
@@ -105,11 +118,11 @@ def _writer_settings(model: CopyNetBert) -> dict[str, Any]:
     }
 
 
-def _weights(model: Model, rounded: tuple[str, ...]) -> dict[str, Array | ByteRows]:
+def _weights(model: Model, rounded: tuple[str, ...]) -> dict[str, Array | Int8Rows]:
     """The matrices of these parts, which make up most of the parser, as bytes; the rest as it is."""
     arrays = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
     return {
-        name: to_bytes(array) if name.startswith(rounded) and array.ndim == 2 else array
+        name: quantised(array) if name.startswith(rounded) and array.ndim == 2 else array
         for name, array in arrays.items()
     }
 

@@ -12,10 +12,11 @@ Ids are those of the extended vocabulary (:class:`~qdecomp.training.fields.CopyF
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+import numpy as np
 import torch
 from allennlp.common.from_params import FromParams
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
@@ -24,9 +25,8 @@ from torch import Tensor, nn
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding.coverage import check_penalty
-from qdecomp.parsers.hypothesis import Hypothesis
-from qdecomp.parsers.plan_rules import PlanRules
-from qdecomp.training.beam_search import torch_beam_search
+from qdecomp.parsers.plan_rules import PlanRules, TokenIds
+from qdecomp.parsers.search import BeamSearch, Cost, Found, NextTokens
 
 _SEARCH_OPTIONS = ("beam_size", "max_steps", "plan_rules", "coverage_penalty")
 
@@ -71,10 +71,49 @@ class _DecoderState:
         hidden = tuple((output[examples], cell[examples]) for output, cell in self.hidden)
         return _DecoderState(self.memory.select(examples), hidden)
 
-    def reorder(self, parents: Tensor) -> "_DecoderState":
-        rows = torch.arange(len(parents), device=parents.device)[:, None]
-        hidden = tuple((output[rows, parents], cell[rows, parents]) for output, cell in self.hidden)
+    def reorder(self, order: Tensor) -> "_DecoderState":
+        """The state in which each place, counted through all questions, has the hypothesis of another place."""
+        hidden = tuple(
+            (output.flatten(0, 1)[order].view_as(output), cell.flatten(0, 1)[order].view_as(cell))
+            for output, cell in self.hidden
+        )
         return _DecoderState(self.memory, hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class _SearchState:
+    """The state for :class:`~qdecomp.parsers.search.BeamSearch`: every question has ``width`` places for hypotheses."""
+
+    decoder: "CopyDecoder"
+    state: _DecoderState
+    width: int
+    places: TokenIds
+
+    def next_tokens(
+        self, tokens: TokenIds, forbidden: Sequence[TokenIds], count: int
+    ) -> tuple[NextTokens, "_SearchState"]:
+        shape, device = self.state.hidden[0][0].shape[:2], self.state.memory.states.device
+        last = np.zeros(shape, dtype=np.int64)
+        last.reshape(-1)[self.places] = tokens
+        log_probabilities, state = self.decoder.advance(torch.from_numpy(last).to(device), self.state)
+        rows = log_probabilities.flatten(0, 1)[torch.from_numpy(self.places).to(device)]
+        for row, ids in zip(rows, forbidden, strict=True):
+            row[torch.from_numpy(ids).to(device)] = -torch.inf
+        scores, best = rows.topk(min(count, rows.shape[1]), dim=1)
+        found = NextTokens(best.tolist(), scores.tolist())
+        return found, _SearchState(self.decoder, state, self.width, self.places)
+
+    def follow(self, parents: TokenIds, places: TokenIds) -> "_SearchState":
+        order = np.arange(len(self.state.memory.states) * self.width)
+        order[places] = self.places[parents]
+        state = self.state.reorder(torch.from_numpy(order).to(self.state.memory.states.device))
+        return _SearchState(self.decoder, state, self.width, places)
+
+    def select(self, questions: TokenIds) -> "_SearchState":
+        state = self.state.select(torch.from_numpy(questions).to(self.state.memory.states.device))
+        numbers, ranks = np.divmod(self.places, self.width)
+        places = np.searchsorted(questions, numbers) * self.width + ranks
+        return _SearchState(self.decoder, state, self.width, places)
 
 
 class _Layer(nn.Module):
@@ -220,19 +259,15 @@ class CopyDecoder(nn.Module, FromParams):
         losses = everything - _scores_of(target_ids, generated, copied, memory.source_ids)  # (batch, steps)
         return (losses * written).sum(dim=1)
 
-    def search(self, memory: Memory, wanted: int = 1) -> list[tuple[Hypothesis, ...]]:
+    def search(self, memory: Memory, wanted: int = 1, cost: Cost | None = None) -> list[Found]:
         """The most probable decompositions for each question, the best first, by beam search."""
-        return torch_beam_search(
-            self._initial(memory),
-            self._advance,
-            examples=len(memory.states),
-            start=self._start,
-            end=self._end,
-            beam_size=max(self.beam_size, wanted),
-            max_steps=self.max_steps,
-            device=memory.states.device,
-            wanted=wanted,
-        )
+        width = max(self.beam_size, wanted)
+        search = BeamSearch(self._start, self._end, self._rules, width, self.max_steps, wanted)
+        initial = self._initial(memory)
+        hidden = tuple((each.expand(-1, width, -1), cell.expand(-1, width, -1)) for each, cell in initial.hidden)
+        count = len(memory.states)
+        state = _SearchState(self, _DecoderState(memory, hidden), width, np.arange(count) * width)
+        return search(state, count, cost)
 
     def extended_log_probabilities(self, generated: Tensor, copied: Tensor, source_ids: Tensor) -> Tensor:
         """From the scores of generating and copying to log probabilities of the ids of the extended vocabulary.
@@ -317,24 +352,13 @@ class CopyDecoder(nn.Module, FromParams):
         generated = nn.functional.linear(outputs, self._generate.weight, self._generate.bias + self._never)
         return generated, copied
 
-    def _advance(self, tokens: Tensor, state: _DecoderState) -> tuple[Tensor, _DecoderState]:
+    def advance(self, tokens: Tensor, state: _DecoderState) -> tuple[Tensor, _DecoderState]:
+        """The log probabilities of what may follow these last tokens (batch, hypotheses), and the next state."""
         memory = state.memory
-        outputs, state = self._step(tokens[:, :, -1], state)
+        outputs, state = self._step(tokens, state)
         generated, copied = self._scores(outputs, memory)
         generated[:, :, self._unknown] = -torch.inf
-        log_probabilities = self.extended_log_probabilities(generated, copied, memory.source_ids)
-        return self._by_the_rules(log_probabilities, tokens), state
-
-    def _by_the_rules(self, log_probabilities: Tensor, tokens: Tensor) -> Tensor:
-        """Rule out what must not follow these tokens."""
-        if self._rules:
-            rows = tokens.flatten(0, 1).cpu().numpy()
-            forbidden = torch.from_numpy(self._rules.forbidden(rows)).to(tokens.device)
-            ids = torch.from_numpy(self._rules.tokens).to(tokens.device)
-            log_probabilities[:, :, ids] = log_probabilities[:, :, ids].masked_fill(
-                forbidden.view(*tokens.shape[:2], -1), -torch.inf
-            )
-        return log_probabilities
+        return self.extended_log_probabilities(generated, copied, memory.source_ids), state
 
 
 def _scores_of(ids: Tensor, generated: Tensor, copied: Tensor, source_ids: Tensor) -> Tensor:

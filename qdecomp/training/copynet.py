@@ -7,7 +7,6 @@ vocabulary or is a word of the question (:mod:`qdecomp.training.copy_decoder`). 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -16,11 +15,10 @@ from allennlp.data.fields.text_field import TextFieldTensors
 from allennlp.data.vocabulary import Vocabulary
 from allennlp.models.model import Model
 
-from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, text_from_target_tokens
+from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR
 from qdecomp.data_structures.tokenization import tokenize
-from qdecomp.decoding.coverage import unsaid_words
-from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text
-from qdecomp.parsers.hypothesis import Hypothesis
+from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.seq2seq import Source, coverage_cost, decomposition_of
 from qdecomp.training.copy_decoder import CopyDecoder, Memory
 from qdecomp.training.fields import TARGET_NAMESPACE
 from qdecomp.training.metrics import DecompositionScores
@@ -78,9 +76,7 @@ class CopyNetBert(QuestionParser):
         if not self.training:
             questions = [entry["question"] for entry in metadata]
             with torch.no_grad():
-                output["predictions"] = written_predictions(
-                    self.decoder, self.vocab, memory, questions, self._candidates
-                )
+                output["predictions"] = written_predictions(self.decoder, memory, questions, self._candidates)
             if "target_ids" in copy:
                 self._decompositions(output["predictions"], [entry["decomposition"] for entry in metadata])
         return output
@@ -96,32 +92,9 @@ def make_copy_decoder(decoder: Lazy[CopyDecoder], vocab: Vocabulary, encoder_dim
 
 
 def written_predictions(
-    decoder: CopyDecoder, vocab: Vocabulary, memory: Memory, questions: Sequence[str], candidates: int = 0
+    decoder: CopyDecoder, memory: Memory, questions: Sequence[str], candidates: int = 0
 ) -> list[Decomposition]:
     """The most probable decompositions, spelled as in the questions, with further candidates."""
-    penalty = decoder.coverage_penalty
-    wanted = max(1, candidates, decoder.beam_size if penalty else 0)
-    predictions = []
-    for found, question in zip(decoder.search(memory, wanted), questions, strict=True):
-        # An unfinished decomposition is given only if there is no other.
-        ended = [each for each in found if each.finished] if penalty or candidates else []
-        pairs = [_text_and_score(each, vocab, question, penalty) for each in ended or found[:1]]
-        pairs.sort(key=lambda pair: -pair[1])
-        given = tuple(Candidate(*pair) for pair in pairs[:candidates])
-        predictions.append(replace(decomposition_from_text(question, *pairs[0]), candidates=given))
-    return predictions
-
-
-def _text_and_score(hypothesis: Hypothesis, vocab: Vocabulary, question: str, penalty: float) -> tuple[str, float]:
-    text = text_from_target_tokens(target_words(vocab, hypothesis.tokens, question), question)
-    return text, hypothesis.score - (penalty * len(unsaid_words(question, text)) if penalty else 0.0)
-
-
-def target_words(vocab: Vocabulary, ids: Sequence[int], question: str) -> list[str]:
-    """The tokens with these ids; ids beyond the vocabulary are words of the question."""
-    size = vocab.get_vocab_size(TARGET_NAMESPACE)
-    source = tokenize(question)
-    return [
-        vocab.get_token_from_index(index, TARGET_NAMESPACE) if index < size else source[index - size].lower()
-        for index in ids
-    ]
+    sources = [Source(each, tuple(word.lower() for word in tokenize(each)), decoder.tokens) for each in questions]
+    found = decoder.search(memory, max(1, candidates), coverage_cost(sources, decoder.coverage_penalty))
+    return [decomposition_of(*pair, candidates=candidates) for pair in zip(found, sources, strict=True)]

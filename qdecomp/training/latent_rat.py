@@ -134,9 +134,7 @@ class LatentRat(QuestionParser):
             with torch.no_grad():
                 if graph is not None or self._predict_with == "decoder":
                     questions = [entry["question"] for entry in metadata]
-                    predictions["decoder"] = written_predictions(
-                        self.decoder, self.vocab, memory, questions, self._candidates
-                    )
+                    predictions["decoder"] = written_predictions(self.decoder, memory, questions, self._candidates)
                 if graph is not None or self._predict_with == "graph":
                     predictions["graph"] = self._graphs(relations[-1], encoded, metadata, graph)
             output["predictions"] = predictions[self._predict_with]

@@ -24,8 +24,8 @@ from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.decoding import Decoded, make_decoder
 from qdecomp.decoding.scores import LabelProbabilities
 from qdecomp.files import read_break_csv
-from qdecomp.parsers.bundle import BUNDLED, read_bundle
-from qdecomp.parsers.graph_parser import GraphParser
+from qdecomp.parsers.bundle import BUNDLED, GraphConfig, read_config
+from qdecomp.parsers.graph import GraphParser
 from qdecomp.terminal import Table, progress, show_tables
 
 _EDGE, _DOUBT, _NO_EDGE = 5.0, -4.0, -9.0
@@ -85,8 +85,7 @@ def softened(graphs: Sequence[DependencyGraph], noise: float, seed: int) -> Iter
 def parsed(graphs: Sequence[DependencyGraph], parser: GraphParser) -> Iterator[Problem]:
     """What a parser says about the words of gold graphs."""
     for graph in graphs:
-        tokens, encoded = parser.scored(graph.question_tokens)
-        yield Problem(tokens, encoded.edge_probabilities, encoded.label_probabilities, parser.labels, graph)
+        yield Problem(*parser.scored(graph.question_tokens), parser.labels, graph)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +214,11 @@ def command(
     ]
     if parser is not None:
         folder = BUNDLED if parser == BUNDLED.name else Path(parser)
-        outcomes.append(measure(parser, parsed(graphs, read_bundle(folder)), len(graphs), time_limit))
+        config = read_config(folder)
+        if not isinstance(config, GraphConfig):
+            raise DataError(f"{folder}: not a graph parser")
+        bundled = GraphParser(folder, config, make_decoder("greedy"))
+        outcomes.append(measure(parser, parsed(graphs, bundled), len(graphs), time_limit))
     show_tables([_table(outcomes)])
     if json_path is not None:
         write_results(json_path, {"seed": seed, "time_limit": time_limit, "decoding": [asdict(o) for o in outcomes]})

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,8 @@ from shared_data import shared_data_option
 
 from benchmarks.measuring import Clock, children_cpu, clock, in_fresh_process, peak_memory_mb, write_results
 from qdecomp.files import read_break_csv
-from qdecomp.parsers.backend_names import BACKEND_NAMES, DEFAULT_BACKEND
-from qdecomp.parsers.parser import Parser
-from qdecomp.parsers.parser_source import parser_path
+from qdecomp.parsers.parser import load
+from qdecomp.parsers.source import parser_path
 from qdecomp.terminal import Table, show_tables
 
 _QUESTION = "Which state has the most rivers?"
@@ -50,27 +48,9 @@ class Phases:
         self.seconds[name] = {which: getattr(measured, which) for which in _CLOCKS}
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """A parser that is measured: its name or folder, and what computes its networks."""
-
-    parser: str
-    backend: str
-
-    def __str__(self) -> str:
-        return f"{self.parser}, {self.backend}"
-
-    def load(self) -> Parser:
-        """The parser."""
-        from qdecomp import load
-
-        return load(self.parser, backend=self.backend)
-
-
-def cold_starts(subject: Subject, count: int = _COLD_STARTS) -> list[dict[str, float]]:
+def cold_starts(subject: str, count: int = _COLD_STARTS) -> list[dict[str, float]]:
     """Seconds from the start of ``qdecomp parse`` to its end, each in a new process."""
-    chosen = ["--parser", subject.parser, "--backend", subject.backend]
-    command = [sys.executable, "-m", "qdecomp", "parse", *chosen, _QUESTION]
+    command = [sys.executable, "-m", "qdecomp", "parse", "--parser", subject, _QUESTION]
     found = []
     for _ in range(count):
         before = children_cpu()
@@ -80,11 +60,11 @@ def cold_starts(subject: Subject, count: int = _COLD_STARTS) -> list[dict[str, f
     return found
 
 
-def measure_together(questions: Sequence[str], subjects: Sequence[Subject]) -> dict[str, Any]:
+def measure_together(questions: Sequence[str], subjects: Sequence[str]) -> dict[str, Any]:
     """Latency and throughput in one process of each parser; they take turns."""
     phases = Phases()
     with phases.phase("loading"):
-        parsers = {str(subject): subject.load() for subject in subjects}
+        parsers = {subject: load(subject) for subject in subjects}
         for parser in parsers.values():
             parser.parse(_QUESTION)
     turns = [
@@ -130,11 +110,11 @@ def _spread(seconds: Sequence[float]) -> dict[str, float]:
     }
 
 
-def measure_alone(questions: Sequence[str], subject: Subject, processes: int) -> dict[str, float]:
+def measure_alone(questions: Sequence[str], subject: str, processes: int) -> dict[str, float]:
     """The memory of one process, and the questions per second of several, with nothing else running."""
     from joblib.externals.loky import get_reusable_executor
 
-    parser = subject.load()
+    parser = load(subject)
     list(parser.pipe(questions[:64]))
     memory = peak_memory_mb()
     list(parser.pipe(questions[: 2 * processes], batch_size=1, processes=processes))
@@ -193,27 +173,15 @@ def _phase_table(phases: dict[str, dict[str, float]], total: Clock) -> Table:
 @click.option("--count", type=click.IntRange(min=2), default=300, show_default=True, help="How many, evenly spread.")
 @click.option("--parser", "parser_name", default="minilm_break", show_default=True, help="A name or a folder.")
 @click.option("--against", help="Another parser to measure side by side: a name or a folder.")
-@click.option(
-    "--backend",
-    "backends",
-    type=click.Choice(BACKEND_NAMES),
-    multiple=True,
-    default=[DEFAULT_BACKEND],
-    show_default=True,
-    help="What computes the networks; give it twice to measure both side by side.",
-)
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
-def command(
-    path: Path, count: int, parser_name: str, against: str | None, backends: Sequence[str], json_path: Path | None
-) -> None:
+def command(path: Path, count: int, parser_name: str, against: str | None, json_path: Path | None) -> None:
     """Measure the bundled parser: cold start, latency, throughput, memory."""
     # A process uses only one core, because that is its share in a pipe with several processes.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    others = [Subject(against, DEFAULT_BACKEND)] if against else []
-    subjects = [*(Subject(parser_name, backend) for backend in backends), *others]
+    subjects = [parser_name, *([against] if against else [])]
     for subject in subjects:
         # Before it is measured in a process of its own, whose error would be a traceback here.
-        parser_path(subject.parser)
+        parser_path(subject)
     processes = os.cpu_count() or 1
     phases = Phases()
     with phases.phase("all") as total:
@@ -221,10 +189,10 @@ def command(
         step = max(len(examples) / count, 1.0)
         questions = [examples[int(number * step)].question for number in range(min(count, len(examples)))]
         with phases.phase(f"{_COLD_STARTS} cold starts"):
-            cold = {str(subject): cold_starts(subject) for subject in subjects}
+            cold = {subject: cold_starts(subject) for subject in subjects}
         together = in_fresh_process(measure_together, questions, subjects)
         with phases.phase(f"memory, and pipe in {processes} processes with their start and loading"):
-            alone = {str(each): in_fresh_process(measure_alone, questions, each, processes) for each in subjects}
+            alone = {each: in_fresh_process(measure_alone, questions, each, processes) for each in subjects}
     parsers = {name: {"cold": cold[name], **together["parsers"][name], **alone[name]} for name in cold}
     del phases.seconds["all"]
     results = {"processes": processes, "parsers": parsers, "phases": {**phases.seconds, **together["phases"]}}

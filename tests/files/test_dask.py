@@ -152,10 +152,10 @@ def test_another_version_on_the_worker_is_named(cluster: DaskCluster, monkeypatc
 def test_another_parser_on_the_worker_is_named(cluster: DaskCluster, questions: Path, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from qdecomp.parsers.remote_parser import predict_on_worker, remote_parser
+    from qdecomp.parsers.source import predict_on_worker
 
-    remote = remote_parser(load().required_source())
-    nowhere = replace(remote, source=replace(remote.source, path=tmp_path / "nowhere"), is_bundled=False)
+    remote = load().required_source().for_workers()
+    nowhere = replace(remote, path=tmp_path / "nowhere")
     with pytest.raises(DataError, match="a worker does not have this parser"):
         predict_on_worker(nowhere, ["how many cubes are there ?"])
     other = replace(remote, content=("0" * 32,))

@@ -8,7 +8,6 @@ import pytest
 from qdecomp.data_structures.errors import DataError
 from qdecomp.parsers.calibration import (
     FEATURES,
-    CalibratedParser,
     Calibration,
     calibration_from_json,
     expected_calibration_error,
@@ -46,7 +45,17 @@ def test_it_survives_json() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [[], {}, {"weights": {"score": "1"}, "bias": 0}, {"weights": {"luck": 1}, "bias": 0}, {"weights": {}}]
+    "value",
+    [
+        [],
+        {},
+        {"weights": {"score": "1"}, "bias": 0},
+        {"weights": {"luck": 1}, "bias": 0},
+        {"weights": {}},
+        {"weights": {}, "bias": 10**400},
+        {"weights": {"score": math.inf}, "bias": 0},
+        {"weights": {"score": math.nan}, "bias": 0},
+    ],
 )
 def test_what_is_no_calibration_is_said(value: object) -> None:
     with pytest.raises(DataError, match=r"a calibration (must have|has)"):
@@ -67,13 +76,6 @@ def test_what_has_no_plan_has_no_confidence() -> None:
     assert calibration(Decomposition("", "return a", score=0.0)) == 0.5
     assert calibration(Decomposition("", "return a", score=-math.inf)) == pytest.approx(0.0, abs=1e-12)
     assert set(FEATURES) >= {"score", "steps", "margin"}
-
-
-def test_a_parser_is_calibrated() -> None:
-    parser = CalibratedParser(
-        lambda questions: [Decomposition("", "return a", score=-1.0) for _ in questions], Calibration({}, 0)
-    )
-    assert [each.confidence for each in parser(["a", "b"])] == [0.5, 0.5]
 
 
 def test_thresholds_say_what_is_kept_and_how_much_of_it_is_right() -> None:

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from qdecomp import load
 from qdecomp.data_structures.errors import DataError
 from qdecomp.parsers.consensus import answer_classes, consensus, learn_weights
 from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text, failed_decomposition
@@ -84,3 +88,69 @@ def test_weights_are_learned_from_what_is_right() -> None:
     assert max(weights) == 1.0
     with pytest.raises(DataError, match="gold"):
         learn_weights([])
+
+
+QUESTIONS = ["How many red cubes are left of the ball?", "", "Which cube is largest?"]
+
+
+def write(folder: Path, value: Any) -> Path:
+    path = folder / "consensus.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def test_the_consensus_of_a_parser_with_itself_is_its_answer(tmp_path: Path) -> None:
+    members = [
+        {"parser": "minilm_break", "candidates": 1},
+        {"parser": "minilm_break", "candidates": 1, "weight": 2},
+    ]
+    parser = load(write(tmp_path, {"kind": "consensus", "parsers": members}))
+    alone = load()
+    for ours, theirs in zip(parser.pipe(QUESTIONS), alone.pipe(QUESTIONS), strict=True):
+        assert bool(ours) == bool(theirs)
+        assert ours.steps == theirs.steps
+        assert ours.candidates == ()
+    assert parser.parse("").error == "the question is empty"
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([], "not a consensus"),
+        ({"kind": "consensus", "parsers": []}, "not a consensus"),
+        ({"kind": "consensus", "parsers": ["minilm_break"]}, "parser 1 must be an object"),
+        ({"kind": "consensus", "parsers": [{"parser": "nowhere"}]}, "there is no parser 'nowhere'"),
+        ({"kind": "consensus", "parsers": [{"parser": "consensus.json"}]}, "the consensus itself"),
+        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "weigth": 1}]}, "'weigth'"),
+        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "weight": "1"}]}, "not a number"),
+        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "weight": 0}]}, "not all 0"),
+        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "weight": 10**400}]}, "not a number"),
+        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "weight": math.inf}]}, "it is not JSON"),
+        ({"kind": "consensus", "parsers": [{"parser": "minilm_break"}] * 21}, "at most 20 are allowed"),
+        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "candidates": 0}]}, "whole number"),
+        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "candidates": 101}]}, "from 1 to 100"),
+    ],
+)
+def test_a_file_that_is_no_consensus_is_said(tmp_path: Path, value: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        load(write(tmp_path, value))
+
+
+def test_it_takes_no_decoder(tmp_path: Path) -> None:
+    path = write(tmp_path, {"kind": "consensus", "parsers": [{"parser": "minilm_break"}]})
+    with pytest.raises(DataError, match="takes no decoder"):
+        load(path, decoder="ilp")
+
+
+def test_a_score_that_is_not_a_number_supports_nothing() -> None:
+    broken = replace(says((WRONG, 0.9)), score=math.nan, candidates=(Candidate(WRONG, math.nan),))
+    answer = consensus(QUESTION, [broken, says((JOINED, 0.1))], [1, 1])
+    assert answer.text == JOINED
+    assert answer.score == pytest.approx(math.log(0.1 / 2))
+
+
+def test_what_a_system_says_about_another_question_does_not_count() -> None:
+    about_another = replace(says((WRONG, 0.9)), question="Which river is longest?")
+    same = replace(says((JOINED, 0.1)), question="how many red cubes are there ?")
+    assert consensus(QUESTION, [about_another, same], [1, 1]).text == JOINED
+    assert consensus(QUESTION, [about_another], [1]).error == "answered another question"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import pytest
 from qdecomp import lf_em, load, to_logical_form
 from qdecomp.data_structures.conversion.chain import logical_form_from_graph
 from qdecomp.data_structures.errors import DataError
-from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.calibration import Calibration
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text
 from qdecomp.parsers.parser import Parser
+from qdecomp.parsers.source import ParserSource
 
 
 class Echo:
@@ -92,7 +95,7 @@ def test_whatever_is_asked_there_is_an_answer(question: str, error: str | None) 
         assert not decomposition or len(to_logical_form(str(decomposition.qdmr))) == len(decomposition.steps)
 
 
-def test_a_parser_that_writes_takes_no_decoder() -> None:
+def test_a_seq2seq_parser_takes_no_decoder() -> None:
     with pytest.raises(DataError, match="takes no decoder"):
         load(decoder="greedy")
 
@@ -164,9 +167,54 @@ def test_an_executor_of_python_gives_the_same_answers() -> None:
     with ThreadPoolExecutor(2) as executor:
         answers = list(parser.pipe(questions, batch_size=2, executor=executor))
     assert [each.to_dict() for each in answers] == [each.to_dict() for each in parser.pipe(questions, batch_size=2)]
-    with pytest.raises(DataError, match="give either processes or an executor"):
+    with pytest.raises(DataError, match="give either processes or a cluster or an executor"):
         parser.pipe(questions, processes=2, executor=executor)
     with pytest.raises(DataError, match=r"a Dask client or an executor of concurrent\.futures, not int"):
-        parser.pipe(questions, executor=3)
+        list(parser.pipe(questions, executor=3))
     with pytest.raises(DataError, match="echo can only parse in one process"):
         Parser("echo", Echo()).pipe([], executor=executor)
+
+
+def as_sure_as_asked(questions: Sequence[str]) -> list[Decomposition]:
+    """As sure as the last word of the question says."""
+    return [decomposition_from_text(each, "return rivers", math.log(float(each.split()[-1]))) for each in questions]
+
+
+def test_what_is_not_a_question_is_never_asked() -> None:
+    parser = Parser("sure", as_sure_as_asked, refuses=True)
+    first, second, third = parser.predict(["hello", "rivers with length 0.9", "Wo ist der Fluss und das Meer"])
+    assert first.error == "not a question: a single word"
+    assert second.text == "return rivers"
+    assert third.error == "not a question in English: it looks like German"
+
+
+@pytest.mark.parametrize(("least", "given"), [(0.5, [True, False]), (0.9, [True, False]), (0.95, [False, False])])
+def test_a_plan_below_the_threshold_is_not_given(least: float, given: list[bool]) -> None:
+    source = ParserSource(Path("sure"), min_confidence=least)
+    found = Parser("sure", as_sure_as_asked, source=source).predict(["rivers with length 0.9", "rivers of length 0.2"])
+    assert [each.logical_form is not None for each in found] == [bool(each) for each in found] == given
+    assert found[1].error == f"the confidence 0.20 is below {least:g}"
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.5, math.nan, "much"])
+def test_a_threshold_is_from_0_to_1(value: float) -> None:
+    with pytest.raises(DataError, match="a number from 0 to 1"):
+        ParserSource(Path("sure"), min_confidence=value)
+
+
+def test_a_parser_is_calibrated() -> None:
+    parser = Parser("sure", as_sure_as_asked, calibration=Calibration({}, 0))
+    assert [each.confidence for each in parser.predict(["length 0.9", "length 0.1"])] == [0.5, 0.5]
+    assert [each.calibrated for each in parser.answers(["length 0.9"])] == [None]
+
+
+def test_an_internal_error_is_that_of_one_question() -> None:
+    def fails_on_cubes(questions: Sequence[str]) -> list[Decomposition]:
+        if any("cubes" in question for question in questions):
+            raise RuntimeError("broken")
+        return [Decomposition(question, "return rivers") for question in questions]
+
+    first, second = Parser("fails", fails_on_cubes).predict(["how many cubes ?", "how many rivers ?"])
+    assert "broken" in (first.error or "")
+    assert first.to_record()["internal_error"] is True
+    assert second.text == "return rivers"

@@ -10,7 +10,6 @@ import pytest
 from allennlp.commands.train import train_model_from_file
 
 import qdecomp.training.plugin  # noqa: F401
-from scripts.benchmarks.parse import Subject
 
 
 def run(project_root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -74,10 +73,6 @@ def test_without_allennlp_models_the_benchmark_says_how_to_install_it(project_ro
     assert result.returncode == 2
     assert "pip install --no-deps" in result.stderr
     assert result.stderr.count("\n") == 1
-
-
-def test_two_folders_with_the_same_name_are_two_parsers() -> None:
-    assert str(Subject("old/minilm_break", "numpy")) != str(Subject("new/minilm_break", "numpy"))
 
 
 def test_a_parser_that_is_not_there_is_one_line_and_exit_code_2(project_root: Path) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from qdecomp.parsers.careful_parser import CarefulParser
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
 from qdecomp.parsers.parser import Parser
 
@@ -28,7 +27,7 @@ def toy_predict(questions: Sequence[str]) -> list[Decomposition]:
 
 
 def toy_parser() -> Parser:
-    return Parser("toy", CarefulParser(toy_predict))
+    return Parser("toy", toy_predict, refuses=True)
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from allennlp.data import Instance, Vocabulary
 from allennlp.nn import Initializer
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.parsers.bundle import BUNDLED, read_config, read_numbers
-from qdecomp.parsers.bundle_config import WriterConfig
+from qdecomp.parsers.bundle import BUNDLED, Seq2SeqConfig, read_config
 from qdecomp.training import bundle_weights
 from qdecomp.training.bundle_weights import BundleInitializer, BundleVocabulary
 from qdecomp.training.fields import TARGET_NAMESPACE, CopyField
+from qdecomp.training.weights import read_numbers
 
 NAME = "minilm_break"
 EMBEDDING = "decoder._embedding.weight"
@@ -72,7 +72,7 @@ def test_what_does_not_fit_is_one_line(initializer: BundleInitializer, tmp_path:
 
 def test_the_vocabulary_begins_with_the_words_of_the_bundle() -> None:
     config = read_config(BUNDLED)
-    assert isinstance(config, WriterConfig)
+    assert isinstance(config, Seq2SeqConfig)
     target = ["zyzzyva", "flights", "zyzzyva", "quux"]
     instances = [Instance({"copy": CopyField(("which", "zyzzyvas"), target)})]
     vocabulary = Vocabulary.by_name("bundle")

@@ -9,8 +9,8 @@ from allennlp.data import Vocabulary
 from torch import Tensor
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.parsers.search import Hypothesis
 from qdecomp.training.copy_decoder import AttentionFeedback, CopyDecoder, Memory
-from qdecomp.training.copynet import target_words
 from qdecomp.training.fields import TARGET_NAMESPACE
 
 DIM = 6
@@ -91,6 +91,15 @@ def _step_with_feedback(
     return after
 
 
+def best_of(decoder: CopyDecoder, memory: Memory) -> list[Hypothesis]:
+    return [found.hypotheses[0] for found in decoder.search(memory)]
+
+
+def words_of(decoder: CopyDecoder, found: Hypothesis) -> str:
+    """The tokens of a hypothesis; those beyond the vocabulary are the words of a question."""
+    return " ".join([*decoder.tokens, *"abcd"][token] for token in found.tokens)
+
+
 def test_the_distribution_over_generated_and_copied_tokens_sums_to_one(decoder: CopyDecoder) -> None:
     memory = memory_of(decoder)
     scores = decoder._scores(torch.randn(2, 3, 8), memory)
@@ -135,7 +144,7 @@ def test_the_unknown_token_is_learned_and_never_written(decoder: CopyDecoder) ->
         decoder._generate.bias[1] = 100.0
         memory = memory_of(decoder)
         assert (decoder(memory, torch.tensor([[1], [1]])) < 1e-3).all()
-        assert all(1 not in found.tokens for (found,) in decoder.search(memory))
+        assert all(1 not in found.tokens for found in best_of(decoder, memory))
 
 
 def test_what_the_search_finds_has_no_empty_step_and_no_reference_to_a_later_one(
@@ -144,8 +153,8 @@ def test_what_the_search_finds_has_no_empty_step_and_no_reference_to_a_later_one
     with torch.no_grad():
         for favourite in (SEPARATOR, REF_1, REF_2, END):
             decoder._generate.bias[favourite] += 5.0
-            for (found,) in decoder.search(memory_of(decoder)):
-                steps = " ".join(target_words(vocab, found.tokens, "a b c d")).split(";")
+            for found in best_of(decoder, memory_of(decoder)):
+                steps = words_of(decoder, found).split(";")
                 assert all(step.strip() for step in steps[:-1] if found.finished)
                 for number, step in enumerate(steps, start=1):
                     assert all(int(word[1:]) < number for word in step.split() if word[0] == "#")
@@ -164,7 +173,7 @@ def test_it_learns_to_copy_and_to_generate(vocab: Vocabulary, feedback: bool) ->
         optimizer.step()
     with torch.no_grad():
         memory = decoder.memory(states, mask, SOURCE)
-        found, losses = [best for (best,) in decoder.search(memory)], decoder(memory, TARGET)
+        found, losses = best_of(decoder, memory), decoder(memory, TARGET)
     for row in range(2):
         assert [*found[row].tokens, END] == TARGET[row][TARGET[row] != 0].tolist()
         assert found[row].finished
@@ -179,8 +188,8 @@ def test_every_step_but_the_last_is_used_unless_the_rules_are_turned_off(vocab: 
             vocab, DIM, TARGET_NAMESPACE, ";", hidden_dim=8, embedding_dim=5, max_steps=40, plan_rules=plan_rules
         ).eval()
         decoder._generate.bias[SEPARATOR] += 2.0
-        found = [each for several in decoder.search(memory_of(decoder), wanted=80) for each in several]
-        plans = [" ".join(target_words(vocab, each.tokens, "a b c d")) for each in found if each.finished]
+        found = [each for several in decoder.search(memory_of(decoder), wanted=80) for each in several.hypotheses]
+        plans = [words_of(decoder, each) for each in found if each.finished]
         assert any(";" in plan for plan in plans)
         # The vocabulary has no reference to a third step.
         return [any(f"#{number}" not in plan for number in range(1, min(plan.count(";"), 2) + 1)) for plan in plans]
@@ -203,9 +212,9 @@ def test_without_attention_feedback_the_weights_have_the_names_that_they_always_
 def test_the_search_takes_other_options(decoder: CopyDecoder) -> None:
     memory = memory_of(decoder)
     decoder._generate.bias[END] = -100.0
-    assert {len(found.tokens) for (found,) in decoder.search(memory)} == {20}
+    assert {len(found.tokens) for found in best_of(decoder, memory)} == {20}
     decoder.search_options({"max_steps": 3, "plan_rules": False})
-    assert {len(found.tokens) for (found,) in decoder.search(memory)} == {3}
+    assert {len(found.tokens) for found in best_of(decoder, memory)} == {3}
     assert (decoder.beam_size, decoder.plan_rules) == (5, False)
     with pytest.raises(
         DataError, match="no option 'time_limit'; the options are beam_size, max_steps, plan_rules, coverage_penalty"

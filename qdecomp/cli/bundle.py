@@ -1,9 +1,4 @@
-"""Turn a trained parser into the folder that comes with the package, and measure it for its card.
-
-    python scripts/bundle_parser.py --archive out/biaffine/model.tar.gz --gold break/dev.csv --output FOLDER
-
-The card's figures are those of the bundled parser itself, with its rounded weights.
-"""
+"""``qdecomp bundle``: turn a trained parser into a folder that parses without torch, and measure it for its card."""
 
 from __future__ import annotations
 
@@ -13,27 +8,27 @@ import platform
 import statistics
 import tempfile
 import time
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
-from model_card import card_of, training_of
-from script_errors import run_script
 
+from qdecomp.cli.card import card_of, renew_section, training_of
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.lf_em import METRIC_VERSION
+from qdecomp.data_structures.lf_em import METRIC_VERSION, lf_em
 from qdecomp.evaluation.metrics import choose_metrics
+from qdecomp.evaluation.metrics.sari import sari
 from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
 from qdecomp.evaluation.scoring import evaluate
-from qdecomp.parsers.bundle import write_bundle
-from qdecomp.parsers.bundle_config import WriterConfig
+from qdecomp.parsers.bundle import Seq2SeqConfig
 from qdecomp.parsers.parser import Parser, load
 from qdecomp.terminal import progress
-from qdecomp.training.bundling import bundle_parts, load_bundleable
 
 _TIMED = 200
+_EXAMPLES = "### Questions that it gets wrong"
 
 
 def measure(parser: Parser, gold: Gold, folder: Path) -> dict[str, Any]:
@@ -94,17 +89,96 @@ def _processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
-@click.command()
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question with gold, what the parser said, and whether that is right."""
+
+    kind: str
+    question: str
+    gold: str
+    plan: str | None
+    confidence: float
+    is_right: bool
+
+    @property
+    def similarity(self) -> float:
+        """How near the plan is to gold, by SARI."""
+        return sari(self.question, self.plan or "", self.gold).value or 0.0
+
+
+def _answers_of(parser: Path, gold: Path) -> list[Answer]:
+    """The answers of a parser to all rows of a file that have a gold decomposition."""
+    examples = [example for example in read_gold(gold).examples if example.decomposition]
+    answers = []
+    for example, found in zip(examples, load(parser).pipe([each.question for each in examples]), strict=True):
+        plan = str(found.qdmr) if found else None
+        right = plan is not None and bool(lf_em(example.question, plan, example.decomposition or ""))
+        confidence = found.confidence or 0.0
+        answers.append(Answer(example.source, example.question, example.decomposition or "", plan, confidence, right))
+    return answers
+
+
+def section_of(answers: Iterable[Answer], name: str) -> str:
+    """The text of the section: how often each kind is wrong, and the wrong plan of each that is furthest from gold."""
+    by_kind: dict[str, list[Answer]] = {}
+    for answer in answers:
+        by_kind.setdefault(answer.kind, []).append(answer)
+    wrong = {kind: [each for each in found if not each.is_right] for kind, found in by_kind.items()}
+    total, missed = sum(map(len, by_kind.values())), sum(map(len, wrong.values()))
+    lines = [
+        f"Of the plans for the {total:,} questions of `{name}`, {missed:,} are wrong by LF-EM. For each kind of "
+        "question,",
+        "this is the wrong plan that is furthest from gold by SARI. LF-EM is strict: some would lead to the answer.",
+        "",
+        "| kind | wrong | question | its plan | gold | confidence |",
+        "|---|---|---|---|---|---|",
+    ]
+    return "\n".join(lines + [_row(kind, by_kind, wrong) for kind in sorted(by_kind) if wrong[kind]])
+
+
+def _row(kind: str, by_kind: Mapping[str, list[Answer]], wrong: Mapping[str, list[Answer]]) -> str:
+    furthest = min(wrong[kind], key=lambda answer: answer.similarity)
+    cells = (
+        kind.lower(),
+        f"{len(wrong[kind])} of {len(by_kind[kind])}",
+        furthest.question,
+        _steps(furthest.plan),
+        _steps(furthest.gold),
+        f"{furthest.confidence:.2f}",
+    )
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _steps(decomposition: str | None) -> str:
+    if decomposition is None:
+        return "none"
+    return "; ".join(step.strip().removeprefix("return ") for step in decomposition.split(";"))
+
+
+@click.command("bundle")
 @click.option("--archive", type=click.Path(path_type=Path), required=True, help="The model.tar.gz of a training.")
 @click.option("--gold", "gold_path", type=click.Path(path_type=Path), required=True, help="Break's CSV to measure on.")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="The folder to write.")
-@click.option("--beam-size", type=click.IntRange(min=1), help="How many hypotheses a writer keeps.  [default: its own]")
-def main(archive: Path, gold_path: Path, output: Path, beam_size: int | None) -> None:
-    """Turn a trained graph parser or CopyNet-BERT into a folder for qdecomp.load."""
+@click.option("--beam-size", type=click.IntRange(1, 100), help="Hypotheses of a seq2seq parser.  [default: its own]")
+@click.option(
+    "--examples",
+    type=click.Path(path_type=Path),
+    help="Break's CSV with rows that may be published: the card quotes those that the parser gets wrong.",
+)
+def command(archive: Path, gold_path: Path, output: Path, beam_size: int | None, examples: Path | None) -> None:
+    """Turn a trained graph parser or CopyNet-BERT into a folder for qdecomp.load.
+
+    Bundling needs the environment of the training; parsing with the folder does not. The figures on its card are those
+    of the bundled parser itself, with its quantised weights.
+    """
+    try:
+        from qdecomp.training.bundling import bundle_parts, load_bundleable, write_bundle
+    except ImportError as error:
+        raise DataError(f"{archive}: an archive needs AllenNLP's environment, see README ({error})") from None
     loaded = load_bundleable(archive)
     config, weights, pieces = bundle_parts(loaded.model, output.resolve().name, loaded.config.params)
     if beam_size is not None:
-        if not isinstance(config, WriterConfig):
+        if not isinstance(config, Seq2SeqConfig):
             raise DataError(f"{archive}: a graph parser has no beam")
         config = replace(config, beam_size=beam_size)
     gold = read_gold(gold_path)
@@ -115,8 +189,8 @@ def main(archive: Path, gold_path: Path, output: Path, beam_size: int | None) ->
         scores = measure(load(folder), gold, folder)
     card = card_of(config, scores, training_of(loaded.config.params, gold_path), size)
     write_bundle(output, replace(config, scores=scores), weights, pieces, card)
-    print(f"{output}: {size / 1e6:.1f} MB, LF-EM {scores['lf_em']['mean']:.4f} on {scores['questions']:,} questions")
-
-
-if __name__ == "__main__":
-    run_script(main)
+    if examples is not None:
+        renew_section(output, _EXAMPLES, section_of(_answers_of(output, examples), examples.name))
+    click.echo(
+        f"{output}: {size / 1e6:.1f} MB, LF-EM {scores['lf_em']['mean']:.4f} on {scores['questions']:,} questions"
+    )

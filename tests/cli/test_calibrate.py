@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from qdecomp import load
+from qdecomp.cli.calibrate import command, store, stored_calibration
 from qdecomp.data_structures.errors import DataError
 from qdecomp.parsers.bundle import BUNDLED, CARD, read_config, write_config
 from qdecomp.parsers.calibration import Calibration
-from scripts.calibrate_parser import main, store, stored_calibration
 
 QUESTION = "How many red cubes are left of the ball?"
 
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_it_is_fitted_stored_and_used(folder: Path, project_root: Path) -> None:
     gold = str(project_root / "data" / "dev.csv")
-    result = CliRunner().invoke(main, ["--parser", str(folder), "--gold", gold, "--check", gold])
+    result = CliRunner().invoke(command, ["--parser", str(folder), "--gold", gold, "--check", gold])
     assert result.exit_code == 0, result.output
     assert result.output.count("expected calibration error") == 2
     stored = read_config(folder).calibration
@@ -45,7 +45,7 @@ def test_it_is_fitted_stored_and_used(folder: Path, project_root: Path) -> None:
 def test_a_dry_run_stores_nothing(folder: Path, project_root: Path) -> None:
     before = (folder / "config.json").read_bytes()
     gold = str(project_root / "data" / "dev.csv")
-    result = CliRunner().invoke(main, ["--parser", str(folder), "--gold", gold, "--dry-run"])
+    result = CliRunner().invoke(command, ["--parser", str(folder), "--gold", gold, "--dry-run"])
     assert result.exit_code == 0, result.output
     assert (folder / "config.json").read_bytes() == before
 
@@ -53,7 +53,7 @@ def test_a_dry_run_stores_nothing(folder: Path, project_root: Path) -> None:
 def test_the_stored_calibration_can_be_measured(folder: Path, project_root: Path) -> None:
     before = read_config(folder)
     gold = str(project_root / "data" / "dev.csv")
-    result = CliRunner().invoke(main, ["--parser", str(folder), "--check", gold])
+    result = CliRunner().invoke(command, ["--parser", str(folder), "--check", gold])
     assert result.exit_code == 0, result.output
     assert result.output.count("expected calibration error") == 1
     assert read_config(folder) == before
@@ -61,7 +61,7 @@ def test_the_stored_calibration_can_be_measured(folder: Path, project_root: Path
 
 
 def test_what_there_is_to_do_must_be_said(folder: Path) -> None:
-    result = CliRunner().invoke(main, ["--parser", str(folder)])
+    result = CliRunner().invoke(command, ["--parser", str(folder)])
     assert "give --gold" in str(result.exception)
     write_config(folder, replace(read_config(folder), calibration=None))
     with pytest.raises(DataError, match="it has no calibration; give --gold"):

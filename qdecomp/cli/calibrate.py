@@ -1,28 +1,21 @@
-"""Fit the confidence of a bundled parser or a consensus on held-out rows, and store it with the parser.
-
-    python scripts/calibrate_parser.py --parser FOLDER --gold held_out.csv --check dev.csv
-    python scripts/calibrate_parser.py --parser FOLDER --check dev.csv
-
-Prints the expected calibration error and a table of thresholds, on the rows to check if there are some; a bundle gets
-them into its card, with a plot beside it. Without ``--gold``, the calibration that is stored with the parser is
-measured. With ``--dry-run`` nothing is written.
-"""
+"""``qdecomp calibrate``: fit the confidence of a parser on held-out rows and store it with it, or measure it."""
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
-from calibration_plot import write_calibration_plot
-from model_card import renew_section
-from script_errors import run_script
 
-from qdecomp.data_structures.errors import DataError
+from qdecomp.cli.card import renew_section
+from qdecomp.data_structures.errors import DataError, missing_extra
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.evaluation.predictions import read_gold
-from qdecomp.parsers.bundle import is_bundle, read_config, write_config
+from qdecomp.parsers.bundle import is_bundle, read_config, read_json, write_config
 from qdecomp.parsers.calibration import (
     Calibration,
     KeptShare,
@@ -34,23 +27,27 @@ from qdecomp.parsers.calibration import (
     reliability_bins,
 )
 from qdecomp.parsers.decomposition import Decomposition
-from qdecomp.parsers.parser_source import ParserSource, parser_path
+from qdecomp.parsers.source import ParserSource, parser_path
 from qdecomp.terminal import progress
 
 _BATCH = 32
 _PLOT = "calibration.svg"
+# Text stays text, and nothing in the file depends on the time or on chance.
+_STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "calibration", "font.size": 10, "axes.axisbelow": True}
+_BAR_WIDTH = 0.08
+_DEVIATIONS = 1.959964
 
 
 def answers_and_verdicts(parser: Path, gold_path: Path) -> tuple[list[Decomposition], list[bool]]:
     """What the parser, without a calibration, says about each question with gold, and whether LF-EM finds it right."""
-    predict = ParserSource(parser).open_as_it_is()
+    answers = ParserSource(parser).open().answers
     examples = [example for example in read_gold(gold_path).examples if example.decomposition]
     by_length = sorted(examples, key=lambda example: len(example.question))
     predictions: list[Decomposition] = []
     verdicts: list[bool] = []
     for start in progress(range(0, len(by_length), _BATCH), "parsing", -(-len(by_length) // _BATCH)):
         batch = by_length[start : start + _BATCH]
-        for example, prediction in zip(batch, predict([each.question for each in batch]), strict=True):
+        for example, prediction in zip(batch, answers([each.question for each in batch]), strict=True):
             text = prediction.text
             predictions.append(prediction)
             verdicts.append(text is not None and bool(lf_em(example.question, text, example.decomposition or "")))
@@ -115,7 +112,7 @@ def stored_calibration(parser: Path) -> Calibration:
     if parser.is_dir() and is_bundle(parser):
         found = calibration_from_json(read_config(parser).calibration)
     else:
-        value = json.loads(parser.read_text(encoding="utf-8")) if parser.suffix == ".json" else {}
+        value = read_json(parser, "a consensus") if parser.suffix == ".json" else {}
         found = calibration_from_json(value.get("calibration"))
     if found is None:
         raise DataError(f"{parser}: it has no calibration; give --gold, rows that it was not trained on, to fit one")
@@ -124,7 +121,7 @@ def stored_calibration(parser: Path) -> Calibration:
 
 def write_to_card(bundle: Path, measured: Measured) -> None:
     """Write the plot beside the card of a bundle, and what was measured into the card."""
-    write_calibration_plot(bundle / _PLOT, measured.bins)
+    _write_plot(bundle / _PLOT, measured.bins)
     renew_section(bundle, "## How sure it is", measured.section())
 
 
@@ -135,33 +132,37 @@ def store(parser: Path, calibration: Calibration) -> None:
         return
     if parser.suffix != ".json":
         raise DataError(f"{parser}: a calibration is stored with a bundled parser or a consensus; give --dry-run")
-    value = json.loads(parser.read_text(encoding="utf-8"))
+    value = read_json(parser, "a consensus")
     written = parser.with_name(parser.name + ".new")
     written.write_text(json.dumps(value | {"calibration": calibration.to_json()}, indent=2) + "\n", encoding="utf-8")
     written.replace(parser)
 
 
-@click.command()
+@click.command("calibrate")
 @click.option("--parser", "source", required=True, help="The folder of a bundled parser, or the file of a consensus.")
 @click.option("--gold", type=click.Path(path_type=Path), help="Break's CSV to fit on; rows not trained on.")
 @click.option("--check", type=click.Path(path_type=Path), help="Break's CSV to measure on, other rows than --gold.")
 @click.option("--dry-run", is_flag=True, help="Write nothing.")
-def main(source: str, gold: Path | None, check: Path | None, dry_run: bool) -> None:
-    """Fit the confidence of a parser and store it with it, or measure the one that it has."""
+def command(source: str, gold: Path | None, check: Path | None, dry_run: bool) -> None:
+    """Fit the confidence of a parser on held-out rows and store it with it, or measure the one that it has.
+
+    Prints the expected calibration error and a table of thresholds, on the rows to check if there are some; a bundle
+    gets them into its card, with a plot beside it. Without --gold, the stored calibration is measured.
+    """
     parser = parser_path(source)
     if gold is None and check is None:
         raise DataError("give --gold to fit a calibration, --check to measure the stored one, or both")
     if gold is not None:
         predictions, verdicts = answers_and_verdicts(parser, gold)
         calibration = fit_calibration(predictions, verdicts)
-        print(measure(f"{gold.name} (fitted on it)", calibration, predictions, verdicts))
+        click.echo(measure(f"{gold.name} (fitted on it)", calibration, predictions, verdicts))
     else:
         calibration = stored_calibration(parser)
     measured = None
     if check is not None:
         measured = measure(check.name, calibration, *answers_and_verdicts(parser, check))
-        print(measured)
-    print(json.dumps(calibration.to_json()))
+        click.echo(measured)
+    click.echo(json.dumps(calibration.to_json()))
     if dry_run:
         return
     if gold is not None:
@@ -170,5 +171,40 @@ def main(source: str, gold: Path | None, check: Path | None, dry_run: bool) -> N
         write_to_card(parser, measured)
 
 
-if __name__ == "__main__":
-    run_script(main)
+def _write_plot(path: Path, bins: Sequence[ReliabilityBin]) -> None:
+    """Write the plot as SVG: a point with its 95% interval for each bin, and a bar for its number of plans."""
+    try:
+        import matplotlib
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise missing_extra("the plot of a calibration", "bundle") from None
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(5, 5), layout="constrained", facecolor="white")
+        FigureCanvasSVG(figure)
+        points, counts = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+        sure, shares = [each.confidence for each in bins], [each.share for each in bins]
+        points.plot([0, 1], [0, 1], color="0.5", linestyle="--", label="perfect")
+        points.errorbar(sure, shares, yerr=_intervals(bins), fmt="o", capsize=3, color="#1f5fa8", label="measured")
+        points.set(xlim=(0, 1), ylim=(0, 1), ylabel="share of right plans (LF-EM)")
+        points.grid(color="0.9")
+        points.legend(loc="upper left", frameon=False)
+        counts.bar(sure, [each.plans for each in bins], width=_BAR_WIDTH, color="#1f5fa8")
+        counts.set(xlabel="confidence", ylabel="plans")
+        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+
+
+def _intervals(bins: Sequence[ReliabilityBin]) -> list[list[float]]:
+    """How far the 95% intervals (Wilson) reach below and above the shares."""
+    pairs = [_wilson(each.right, each.plans) for each in bins]
+    below = [max(0.0, each.share - low) for each, (low, _) in zip(bins, pairs, strict=True)]
+    above = [max(0.0, high - each.share) for each, (_, high) in zip(bins, pairs, strict=True)]
+    return [below, above]
+
+
+def _wilson(right: int, plans: int) -> tuple[float, float]:
+    """The 95% interval of a share, by Wilson's score, which contains the share."""
+    share, squared = right / plans, _DEVIATIONS**2 / plans
+    centre = (share + squared / 2) / (1 + squared)
+    half = _DEVIATIONS / (1 + squared) * math.sqrt(share * (1 - share) / plans + squared / 4 / plans)
+    return max(0.0, centre - half), min(1.0, centre + half)

@@ -11,12 +11,70 @@ from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files.break_csv import iterate_break_csv
-from qdecomp.parsers.bundle import BUNDLED, CARD, read_config, write_config
-from qdecomp.parsers.bundle_config import BundleConfig, GraphConfig, WriterConfig
+from qdecomp.parsers.bundle import (
+    BUNDLED,
+    CARD,
+    BundleConfig,
+    GraphConfig,
+    Seq2SeqConfig,
+    read_config,
+    write_config,
+)
 
-__all__ = ["card_of", "renew_section", "training_of", "with_section"]
+_TEMPLATE = Template(
+    """\
+# $name
 
-_TEMPLATE = Path(__file__).parent / "model_card.md"
+$summary Load it with $load in Python and $parse on the command line.
+
+## What it is
+
+$parts
+- $megabytes MB in all. $rounded are stored as int8 with a scale for each row, everything else in half precision.
+  The networks are ONNX graphs, which onnxruntime runs; nothing is unpickled.
+- $search
+
+## Training
+
+$beginning$epochs epochs in batches of $batch_size; learning rates $encoder_lr (encoder) and $lr (rest), seed $seed.
+$weights$validation
+
+## Data and licences
+
+$data
+
+## How good it is
+
+LF-EM (version $metric_version, default verdict) on the $questions rows of `$gold`, with 95% bootstrap intervals:
+
+| questions | rows | LF-EM | interval |
+|---|---|---|---|
+$rows
+
+| gold steps | rows | LF-EM | interval |
+|---|---|---|---|
+$steps
+
+Exact match of the text: $exact_match; SARI: $sari. Questions with a decomposition: $valid%.
+
+## How sure it is
+
+This parser is not calibrated: `confidence` is what it says of itself, and mostly too high. `qdecomp calibrate`
+calibrates it on rows that it was not trained on, and writes this section.
+
+## How fast it is
+
+On $hardware: $questions_a_second questions a second in `pipe`, $median_milliseconds ms for one question (median).
+
+## What it cannot do well
+
+- Long questions: the table by steps shows how LF-EM falls with their number.$weak
+- $limit
+- It knows the kinds of questions that it was trained on. Others (several sentences, dialogue, other languages) still
+  get an answer, but it is often wrong; `confidence` is low for many of them.
+- It says how to split a question, not whether the question can be answered.
+"""
+)
 _BREAK = frozenset(("ACADEMIC", "ATIS", "CLEVR", "COMQA", "CWQ", "DROP", "GEO", "IMDB", "NLVR2", "SPIDER", "YELP"))
 _SOURCES_SHOWN = 12
 _ENCODER_LICENCES = {"all-MiniLM-L6-v2": "Apache License 2.0", "bert-base-uncased": "Apache License 2.0"}
@@ -40,15 +98,15 @@ def _about_graph_parser(config: GraphConfig) -> dict[str, str]:
             "  integer program."
         ),
         "limit": (
-            "Words that a decomposition needs and the question lacks, beyond the special tokens, cannot be written."
+            "Words that a decomposition needs and the question lacks, beyond the special tokens, cannot be generated."
         ),
     }
 
 
-def _about_writer(config: WriterConfig) -> dict[str, str]:
+def _about_seq2seq(config: Seq2SeqConfig) -> dict[str, str]:
     return {
         "summary": (
-            "A CopyNet-BERT parser that reads an English question and writes its QDMR decomposition word by word:\n"
+            "A CopyNet-BERT parser that reads an English question and generates its QDMR decomposition word by word:\n"
             "it generates words or copies them from the question."
         ),
         "parts": (
@@ -61,14 +119,14 @@ def _about_writer(config: WriterConfig) -> dict[str, str]:
             "  steps only, and every step but the last is used."
         ),
         "limit": (
-            "Words that are neither in the question nor common in the decompositions of its training cannot be written."
+            "Words that are neither in the question nor common in the decompositions of its training cannot be said."
         ),
     }
 
 
 def _about(config: BundleConfig) -> dict[str, str]:
-    if isinstance(config, WriterConfig):
-        return _about_writer(config)
+    if isinstance(config, Seq2SeqConfig):
+        return _about_seq2seq(config)
     assert isinstance(config, GraphConfig)
     return _about_graph_parser(config)
 
@@ -83,7 +141,7 @@ def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[s
     is_ours = config.name == BUNDLED.name
     groups = [("all", scores["lf_em"]), *scores["lf_em_by_source"].items()]
     weak = [name for name, score in scores["lf_em_by_source"].items() if score["mean"] < 0.5]
-    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+    return _TEMPLATE.substitute(
         name=config.name,
         load="`qdecomp.load()`" if is_ours else f'`qdecomp.load("{config.name}")`',
         parse="`qdecomp parse`" if is_ours else f"`qdecomp parse --parser {config.name}`",

@@ -1,9 +1,9 @@
-"""Beam search over many questions at once, for networks that write one token at a time.
+"""Beam search over many questions at once, for networks that generate one token at a time.
 
-It finds what :mod:`qdecomp.training.beam_search` finds. All hypotheses of all questions take a step together, but
-only those that may still matter: not those that have ended, nor those that are far behind the best of their question
-or cannot become the answer. A question has few hypotheses, so they are plain objects: for so few numbers, arrays would
-take longer.
+All hypotheses of all questions take a step together, but only those that may still matter: not those that have ended,
+nor those that are far behind the best of their question or cannot become the answer. A question has few hypotheses, so
+they are plain objects: for so few numbers, arrays would take longer. Networks in torch and in onnxruntime are searched
+alike: they are a :class:`SearchState`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,26 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from qdecomp.parsers.hypothesis import Hypothesis
 from qdecomp.parsers.plan_rules import PlanProgress, PlanRules, TokenIds
-from qdecomp.parsers.weights import Array
 
-__all__ = ["BeamSearch", "Cost", "Found", "NextTokens", "SearchState", "best_of_each"]
-
-Cost = Callable[[int, Hypothesis], float]
-"""What is taken off the score of a question's ended hypothesis; 0 or more."""
+__all__ = ["BeamSearch", "Cost", "Found", "Hypothesis", "NextTokens", "SearchState"]
 
 # Shrinking the batch costs a copy of the memory, which is not worth it for one question of many.
 _SHARE_THAT_LEAVES = 8
 _SCORE = itemgetter(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A sequence without its end token, and its log probability, minus its cost."""
+
+    tokens: tuple[int, ...]
+    score: float
+    finished: bool
+
+
+Cost = Callable[[int, Hypothesis], float]
+"""What is taken off the score of a question's ended hypothesis; 0 or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,7 @@ class NextTokens(NamedTuple):
 
 
 class SearchState(Protocol):
-    """What a network remembers about the hypotheses that it is writing.
+    """What a network remembers about the hypotheses of a search.
 
     Each has a place: ``width`` times the index of its question, plus its rank there.
     """
@@ -73,10 +81,10 @@ class _Plan:
     tokens: tuple[int, ...]  # with the start token
     score: float
     ended: bool
-    progress: PlanProgress  # up to the last token if it is written on
+    progress: PlanProgress  # up to the last token if it is continued
     parent: int
     is_open: bool = False
-    """Whether it is written on."""
+    """Whether it is continued."""
     cost: float | None = None
     """What is taken off its score, once this has been asked for."""
 
@@ -90,7 +98,7 @@ class _Search:
     cost: Cost | None
     plans: list[_Plan]
     open: list[_Plan]
-    """Those that are being written."""
+    """Those that are continued."""
     found: Found | None = None
 
     def extend(self, found: NextTokens, rows: Iterator[int]) -> None:
@@ -117,7 +125,7 @@ class _Search:
         return _Plan((*plan.tokens, token), score, token == self.settings.end, plan.progress, row)
 
     def _choose_open(self) -> None:
-        """Go on writing what is near the best, has not ended, and can still become the answer."""
+        """Continue what is near the best, has not ended, and can still become the answer."""
         settings, first = self.settings, self.plans[0]
         least, answer = first.score - settings.most_behind, -inf
         if first.ended:
@@ -167,7 +175,7 @@ class BeamSearch:
     max_steps: int
     wanted: int = 1
     most_behind: float = inf
-    """How far behind the best hypothesis of its question the score of one may be that is written on."""
+    """How far behind the best hypothesis of its question the score of one may be that is continued."""
 
     def __call__(self, state: _State, questions: int, cost: Cost | None = None) -> list[Found]:
         """What is found for each question.
@@ -184,7 +192,7 @@ class BeamSearch:
             if not plans:
                 break
             last_tokens = np.array([plan.tokens[-1] for plan in plans])
-            forbidden = [self.rules.forbidden_ids(plan.progress) for plan in plans]
+            forbidden = [self.rules.forbidden(plan.progress) for plan in plans]
             found, state = state.next_tokens(last_tokens, forbidden, self.beam_size)
             rows = iter(range(len(plans)))
             for search in active:
@@ -203,20 +211,3 @@ class BeamSearch:
         if left and _SHARE_THAT_LEAVES * (len(active) - len(left)) >= len(active) > 1:
             return [active[place] for place in left], state.select(np.array(left))
         return active, state
-
-
-def best_of_each(probabilities: Array, count: int) -> NextTokens:
-    """The most probable tokens of each row of probabilities, which are changed.
-
-    A few passes for the maximum are faster than sorting.
-    """
-    count = min(count, probabilities.shape[1])
-    rows = np.arange(len(probabilities))
-    tokens = np.empty((len(probabilities), count), dtype=np.int64)
-    found = np.empty((len(probabilities), count), dtype=np.float32)
-    for place in range(count):
-        tokens[:, place] = best = probabilities.argmax(axis=1)
-        found[:, place] = probabilities[rows, best]
-        probabilities[rows, best] = -1.0
-    with np.errstate(divide="ignore"):
-        return NextTokens(tokens.tolist(), np.log(np.maximum(found, 0.0)).tolist())

@@ -1,14 +1,16 @@
-"""Words as pieces of the encoder's vocabulary, as :mod:`qdecomp.training.indexer` makes them."""
+"""Questions as word pieces of the encoder's vocabulary, as :mod:`qdecomp.training.indexer` makes them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from qdecomp.data_structures.errors import DataError, missing_extra
+from qdecomp.data_structures.errors import DataError, QDecompError, missing_extra
+from qdecomp.data_structures.tokenization import question_words
+from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 
-__all__ = ["PieceIds", "WordPieces"]
+__all__ = ["PieceIds", "ReadyQuestions", "WordPieces", "make_ready"]
 
 # Words of questions recur; this many take a few megabytes.
 _MOST_WORDS_REMEMBERED = 50_000
@@ -44,8 +46,6 @@ class WordPieces:
         for token in _SPECIAL_PIECES:
             if token not in ids:
                 raise DataError(f"{vocabulary}: there is no {token} in it")
-        self.count = max(ids.values()) + 1
-        """How many ids there are."""
         self._tokenizer = BertWordPieceTokenizer(ids, lowercase=True)
         self._first, self._last, self._unknown = (self._tokenizer.token_to_id(token) for token in _SPECIAL_PIECES)
         self._max_pieces = max_pieces
@@ -70,3 +70,32 @@ class WordPieces:
             if len(self._pieces_of) < _MOST_WORDS_REMEMBERED:
                 self._pieces_of[word] = pieces
         return pieces
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyQuestions:
+    """The questions of a batch by index: words and pieces of those that can be parsed, a prediction for the others."""
+
+    words: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    pieces: list[PieceIds] = field(default_factory=list)
+    failed: dict[int, Decomposition] = field(default_factory=dict)
+
+    def with_answers(self, answers: Sequence[Decomposition]) -> list[Decomposition]:
+        """The predictions of all questions in order, given those of the parsed ones."""
+        found = self.failed | dict(zip(self.words, answers, strict=True))
+        return [found[number] for number in range(len(found))]
+
+
+def make_ready(questions: Sequence[str], word_pieces: WordPieces) -> ReadyQuestions:
+    """Split questions into words and pieces; what cannot be split says why."""
+    ready = ReadyQuestions()
+    for number, question in enumerate(questions):
+        try:
+            words = question_words(question)
+            pieces = word_pieces(words)
+        except QDecompError as error:
+            ready.failed[number] = failed_decomposition(question, error)
+            continue
+        ready.words[number] = words
+        ready.pieces.append(pieces)
+    return ready

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from qdecomp.data_structures.errors import DataError
+from qdecomp.cli.bundle import Answer, section_of
+from qdecomp.cli.card import card_of, renew_section, training_of, with_section
 from qdecomp.parsers.bundle import BUNDLED, CARD, read_config
-from scripts.card_examples import Answer, main, section_of
-from scripts.model_card import card_of, renew_section, training_of, with_section
 
 SCORE = {"mean": 0.4, "low": 0.3, "high": 0.5, "questions": 20}
 SCORES: dict[str, Any] = {
@@ -115,11 +113,3 @@ def test_the_wrong_plan_of_each_kind_that_is_furthest_from_gold_is_shown() -> No
     *_, date, typo = section_of(answers, "rows.csv").splitlines()
     assert date == "| date | 2 of 3 | Which year? | c\\|d | a; #1 of b | 0.70 |"
     assert typo == "| typo | 1 of 1 | wich row | none | a | 0.00 |"
-
-
-def test_only_a_bundle_has_a_card(tmp_path: Path, project_root: Path) -> None:
-    path = tmp_path / "consensus.json"
-    path.write_text("{}", encoding="utf-8")
-    gold = str(project_root / "data" / "dev.csv")
-    result = CliRunner().invoke(main, ["--parser", str(path), "--gold", gold])
-    assert isinstance(result.exception, DataError)

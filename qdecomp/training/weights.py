@@ -1,4 +1,4 @@
-"""Weights in a safetensors file, the large ones as bytes: each row of a matrix is whole numbers times a factor."""
+"""The weights of a bundle in a safetensors file: int8 rows with a scale each, the rest in half precision."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from qdecomp.data_structures.errors import DataError, missing_extra
-
-__all__ = ["Array", "ByteRows", "from_bytes", "read_weights", "to_bytes", "write_weights"]
+from qdecomp.parsers.bundle import WEIGHTS, read_config
 
 Array = npt.NDArray[np.float32]
 
@@ -22,37 +21,33 @@ _NUMBERS = (np.dtype(np.float16), np.dtype(np.float32))
 
 
 @dataclass(frozen=True, slots=True)
-class ByteRows:
-    """A matrix as bytes with a factor for each row; rows are converted to numbers when they are used."""
+class Int8Rows:
+    """A matrix as int8 with a scale for each row."""
 
     values: npt.NDArray[np.int8]
     factors: Array
 
-    def __getitem__(self, rows: npt.NDArray[np.intp]) -> Array:
-        result: Array = self.values[rows].astype(np.float32)
-        result *= self.factors[rows, None]
-        return result
 
-
-def to_bytes(matrix: Array) -> ByteRows:
+def quantised(matrix: Array) -> Int8Rows:
     """Round each row to 255 steps between its largest value and its opposite."""
     factors = np.abs(matrix).max(axis=1) / _LARGEST
     factors = np.where(factors > 0, factors, 1).astype(np.float32)
-    return ByteRows(np.rint(matrix / factors[:, None]).astype(np.int8), factors)
+    return Int8Rows(np.rint(matrix / factors[:, None]).astype(np.int8), factors)
 
 
-def from_bytes(rows: ByteRows) -> Array:
-    """Undo :func:`to_bytes`, to within half a step."""
-    return rows[np.arange(len(rows.values))]
+def dequantised(rows: Int8Rows) -> Array:
+    """Undo :func:`quantised`, to within half a step."""
+    found: Array = rows.values.astype(np.float32) * rows.factors[:, None]
+    return found
 
 
-def write_weights(path: Path, weights: Mapping[str, Array | ByteRows]) -> None:
-    """Write bytes as they are, and everything else in half precision."""
+def write_weights(path: Path, weights: Mapping[str, Array | Int8Rows]) -> None:
+    """Write a file that :func:`read_weights` reads."""
     from safetensors.numpy import save_file
 
     arrays: dict[str, npt.NDArray[Any]] = {}
     for name, value in weights.items():
-        if isinstance(value, ByteRows):
+        if isinstance(value, Int8Rows):
             arrays[name], arrays[name + _FACTORS] = value.values, value.factors
         else:
             arrays[name] = value.astype(np.float16)
@@ -60,35 +55,42 @@ def write_weights(path: Path, weights: Mapping[str, Array | ByteRows]) -> None:
     path.chmod(0o644)
 
 
-def read_weights(path: Path) -> dict[str, Array | ByteRows]:
+def read_weights(path: Path) -> dict[str, Array | Int8Rows]:
     """Read what :func:`write_weights` wrote."""
     try:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
     except ImportError:
-        raise missing_extra("a bundled parser", "parser") from None
+        raise missing_extra("starting from a bundle", "bundle") from None
     try:
         arrays = load_file(path)
     # Besides its own errors, the library lets through those about types and sizes that NumPy does not support.
     except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError, MemoryError) as error:
         raise DataError(f"{path}: the weights cannot be read ({' '.join(str(error).split())})") from None
-    weights: dict[str, Array | ByteRows] = {}
+    weights: dict[str, Array | Int8Rows] = {}
     for name, array in arrays.items():
         if name.endswith(_FACTORS) and name.removesuffix(_FACTORS) in arrays:
             continue
         factors = arrays.get(name + _FACTORS)
         if wrong := _what_is_wrong(array, factors):
             raise DataError(f"{path}: {name}: {wrong}")
-        weights[name] = array.astype(np.float32) if factors is None else ByteRows(array, factors)
+        weights[name] = array.astype(np.float32) if factors is None else Int8Rows(array, factors)
     return weights
 
 
 def _what_is_wrong(array: npt.NDArray[Any], factors: npt.NDArray[Any] | None) -> str | None:
-    """Why an array cannot be weights: bytes have factors, one for each row, and everything else is a number."""
+    """Why an array cannot be weights: int8 has factors, one for each row, and everything else is floats."""
     if factors is None:
         return None if array.dtype in _NUMBERS else f"numbers of the type {array.dtype}, without factors"
     if array.dtype != np.int8 or array.ndim != 2:
-        return f"factors for numbers of the type {array.dtype} in {array.ndim} dimensions; they are for rows of bytes"
+        return f"factors for numbers of the type {array.dtype} in {array.ndim} dimensions; they are for rows of int8"
     if factors.dtype not in _NUMBERS or factors.shape != array.shape[:1]:
         return f"factors of the shape {factors.shape} and type {factors.dtype} for {len(array)} rows"
     return None
+
+
+def read_numbers(folder: Path) -> dict[str, Array]:
+    """The weights of a bundle as floats."""
+    read_config(folder)
+    weights = read_weights(folder / WEIGHTS)
+    return {name: dequantised(value) if isinstance(value, Int8Rows) else value for name, value in weights.items()}

@@ -1,0 +1,219 @@
+"""Which parser, and how it answers: the one value that the command line, the service and workers carry.
+
+A parser is the bundled one, the folder of another bundle, an AllenNLP archive (``model.tar.gz``) or a consensus.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qdecomp.data_structures.errors import DataError
+from qdecomp.decoding import make_decoder
+from qdecomp.parsers.bundle import BUNDLED, BundleConfig, GraphConfig, Seq2SeqConfig, is_bundle, read_config
+from qdecomp.parsers.calibration import calibration_from_json
+from qdecomp.parsers.consensus import Member, consensus, read_consensus
+from qdecomp.parsers.decomposition import Decomposition
+
+if TYPE_CHECKING:
+    from qdecomp.parsers.parser import Answers, Parser
+
+__all__ = ["BUNDLED_NAME", "ParserSource", "opened_on_worker", "parser_path", "predict_on_worker"]
+
+BUNDLED_NAME = BUNDLED.name
+"""The name of the parser that comes with the package."""
+
+_MOST_CANDIDATES = 100
+# What opens the archives of AllenNLP; it is imported only where one is opened.
+_ARCHIVES = "qdecomp.training.archives:load_archived_parser"
+# The files that matter in a folder of AllenNLP's; its logs and checkpoints change while the parser does not.
+_OF_A_TRAINING = ("config.json", "weights.th", "best.th", "model.tar.gz", "vocabulary/*")
+# Greedy decoding gives only one graph.
+_ONE_GRAPH = frozenset({"greedy", "greedy_valid", "projection"})
+# The threads of a worker take turns: not every parser can do two things at once, and none gets faster by it.
+_TURN = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class ParserSource:
+    """Where a parser is and how it should answer, so that every process can open it."""
+
+    path: Path
+    decoder: str | None = None
+    candidates: int = 0
+    """How many of the best decompositions each answer has."""
+    trust: bool = False
+    """Whether an archive may run the code that it names."""
+    min_confidence: float = 0.0
+    """Below this confidence, an answer is the reason instead of a plan."""
+    options: tuple[tuple[str, Any], ...] = ()
+    """Options of the decoder or of the search."""
+    content: tuple[str, ...] = ()
+    """For workers: what the parser must consist of, see :meth:`for_workers`."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.candidates, int) or not 0 <= self.candidates <= _MOST_CANDIDATES:
+            raise DataError(
+                f"candidates is {str(self.candidates)[:20]}; give a whole number from 0 to {_MOST_CANDIDATES}"
+            )
+        if not isinstance(self.min_confidence, int | float) or not 0 <= self.min_confidence <= 1:
+            raise DataError(f"min_confidence is {self.min_confidence!r}; give a number from 0 to 1")
+
+    @property
+    def is_consensus(self) -> bool:
+        """Whether the path is that of a file that names other parsers."""
+        return self.path.suffix == ".json" and self.path.is_file()
+
+    @property
+    def depends_on_batches(self) -> bool:
+        """Whether the last digits of an answer depend on which questions are parsed together: not in a bundle."""
+        if self.is_consensus:
+            return any(each.depends_on_batches for _, each in self._members())
+        return not _is_bundle(self.path)
+
+    def open(self) -> Parser:
+        """Load the parser."""
+        from qdecomp.parsers.parser import Parser
+
+        if self.is_consensus:
+            answers, calibration = self._open_consensus()
+        elif _is_bundle(self.path):
+            config = read_config(self.path)
+            answers, calibration = self._open_bundle(config), calibration_from_json(config.calibration)
+        else:
+            answers, calibration = self._open_archive(), None
+        return Parser(self.path.name, answers, source=self, calibration=calibration, refuses=True)
+
+    def contents(self) -> tuple[str, ...]:
+        """What the parser consists of, wherever it is: hashes of its files and, for a consensus, of its members."""
+        members = (each for _, source in self._members() for each in source.contents()) if self.is_consensus else ()
+        return (_fingerprint(self.path), *members)
+
+    def for_workers(self) -> ParserSource:
+        """The source for processes with other working folders, which must find the same files."""
+        is_bundled = self.path.resolve() == BUNDLED.resolve()
+        return replace(self, path=Path(BUNDLED_NAME) if is_bundled else self.path.resolve(), content=self.contents())
+
+    def _open_bundle(self, config: BundleConfig) -> Answers:
+        # The networks need onnxruntime, which only parsing needs.
+        if isinstance(config, Seq2SeqConfig):
+            from qdecomp.parsers.seq2seq import Seq2SeqParser
+
+            if self.decoder is not None:
+                raise DataError(f"{self.path}: a seq2seq parser predicts no graphs, so it takes no decoder")
+            return Seq2SeqParser(self.path, config, _search_settings(config, self.candidates, dict(self.options)))
+        from qdecomp.parsers.graph import GraphParser
+
+        assert isinstance(config, GraphConfig)
+        asked = {"candidates": self.candidates} if self.candidates else {}
+        decoder = make_decoder(self.decoder or config.decoder, **asked, **dict(self.options))
+        return GraphParser(self.path, config, decoder)
+
+    def _open_consensus(self) -> tuple[Answers, Any]:
+        if self.decoder is not None or self.options:
+            where = f"{self.path}: a consensus takes no decoder and no options"
+            raise DataError(f"{where}; its file sets them for each parser")
+        members = self._members()
+        parsers = [source.open() for _, source in members]
+        weights = [member.weight for member, _ in members]
+        answers = partial(_consensus_of, parsers, weights, self.candidates)
+        return answers, read_consensus(self.path).calibration
+
+    def _open_archive(self) -> Answers:
+        module, _, name = _ARCHIVES.partition(":")
+        try:
+            load = getattr(import_module(module), name)
+        except ImportError as error:
+            raise DataError(f"{self.path}: an archive needs AllenNLP's environment, see README ({error})") from None
+        asked = {"candidates": self.candidates} if self.candidates else {}
+        found: Answers = load(self.path, self.decoder, {**dict(self.options), **asked}, trust=self.trust)
+        return found
+
+    def _members(self) -> list[tuple[Member, ParserSource]]:
+        found = []
+        for member in read_consensus(self.path).members:
+            path = parser_path(member.parser, self.path.parent)
+            if path.resolve() == self.path.resolve():
+                raise DataError(f"{self.path}: one of its parsers is the consensus itself")
+            candidates = 0 if member.candidates == 1 or member.decoder in _ONE_GRAPH else member.candidates
+            found.append((member, ParserSource(path, member.decoder, candidates, self.trust)))
+        return found
+
+
+def _search_settings(config: Seq2SeqConfig, candidates: int, options: Mapping[str, Any]) -> Any:
+    from qdecomp.parsers.seq2seq import SearchSettings
+
+    names = {each.name for each in fields(SearchSettings)}
+    for option in options:
+        if option not in names:
+            raise DataError(f"there is no option {option!r}; the options are {', '.join(sorted(names))}")
+    own = {name: getattr(config, name) for name in names if name != "candidates"}
+    return SearchSettings(**{**own, "candidates": candidates, **options})
+
+
+def _consensus_of(
+    parsers: Sequence[Parser], weights: Sequence[float], candidates: int, questions: Sequence[str]
+) -> list[Decomposition]:
+    answers = zip(questions, *(parser.calibrated(questions) for parser in parsers), strict=True)
+    found = [consensus(question, predictions, weights) for question, *predictions in answers]
+    return [replace(each, candidates=each.candidates[:candidates]) for each in found]
+
+
+def parser_path(source: str | Path, relative_to: Path | None = None) -> Path:
+    """Where a parser is, by its name or path, which may be relative to a folder; if there is none, an error."""
+    path = BUNDLED if str(source) == BUNDLED_NAME else (relative_to or Path()) / Path(source).expanduser()
+    if not path.exists():
+        kinds = f"{BUNDLED_NAME}, a parser's folder, a model.tar.gz or a consensus.json"
+        raise DataError(f"there is no parser {str(source)!r}; give {kinds}")
+    return path
+
+
+def _is_bundle(path: Path) -> bool:
+    return path.is_dir() and is_bundle(path)
+
+
+def _fingerprint(path: Path) -> str:
+    """A hash of a file, or of a folder's files with their names: the same for a copy, another after a new training."""
+    digest = hashlib.blake2b(digest_size=16)
+    try:
+        for file in [path] if path.is_file() else _files(path):
+            if file != path:
+                digest.update(f"{file.relative_to(path).as_posix()}\0{file.stat().st_size}\0".encode())
+            with file.open("rb") as stream:
+                while block := stream.read(1 << 20):
+                    digest.update(block)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    chosen = [file for pattern in _OF_A_TRAINING for file in folder.glob(pattern)]
+    is_training = any(file.name in ("weights.th", "best.th", "model.tar.gz") for file in chosen)
+    return sorted(file for file in (chosen if is_training else folder.rglob("*")) if file.is_file())
+
+
+@lru_cache(maxsize=1)
+def opened_on_worker(source: ParserSource) -> Parser:
+    """On a worker: the parser, which must be the requested one; a process keeps the one that it loaded last."""
+    try:
+        here = replace(source, path=parser_path(source.path), content=())
+    except DataError:
+        raise DataError(
+            f"{source.path}: a worker does not have this parser; put it where all workers can read it"
+        ) from None
+    if here.contents() != source.content:
+        raise DataError(f"{source.path}: a worker has a different parser there; give all workers the same one")
+    return here.open()
+
+
+def predict_on_worker(source: ParserSource, questions: Sequence[str]) -> Sequence[Decomposition]:
+    """On a worker: the decompositions of a batch."""
+    with _TURN:
+        return opened_on_worker(source).predict(questions)
