@@ -16,7 +16,6 @@ from qdecomp.data_structures.lf_em import LfEmResult, lf_em
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
 from qdecomp.data_structures.reading import Reading, read_decomposition
-from qdecomp.notebooks import show_in_notebooks
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import Parser, load
 from qdecomp.planning import Plan, PlanRun, PlanStep, SubQuestion
@@ -44,5 +43,3 @@ __all__ = [
 ]
 
 __version__ = VERSION
-
-show_in_notebooks()

@@ -6,22 +6,20 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from qdecomp.cli.file_options import exit_after_internal_errors
-from qdecomp.data_structures.errors import DataError
-from qdecomp.terminal import printable
-
-if TYPE_CHECKING:
-    from qdecomp.data_structures.reading import Reading
-    from qdecomp.evaluation.predictions import RowProblem
-    from qdecomp.files import BreakExample, Row
-    from qdecomp.parsers.decomposition import Decomposition
-    from qdecomp.visualization import PageItem
-
-__all__ = ["command"]
+from qdecomp.data_structures.errors import DataError, ErrorText, InternalError, as_internal_errors, is_internal
+from qdecomp.data_structures.reading import Reading, read_decomposition
+from qdecomp.evaluation.differences import compare_steps
+from qdecomp.evaluation.metrics import get_metric
+from qdecomp.evaluation.outputs import problem_lines, reading_lines
+from qdecomp.evaluation.predictions import ProblemKind, RowProblem, read_gold
+from qdecomp.files import BreakExample, Row, RowFile, require_other_files, source_of, write_text_atomically
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record, decomposition_from_text
+from qdecomp.terminal import printable, progress
+from qdecomp.visualization import PageItem, page_parts
 
 _file = click.Path(path_type=Path)
 
@@ -37,25 +35,21 @@ def command(input_path: Path, gold_path: Path | None, limit: int | None, output_
     The page needs no network. For a decomposition without a graph, such as a gold one, it shows the graph that its
     steps convert to.
     """
-    from qdecomp.files import require_other_files, write_text_atomically
-    from qdecomp.terminal import progress
-    from qdecomp.visualization import page_parts
-
     if output_path.is_dir():
         raise DataError(f"{output_path}: this is a folder; give a file such as {output_path / 'page.html'}")
     require_other_files({"--output": output_path}, [input_path, gold_path])
     records, problems = _read_records(input_path, limit)
     gold = _read_gold(gold_path, input_path, records, problems) if gold_path is not None else {}
-    _tell(input_path, problems, [record.reading for record in records if record.reading is not None])
+    _report(input_path, problems, [record.reading for record in records if record.reading is not None])
     items = list(progress((_item(record, gold) for record in records), "Reading", len(records)))
     title = f"{input_path.name} and {gold_path.name}" if gold_path is not None else input_path.name
-    mistakes = 0
+    failed = 0
     with write_text_atomically(output_path) as stream:
         for part in progress(page_parts(items, title=title), "Drawing", len(items) + 2):
-            mistakes += part.has_internal_error
+            failed += part.has_internal_error
             stream.write(part.html)
     print(printable(f"{len(items):,} {'question is' if len(items) == 1 else 'questions are'} in {output_path}"))
-    exit_after_internal_errors(mistakes)
+    exit_after_internal_errors(failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +62,6 @@ class _Record:
 
 
 def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[RowProblem]]:
-    from qdecomp.evaluation.predictions import ProblemKind, RowProblem
-    from qdecomp.files import RowFile
-
     records: list[_Record] = []
     problems: list[RowProblem] = []
     for row in RowFile(path):
@@ -88,10 +79,6 @@ def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[Ro
 
 
 def _read_record(row: Row) -> _Record:
-    from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors
-    from qdecomp.data_structures.reading import read_decomposition
-    from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record
-
     if row.error is not None:
         raise DataError(row.error)
     value = row.fields
@@ -104,8 +91,8 @@ def _read_record(row: Row) -> _Record:
         with as_internal_errors():
             prediction = decomposition_from_record(value)
             reading = read_decomposition(written) if written else None
-    except InternalError as mistake:
-        prediction = Decomposition(question if isinstance(question, str) else "", written, error=ErrorText.of(mistake))
+    except InternalError as failure:
+        prediction = Decomposition(question if isinstance(question, str) else "", written, error=ErrorText.of(failure))
     return _Record(row.number, question_id.strip(), question if isinstance(question, str) else "", prediction, reading)
 
 
@@ -113,8 +100,6 @@ def _read_gold(
     path: Path, input_path: Path, records: Sequence[_Record], problems: list[RowProblem]
 ) -> dict[str, BreakExample]:
     """The gold questions by id; records that are not among them are reported, and shown without gold."""
-    from qdecomp.evaluation.predictions import ProblemKind, RowProblem, read_gold
-
     gold = read_gold(path).examples
     for broken in (example for example in gold if example.error is not None):
         print(printable(f"{path}: row {broken.row}: {broken.error}; shown without gold"), file=sys.stderr)
@@ -127,18 +112,12 @@ def _read_gold(
     return examples
 
 
-def _tell(path: Path, problems: Sequence[RowProblem], readings: Sequence[Reading]) -> None:
-    from qdecomp.evaluation.outputs import problem_lines, reading_lines
-
+def _report(path: Path, problems: Sequence[RowProblem], readings: Sequence[Reading]) -> None:
     for line in (*problem_lines(path, problems), *reading_lines(path, readings)):
         print(printable(line), file=sys.stderr)
 
 
 def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
-    from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal_errors
-    from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text
-    from qdecomp.visualization import PageItem
-
     example = gold.get(record.question_id)
     question = record.question or (example.question if example is not None else "")
     prediction = _with_graph_error(replace(record.prediction, question=question))
@@ -147,8 +126,8 @@ def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
         try:
             with as_internal_errors():
                 gold_side = decomposition_from_text(question, example.decomposition)
-        except InternalError as mistake:
-            gold_side = Decomposition(question, example.decomposition, error=ErrorText.of(mistake))
+        except InternalError as failure:
+            gold_side = Decomposition(question, example.decomposition, error=ErrorText.of(failure))
         gold_side = _with_graph_error(gold_side)
     item = PageItem(record.question_id, question or record.question_id, prediction, gold_side, _source(record))
     return _compared(item)
@@ -156,17 +135,11 @@ def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
 
 def _source(record: _Record) -> str:
     """The source that Break's ids begin with; ids of other data do not name one."""
-    from qdecomp.files import source_of
-
     return source_of(record.question_id) if "_" in record.question_id else ""
 
 
 def _compared(item: PageItem) -> PageItem:
     """The item with its similarity to gold and, if it is different, the differences of its steps."""
-    from qdecomp.data_structures.errors import InternalError, as_internal_errors
-    from qdecomp.evaluation.differences import compare_steps
-    from qdecomp.evaluation.metrics import get_metric
-
     gold, written = item.gold, item.prediction.text
     if gold is None or gold.text is None or written is None:
         return item
@@ -190,7 +163,5 @@ def _compared(item: PageItem) -> PageItem:
 
 def _with_graph_error(decomposition: Decomposition) -> Decomposition:
     """The decomposition with the error of its graph, if that is an internal error; some steps do not convert."""
-    from qdecomp.data_structures.errors import is_internal
-
     error = decomposition.graph_error
     return replace(decomposition, error=error) if is_internal(error) else decomposition

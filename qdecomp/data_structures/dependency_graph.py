@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from qdecomp.data_structures.drawing import Drawn
 from qdecomp.data_structures.edge_tags import join_tags
 from qdecomp.data_structures.errors import GraphError, Reason
 from qdecomp.data_structures.limits import MOST_EDGES, MOST_TOKENS, above
@@ -39,7 +40,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class DependencyGraph:
+class DependencyGraph(Drawn):
     """The question's tokens followed by the special ones, and edges between their positions (sorted, each once)."""
 
     tokens: tuple[str, ...]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from qdecomp.data_structures.drawing import Drawn
 from qdecomp.data_structures.errors import LogicalFormSyntaxError, QdmrSyntaxError, Reason, require_text
 from qdecomp.data_structures.limits import LONGEST_STEP, MOST_STEP_WORDS, above
 from qdecomp.data_structures.operators import ARGUMENT_NAMES, OPERATORS, Operator
@@ -115,7 +116,7 @@ class LogicalStep:
 
 
 @dataclass(frozen=True, slots=True)
-class LogicalForm:
+class LogicalForm(Drawn):
     """The logical steps of a question. Their references name steps that exist and form no cycle."""
 
     steps: tuple[LogicalStep, ...]

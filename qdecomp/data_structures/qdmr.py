@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
+from qdecomp.data_structures.drawing import Drawn
 from qdecomp.data_structures.errors import QdmrSyntaxError, Reason, require_text
 from qdecomp.data_structures.limits import (
     LONGEST_DECOMPOSITION,
@@ -120,7 +121,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Qdmr:
+class Qdmr(Drawn):
     """A decomposition. Its references name steps that exist and form no cycle."""
 
     steps: tuple[Step, ...]

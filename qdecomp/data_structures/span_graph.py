@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+from qdecomp.data_structures.drawing import Drawn
 from qdecomp.data_structures.edge_tags import EdgeTag, format_tag, parse_tag
 from qdecomp.data_structures.errors import GraphError, Reason
 from qdecomp.data_structures.limits import MOST_EDGES, MOST_STEPS, MOST_TOKENS, above
@@ -32,7 +33,7 @@ class SpanEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class SpanGraph:
+class SpanGraph(Drawn):
     """Nodes over the question's tokens, the separator and the resource words; the last node is the root.
 
     If nothing refers to several nodes, the last of them becomes the root and the others are unused steps.

@@ -20,8 +20,6 @@ from qdecomp.data_structures.limits import LONGEST_QUESTION
 from qdecomp.data_structures.qdmr import Qdmr, is_reference, reference_number
 from qdecomp.data_structures.tokenization import tokenize
 
-__all__ = ["PLAN_CHECKS", "failed_checks", "not_a_question", "plan_warnings"]
-
 _LETTERS = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[a-zA-ZÀ-ɏ]")
 _ARTICLES = frozenset({"a", "an", "the"})

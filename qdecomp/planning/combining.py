@@ -35,7 +35,6 @@ from qdecomp.planning.winners import winners
 if TYPE_CHECKING:
     from qdecomp.planning.plan import PlanStep
 
-__all__ = ["ASK", "COMBINERS", "Known", "combine", "is_combined"]
 
 ASK: Final = object()
 """What a combiner returns if the step has to be asked."""

@@ -16,8 +16,6 @@ from qdecomp.planning.retrieval import Passage, Read, Retrieval, Search, aretrie
 from qdecomp.planning.running import PlanRun, arun_plan, run_plan
 from qdecomp.planning.sub_questions import SubQuestion, in_words
 
-__all__ = ["Calls", "Plan", "PlanStep", "plan_of_steps"]
-
 # If a step refers to another twice, and that one does the same, and so on, the text doubles with every step.
 _LONGEST_RESOLVED = 2000
 

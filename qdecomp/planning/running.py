@@ -19,8 +19,6 @@ from qdecomp.planning.sub_questions import SubQuestion
 if TYPE_CHECKING:
     from qdecomp.planning.plan import Plan, PlanStep
 
-__all__ = ["Outcome", "PlanRun", "StepRun", "arun_plan", "run_plan"]
-
 
 _LONGEST_ANSWER_SHOWN = 300
 

@@ -17,7 +17,6 @@ from qdecomp.planning.answer_values import as_list, as_text
 if TYPE_CHECKING:
     from qdecomp.planning.plan import PlanStep
 
-__all__ = ["WORDINGS", "SubQuestion", "Wording", "in_words"]
 
 _REFERENCE = re.compile(r"#(\d+)\b")
 _ASKS = "who|whom|whose|what|when|where|which|why|how"

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from qdecomp.planning.combining import Known
     from qdecomp.planning.plan import PlanStep
 
-__all__ = ["winners"]
-
 
 def winners(numbers: Sequence[int], chosen: Sequence[bool], known: Known) -> Any:
     """What the chosen ones of these steps are about, each by its answer or in words."""

@@ -1,6 +1,6 @@
 """Decompositions and their graphs as pictures (SVG), HTML and terminal text."""
 
-from qdecomp.visualization.fragment import decomposition_html, picture_html
+from qdecomp.visualization.fragment import decomposition_html, picture_html, value_html
 from qdecomp.visualization.graph_svg import graph_svg
 from qdecomp.visualization.graph_text import graph_rich, graph_text
 from qdecomp.visualization.page import PageItem, VerdictEvidence, page_html, page_parts
@@ -19,4 +19,5 @@ __all__ = [
     "picture_html",
     "stacked_svg",
     "steps_svg",
+    "value_html",
 ]

@@ -20,8 +20,6 @@ from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.limits import MOST_EDGES_DRAWN, above
 from qdecomp.data_structures.special_tokens import question_length
 
-__all__ = ["ArcLayout", "Metrics", "PlacedArc", "PlacedToken", "lay_out_arcs"]
-
 
 @dataclass(frozen=True, slots=True)
 class Metrics:

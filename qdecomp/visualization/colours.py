@@ -15,8 +15,6 @@ from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, STRUCTURAL_TAGS, 
 from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.operators import Operator
 
-__all__ = ["COLOURS", "SURFACES", "UNKNOWN", "Colour", "colour_css", "kind_of_tag"]
-
 UNKNOWN = "unknown"
 """The kind of an edge with an unknown tag."""
 

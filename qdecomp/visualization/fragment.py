@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Protocol
 
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
+from qdecomp.data_structures.conversion.sdg_to_dg import placeholders_needed, to_dependency_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.logical_form import LogicalForm
+from qdecomp.data_structures.qdmr import Qdmr
+from qdecomp.data_structures.span_graph import SpanGraph
+from qdecomp.data_structures.special_tokens import SpecialTokens, question_length
 from qdecomp.visualization.assets import style
 from qdecomp.visualization.graph_svg import graph_svg
 from qdecomp.visualization.steps_svg import step_texts, steps_svg
 from qdecomp.visualization.svg import Picture, escape
-
-__all__ = ["Shown", "Side", "decomposition_html", "picture_html", "pictures_html", "steps_html"]
 
 # Pictures that are not wider than this are never shrunk, not even on a phone.
 _FITS_EVERYWHERE = 340
@@ -90,6 +93,20 @@ def picture_html(picture: str) -> str:
         f'<div class="qdecomp qd-decomposition">{style("picture", "fragment")}'
         f'<figure><div class="qd-scroll">{picture}</div></figure></div>'
     )
+
+
+def value_html(value: Qdmr | LogicalForm | SpanGraph | DependencyGraph) -> str:
+    """The picture of a value: the steps of a decomposition or logical form, the arcs of a graph over the question."""
+    if isinstance(value, Qdmr):
+        form = to_logical_form(value)
+        return picture_html(steps_svg(form, texts=step_texts(form, str(value)), with_style=False))
+    if isinstance(value, LogicalForm):
+        return picture_html(steps_svg(value, with_style=False))
+    if isinstance(value, SpanGraph):
+        # The same graph over single tokens, with exactly the placeholders that it needs.
+        resources = value.tokens[question_length(value.tokens) + 1 :]
+        value = to_dependency_graph(value, SpecialTokens(tuple(resources), *placeholders_needed(value)))
+    return picture_html(graph_svg(value, with_style=False))
 
 
 def steps_html(sides: Sequence[Side]) -> str:

@@ -10,8 +10,6 @@ from qdecomp.visualization.arc_layout import ArcLayout, Metrics, PlacedArc, Plac
 from qdecomp.visualization.colours import kind_of_tag
 from qdecomp.visualization.svg import Picture, arrow_head, centred_text, escape, frame, number, shorten, width_in_ems
 
-__all__ = ["graph_svg"]
-
 _WORD_SIZE = 15
 _LABEL_SIZE = 11
 _LONGEST_WORD_IN_EMS = 24

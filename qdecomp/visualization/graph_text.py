@@ -15,7 +15,6 @@ from qdecomp.visualization.svg import replace_unprintable
 if TYPE_CHECKING:
     from rich.text import Text
 
-__all__ = ["graph_rich", "graph_text"]
 
 _FREE = "free"
 _LINKED = "linked"

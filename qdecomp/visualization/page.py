@@ -20,8 +20,6 @@ from qdecomp.visualization.assets import content_policy, page_script, style
 from qdecomp.visualization.fragment import REMARKS, Shown, Side, pictures_html, remark_html, steps_html
 from qdecomp.visualization.svg import escape
 
-__all__ = ["PageItem", "Remarks", "VerdictEvidence", "page_html", "page_parts"]
-
 # More questions than this are shown with their pictures folded, so that the page opens quickly.
 _UNFOLDED = 60
 _EDGES = {

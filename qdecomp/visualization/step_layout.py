@@ -15,8 +15,6 @@ from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.limits import MOST_EDGES_DRAWN, above
 from qdecomp.data_structures.qdmr import order_by_references
 
-__all__ = ["BoxSize", "PlacedBox", "PlacedReference", "StepLayout", "lay_out_steps"]
-
 _BOX_GAP = 22.0
 _LAYER_GAP = 40.0
 _LANE_WIDTH = 8.0

@@ -15,8 +15,6 @@ from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.visualization.step_layout import BoxSize, PlacedBox, PlacedReference, lay_out_steps
 from qdecomp.visualization.svg import Picture, arrow_head, centred_text, escape, frame, number, width_in_ems, wrap
 
-__all__ = ["step_texts", "steps_svg"]
-
 _TEXT_SIZE = 13
 _HEADING_SIZE = 12
 _LINE_HEIGHT = 17

@@ -5,8 +5,7 @@ from functools import partial
 import pytest
 
 from qdecomp import read_decomposition, to_logical_form
-from qdecomp.cli.prompt import prompt_for
-from qdecomp.cli.prompt_examples import EXAMPLES, PHRASES, PromptExample
+from qdecomp.cli.prompt import EXAMPLES, PHRASES, PromptExample, prompt_for
 from qdecomp.data_structures.operators import Operator
 from tests.cli_runs import run_qdecomp
 
