@@ -144,15 +144,15 @@ def formatted(decompositions: Sequence[Decomposition], format_name: str, *, with
     if format_name == "html":
         return _html(decompositions)
     if format_name == "svg":
-        return _svg(_told(decompositions))
+        return _svg(_with_steps(decompositions))
     write, separator = _WRITERS[format_name]
     if with_graph:
         write = _text_with_graph
-    shown = decompositions if format_name in _WITH_ERRORS else _told(decompositions)
+    shown = decompositions if format_name in _WITH_ERRORS else _with_steps(decompositions)
     return separator.join(map(write, shown))
 
 
-def _told(decompositions: Sequence[Decomposition]) -> list[Decomposition]:
+def _with_steps(decompositions: Sequence[Decomposition]) -> list[Decomposition]:
     """Those that have steps; the others are reported on standard error."""
     for decomposition in decompositions:
         if not decomposition:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -92,21 +93,21 @@ def question_from_json(value: Mapping[str, Any]) -> BreakExample:
 
 
 def _example(row: Row, names: Sequence[str], default_id: str, is_object: bool) -> BreakExample:
-    fields, error = row.fields, row.error
-    name = _first_of(names, fields)
-    question = None if name is None else fields[name]
+    cells, error = row.fields, row.error
+    name = _first_of(names, cells)
+    question = None if name is None else cells[name]
     if is_object and error is None and not isinstance(question, str):
         error = f"this object has no string named {names[-1]}"
         question = None
-    given = next((fields[name] for name in _ID_NAMES if fields.get(name) not in (None, "")), "")
-    operators = _text(fields.get("operators")).strip("[] ")
+    given = next((cells[name] for name in _ID_NAMES if cells.get(name) not in (None, "")), "")
+    operators = _text(cells.get("operators")).strip("[] ")
     return BreakExample(
         row=row.number,
         question_id=_text(given).strip() or default_id,
         question=_text(question),
-        decomposition=None if error is not None else _text(fields.get("decomposition")).strip() or None,
+        decomposition=None if error is not None else _text(cells.get("decomposition")).strip() or None,
         operators=tuple(name.strip(" '\"") for name in operators.split(",") if name.strip(" '\"")),
-        split=_text(fields.get("split")),
+        split=_text(cells.get("split")),
         error=error,
     )
 
@@ -159,10 +160,13 @@ def _other_delimiter(line: str) -> str:
 
 def example_store(examples: Iterable[BreakExample] = ()) -> RowStore[BreakExample]:
     """Any number of examples in bounded memory, by place and by id."""
-    store: RowStore[BreakExample] = RowStore(astuple, _from_tuple)
+    store: RowStore[BreakExample] = RowStore(_TO_TUPLE, _from_tuple)
     for example in examples:
         store.append(example, example.question_id)
     return store
+
+
+_TO_TUPLE = attrgetter(*(field.name for field in fields(BreakExample)))
 
 
 def _from_tuple(values: Sequence[Any]) -> BreakExample:

@@ -48,7 +48,7 @@ def connect(address: str, seconds: float) -> Client:
 
 def cluster_pool(address: str) -> DaskPool:
     """The workers of the scheduler at an address."""
-    return DaskPool(connect(address, SECONDS_TO_CONNECT), reopen=partial(connect, address), tell=_to_stderr)
+    return DaskPool(connect(address, SECONDS_TO_CONNECT), reopen=partial(connect, address), report=_to_stderr)
 
 
 def _to_stderr(line: str) -> None:
@@ -65,14 +65,14 @@ class DaskPool:
         client: Client,
         *,
         reopen: Callable[[float], Client] | None = None,
-        tell: Callable[[str], None] = _LOG.warning,
+        report: Callable[[str], None] = _LOG.warning,
         patience: float = _SECONDS_FOR_A_SCHEDULER,
     ) -> None:
         """``reopen`` makes a new client within some seconds, if this one, which is ours, cannot reconnect."""
         self._client = client
         self._address = client.scheduler.address if client.scheduler is not None else "the scheduler"
         self._reopen = reopen
-        self._tell = tell
+        self._report = report
         self._patience = patience
         self._threads: int | None = None
         self._counted = -_SECONDS_BETWEEN_COUNTS
@@ -123,14 +123,14 @@ class DaskPool:
             before, self._counted = self._threads, now
             self._threads = self._count_threads()
             if self._threads == 0 and before != 0:
-                self._tell(f"{self._address}: the cluster has no workers; waiting for one")
+                self._report(f"{self._address}: the cluster has no workers; waiting for one")
         return max(_LEAST_AHEAD, _AHEAD_OF_A_THREAD * (self._threads or 0))
 
     def recover(self) -> None:
         """Wait until the scheduler is back, even if it is now another process."""
         if self._client.status == "running":
             return
-        self._tell(f"{self._address}: lost the scheduler; waiting up to {self._patience:.0f} seconds for it")
+        self._report(f"{self._address}: lost the scheduler; waiting up to {self._patience:.0f} seconds for it")
         end = time.monotonic() + self._patience
         # The client tries on its own, and gives up after some time.
         while self._client.status == "connecting" and time.monotonic() < end:
@@ -146,7 +146,7 @@ class DaskPool:
                 f"{self._address}: the scheduler did not come back; start it and run this again: output so far is kept"
             )
         self._counted = -_SECONDS_BETWEEN_COUNTS
-        self._tell(f"{self._address}: the scheduler is back; continuing")
+        self._report(f"{self._address}: the scheduler is back; continuing")
 
     def close(self) -> None:
         """End the connection, unless it is somebody else's; what is still in flight is abandoned."""

@@ -443,7 +443,7 @@ class _PartsWriter:
         self._parts: list[Part] = []
         self._open = ExitStack()
         self._lines: _LinesWriter | None = None
-        self._told = -_SECONDS_BETWEEN_SYNCS
+        self._manifest_time = -_SECONDS_BETWEEN_SYNCS
         self.done = 0
 
     def write(self, line: bytes) -> None:
@@ -469,7 +469,7 @@ class _PartsWriter:
 
     def begin_anew(self) -> None:
         """Remove all parts, the last one first, so that none is ever missing in the middle."""
-        self._tell(complete=False)
+        self._write_manifest(complete=False)
         numbers = list(takewhile(lambda number: exists(self._place(number)), count()))
         for number in reversed([*numbers, len(numbers)]):
             _place_until_complete(self._place(number)).unlink(missing_ok=True)
@@ -480,7 +480,7 @@ class _PartsWriter:
         """Finish the last part, and mark the folder as complete."""
         if self._lines is not None:
             self._end(self._lines)
-        self._tell(complete=True)
+        self._write_manifest(complete=True)
 
     def stop(self) -> None:
         """Close the last part, so that another run can resume it."""
@@ -493,8 +493,8 @@ class _PartsWriter:
         self, keys: Iterable[str], *, overwrite: bool = False, on_record: OnRecord | None = None
     ) -> _LinesWriter:
         # A hundred million rows have ten thousand parts, and the manifest names them all.
-        if time.monotonic() - self._told >= _SECONDS_BETWEEN_SYNCS:
-            self._tell(complete=False)
+        if time.monotonic() - self._manifest_time >= _SECONDS_BETWEEN_SYNCS:
+            self._write_manifest(complete=False)
         unfinished = _place_until_complete(self._place())
         self._lines = self._open.enter_context(_resume_lines(unfinished, keys, overwrite, on_record))
         return self._lines
@@ -510,7 +510,7 @@ class _PartsWriter:
         _publish(_place_until_complete(place), place)
         self._parts.append(Part(Path(place).name, lines.done))
 
-    def _tell(self, *, complete: bool) -> None:
+    def _write_manifest(self, *, complete: bool) -> None:
         """Write the manifest."""
         manifest = Manifest(self._part_rows, tuple(self._parts), complete)
         text = json.dumps(manifest.to_json(), indent=1) + "\n"
@@ -522,4 +522,4 @@ class _PartsWriter:
         else:
             with write_remote(address) as binary:
                 binary.write(text.encode())
-        self._told = time.monotonic()
+        self._manifest_time = time.monotonic()

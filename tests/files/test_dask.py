@@ -172,7 +172,7 @@ def test_a_scheduler_that_was_restarted_loses_nothing(cluster: DaskCluster) -> N
         if "lost the scheduler; waiting up to 60 seconds for it" in line:
             cluster.start()
 
-    pool = DaskPool(connect(cluster.address, 60), reopen=partial(connect, cluster.address), tell=tell)
+    pool = DaskPool(connect(cluster.address, 60), reopen=partial(connect, cluster.address), report=tell)
     try:
         results = spread(worker_tasks.shout, in_chunks(ROWS, 4), pool, lambda row: f"died: {row}")
         found = [*next(results), *next(results)]
