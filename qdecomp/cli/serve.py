@@ -14,8 +14,6 @@ from qdecomp.data_structures.limits import LONGEST_QUESTION
 from qdecomp.service.settings import ServiceSettings
 from qdecomp.terminal import printable
 
-__all__ = ["command"]
-
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 _LIMITS: dict[str, tuple[click.IntRange | click.FloatRange, str]] = {

@@ -16,27 +16,6 @@ from typing import TypeVar
 
 from qdecomp.data_structures.errors import Reason
 
-__all__ = [
-    "LARGEST_ARCHIVE",
-    "LONGEST_ANSWER",
-    "LONGEST_DECOMPOSITION",
-    "LONGEST_QUESTION",
-    "LONGEST_REMEMBERED_STEP",
-    "LONGEST_STEP",
-    "MOST_ALIGNMENT_CHOICES",
-    "MOST_ARCHIVE_EXPANSION",
-    "MOST_ARCHIVE_FILES",
-    "MOST_EDGES",
-    "MOST_EDGES_DRAWN",
-    "MOST_MEMBERS",
-    "MOST_STEPS",
-    "MOST_STEP_WORDS",
-    "MOST_TOKENS",
-    "MOST_WORDS",
-    "above",
-    "cache_short",
-]
-
 _Result = TypeVar("_Result")
 
 LONGEST_QUESTION = 2_000

@@ -12,8 +12,6 @@ from qdecomp.planning.combining import is_combined
 from qdecomp.planning.plan import Plan, PlanStep
 from qdecomp.planning.retrieval import Passage
 
-__all__ = ["DecomposesQuestions", "FoundDocuments", "names_itself", "parser_or_bundled", "standalone_questions"]
-
 _ARTICLES = frozenset(("a", "an", "the"))
 _WORDS_OF_A_TITLE = 6
 

@@ -22,7 +22,6 @@ from qdecomp.data_structures.operators import Operator
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-__all__ = ["WEIGHTS", "Alignment", "CostWeights", "TokenChoice", "align", "solve_alignment", "solver_library"]
 
 # What the solver may take for a whole question. The first limit is the same on every machine, so results are, too; the
 # second guards against a stuck machine.

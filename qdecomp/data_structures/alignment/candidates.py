@@ -20,8 +20,6 @@ from qdecomp.data_structures.operators import OPERATORS
 from qdecomp.data_structures.qdmr import is_reference
 from qdecomp.data_structures.special_tokens import question_length
 
-__all__ = ["AlignmentProblem", "StepCandidates", "content_words", "make_problem"]
-
 # How many tokens may be between neighbours.
 _WIDEST_GAP = 8
 # If a question repeats a word more often than this, the other occurrences are not worth considering.

@@ -19,8 +19,6 @@ from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.operators import OPERATORS
 from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR
 
-__all__ = ["Repaired", "repair"]
-
 _T = TypeVar("_T")
 
 

@@ -16,8 +16,6 @@ from qdecomp.data_structures.lexicon import property_phrases
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.special_tokens import question_length
 
-__all__ = ["phrase_of"]
-
 _ARTICLES = frozenset(("the", "a"))
 _LINKS = frozenset(("of", "in", "on", "to", "from", "with"))
 _FILLERS = _ARTICLES | _LINKS

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from qdecomp.data_structures.lexicon import property_phrases
 from qdecomp.data_structures.operators import Operator
 
-__all__ = ["LIST_SEPARATOR", "STEP_RULES", "StepRule"]
-
 
 def _alternatives(*operators: Operator) -> str:
     """All property phrases of some operators, longest first, so that the longest one matches."""

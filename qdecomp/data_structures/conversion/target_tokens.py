@@ -18,8 +18,6 @@ from qdecomp.data_structures.operators import OPERATORS
 from qdecomp.data_structures.qdmr import Qdmr, Step, is_reference, order_by_references, reference_number, reference_to
 from qdecomp.data_structures.tokenization import tokenize
 
-__all__ = ["STEP_SEPARATOR", "by_level", "copied_ids", "text_from_target_tokens", "to_target_tokens"]
-
 STEP_SEPARATOR = ";"
 """The token between two steps."""
 

@@ -13,19 +13,6 @@ from importlib.resources import files
 
 from qdecomp.data_structures.operators import OPERATORS, Operator
 
-__all__ = [
-    "NUMBER_WORDS",
-    "PropertyPhrases",
-    "anchor_words",
-    "property_anchors",
-    "property_phrases",
-    "property_words",
-    "removed_words",
-    "skipped_words",
-    "stop_words",
-    "synonym_classes",
-]
-
 NUMBER_WORDS: tuple[tuple[str, ...], ...] = (("0", "zero"), ("1", "one"), ("2", "two"))
 """The numbers that have their own properties, such as ``equals-1``, with the ways to write them."""
 

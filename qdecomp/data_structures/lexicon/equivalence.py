@@ -14,8 +14,6 @@ from typing import TypeAlias
 from qdecomp.data_structures.lexicon import stop_words, synonym_classes
 from qdecomp.data_structures.lexicon.inflections import variants
 
-__all__ = ["WordClass", "merged_classes", "representatives", "word_class"]
-
 _WORD = re.compile(r"\w+")
 _LONGEST_REMEMBERED_QUESTION = 300
 

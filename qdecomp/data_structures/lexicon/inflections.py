@@ -18,8 +18,6 @@ from types import ModuleType
 
 from qdecomp.data_structures.limits import cache_short
 
-__all__ = ["inflections", "lemmas", "variants"]
-
 Forms = Mapping[str, tuple[str, ...]]
 """Forms of a word by part of speech."""
 

@@ -12,8 +12,6 @@ from qdecomp.data_structures.reading.markup import is_note, is_prose
 from qdecomp.data_structures.reading.structured import steps_in_text
 from qdecomp.data_structures.reading.values import WrittenStep, small_number
 
-__all__ = ["BREAK", "FORMS", "Form"]
-
 _BREAK = re.compile(r"\A[\s\"'“‘]*return(?!s\b|ed\b|ing\b)", re.IGNORECASE)
 _BREAK_INSIDE = re.compile(r"\breturn\b[^;\n]*(?:;\s*return\b[^;\n]*)+;?", re.IGNORECASE)
 # A separator takes the spaces before it and is searched for only where they begin, so many spaces cost no more than

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from qdecomp.data_structures.reading.markup import is_note, is_prose
 from qdecomp.data_structures.reading.values import WrittenStep, consecutive
 
-__all__ = ["BULLET", "NUMBERINGS", "Numbering", "in_lines", "in_one_line", "without_labels"]
-
 _NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 # Without "a", the pattern that ignores case also takes "fıve" and "ſix".
 _NUMBER = rf"(?P<n>\d{{1,3}}|(?a:{'|'.join(_NUMBER_WORDS)}))"

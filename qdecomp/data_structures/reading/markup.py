@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["WRAPPINGS", "Wrapping", "is_item", "is_note", "is_prose", "plain", "unwrap", "without_thoughts"]
-
 _MOST_WRAPPINGS = 8
 
 _THOUGHTS_END = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)

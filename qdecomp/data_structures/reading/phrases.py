@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["COMMANDS", "QUESTIONS", "Phrasing", "without_sentences", "without_stops_after_references"]
-
 _STOP_AFTER_REFERENCE = re.compile(r"(#\d+)[.?!]+(?=\s*(?:;|\Z))")
 _RETURN = re.compile(r"\A\s*returns?\b\s*:?\s*(?=\S)", re.IGNORECASE)
 _ENDING = " \t\n.,;:|!"

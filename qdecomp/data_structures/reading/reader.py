@@ -17,8 +17,6 @@ from qdecomp.data_structures.reading.references import NATIVE, UNMISTAKABLE, wit
 from qdecomp.data_structures.reading.structured import steps_of_value
 from qdecomp.data_structures.reading.values import Reading, WrittenStep
 
-__all__ = ["read_decomposition"]
-
 _MANY_WORDS = 40
 _HAS_REFERENCE = re.compile(r"#\d")
 _LIST = Form("list", FORMS[-1].shown_by, FORMS[-1].split)

@@ -9,8 +9,6 @@ from itertools import pairwise
 
 from qdecomp.data_structures.reading.values import WrittenStep, consecutive, small_number
 
-__all__ = ["NATIVE", "STYLES", "UNMISTAKABLE", "ReferenceStyle", "with_references"]
-
 NATIVE = "#1"
 """The name of Break's own style."""
 _NUMBER_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}

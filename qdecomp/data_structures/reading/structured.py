@@ -11,8 +11,6 @@ from typing import Any
 from qdecomp.data_structures.reading.lists import without_labels
 from qdecomp.data_structures.reading.values import WrittenStep
 
-__all__ = ["steps_in_text", "steps_of_value"]
-
 # Where a value with steps may begin; otherwise, what is inside a text was not written as data.
 _START = re.compile(r"\[\s*[\"'{]|\{\s*[\"']")
 _MOST_STARTS = 16

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
 
-__all__ = ["Reading", "WrittenStep", "consecutive", "small_number"]
-
 
 @dataclass(frozen=True, slots=True)
 class WrittenStep:
