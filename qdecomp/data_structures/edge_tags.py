@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from qdecomp.data_structures.errors import GraphError, Reason
+from qdecomp.data_structures.limits import cache_short
 from qdecomp.data_structures.operators import OPERATORS, Operator
 
 __all__ = [
@@ -73,7 +74,7 @@ def format_tag(tag: EdgeTag) -> str:
     return f"{tag.operator.value}-{tag.argument}{properties}"
 
 
-@lru_cache(maxsize=4096)
+@cache_short(entries=4096, longest=100)
 def parse_tag(text: str) -> EdgeTag:
     """Read a tag that is not structural.
 

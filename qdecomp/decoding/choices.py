@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import lru_cache
 
 from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, STRUCTURAL_TAGS, EdgeTag, parse_tag, split_tags
 from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.limits import cache_short
 from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR, question_length, words_end
 
 __all__ = ["EdgeChoice", "TokenKind", "is_possible", "read_label", "token_kinds"]
@@ -46,7 +46,7 @@ def token_kinds(tokens: Sequence[str]) -> tuple[TokenKind, ...]:
     )
 
 
-@lru_cache(maxsize=4096)
+@cache_short(entries=4096, longest=300)
 def read_label(label: str) -> tuple[EdgeTag | str, ...] | None:
     """The tags that a label stands for (the structural ones as text), or None if it is not a label of edges.
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, STRUCTURAL_TAGS, UNUSED, parse_tag
 from qdecomp.data_structures.errors import GraphError
+from qdecomp.data_structures.limits import cache_short
 from qdecomp.data_structures.operators import Operator
 
 UNKNOWN = "unknown"
@@ -64,7 +65,7 @@ SURFACES: Mapping[str, Colour] = MappingProxyType(
 """What lies behind and around: ``paper`` and ``raised`` are backgrounds, ``faint`` is for lines, the rest for text."""
 
 
-@lru_cache(maxsize=4096)
+@cache_short(entries=1024, longest=100)
 def kind_of_tag(tag: str) -> str:
     """The key of an edge's colour: its operator, or the structural tag itself.
 
