@@ -71,7 +71,7 @@ def mistakes(tiny_config: Config, tmp_path: Path) -> dict[str, tuple[Config, str
         "corrupt data": (changed(tiny_config, dataset_reader=reader, train_data_path=str(broken)), "not a UTF-8 text"),
         "other columns": (
             changed(tiny_config, dataset_reader=reader, train_data_path=str(tmp_path / "columns.csv")),
-            "missing columns: question_id, question_text",
+            "missing columns: question_text",
         ),
         "missing encoder": (
             changed(tiny_config, dataset_reader=missing_encoder, train_data_path="data/train.csv"),
