@@ -12,10 +12,9 @@ from allennlp.nn import Initializer
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.parsers.bundle import BUNDLED, Seq2SeqConfig, read_config
-from qdecomp.training import bundle_weights
-from qdecomp.training.bundle_weights import BundleInitializer, BundleVocabulary
+from qdecomp.training import weights
 from qdecomp.training.fields import TARGET_NAMESPACE, CopyField
-from qdecomp.training.weights import read_numbers
+from qdecomp.training.weights import BundleInitializer, BundleVocabulary, read_numbers
 
 NAME = "minilm_break"
 EMBEDDING = "decoder._embedding.weight"
@@ -46,7 +45,7 @@ def test_rows_that_were_added_stay_as_they_are(initializer: BundleInitializer) -
 
 def test_labels_that_were_added_start_from_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.arange(12, dtype=np.float32).reshape(2, 6)
-    monkeypatch.setattr(bundle_weights, "read_numbers", lambda folder: {"label_scorer.weight": scores})
+    monkeypatch.setattr(weights, "read_numbers", lambda folder: {"label_scorer.weight": scores})
     initializer = BundleInitializer(NAME)
     # Two outputs of three columns in the bundle, three of them in the training.
     given = torch.zeros(2, 9)
