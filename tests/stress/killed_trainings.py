@@ -31,7 +31,7 @@ _STARTS_ANEW = "training starts from the beginning"
 
 def write_inputs(folder: Path) -> list[str]:
     """A few rows of the sample set, a tiny encoder, and the arguments that train the demo's parser with them."""
-    from experiments.tiny_encoder import make_tiny_encoder
+    from experiments.training import make_tiny_encoder
 
     with (_ROOT / "data" / "train.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.reader(stream))[:17]
