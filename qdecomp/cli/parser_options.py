@@ -10,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from qdecomp.parsers.parser import Parser
+    from qdecomp.parsers.source import ParserSource
 
 __all__ = ["ParserOptions", "parser_options"]
 
@@ -27,17 +28,15 @@ class ParserOptions:
     min_confidence: float
     batch_size: int
 
+    def parser_source(self) -> ParserSource:
+        """Which parser, and how it answers; if there is none, a :class:`DataError`."""
+        from qdecomp.parsers.source import ParserSource, parser_path
+
+        return ParserSource(parser_path(self.source), self.decoder, self.candidates, self.trust, self.min_confidence)
+
     def load(self) -> Parser:
         """The parser."""
-        from qdecomp.parsers.parser import load
-
-        return load(
-            self.source,
-            decoder=self.decoder,
-            candidates=self.candidates,
-            min_confidence=self.min_confidence,
-            trust=self.trust,
-        )
+        return self.parser_source().open()
 
 
 _OPTIONS = (

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from qdecomp.cli.parser_options import parser_options
+from qdecomp.cli.parser_options import ParserOptions, parser_options
 from qdecomp.data_structures.limits import LONGEST_QUESTION
 from qdecomp.service.settings import ServiceSettings
 from qdecomp.terminal import printable
@@ -54,7 +54,7 @@ def _limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--log-requests", is_flag=True, help="Log the method, path, status and time of each request, but not its content."
 )
-def command(source: str, host: str, port: int, workers: int, **settings: Any) -> None:
+def command(host: str, port: int, workers: int, **options: Any) -> None:
     """Serve a page to try the parser at / and an API for programs (/docs).
 
     It stores nothing and logs no questions. It has no passwords and no encryption: put a reverse proxy in front of it
@@ -72,5 +72,6 @@ def command(source: str, host: str, port: int, workers: int, **settings: Any) ->
         if (error.name or "").partition(".")[0] == "qdecomp":
             raise
         raise missing_extra("qdecomp serve", "serve") from None
-    service = ServiceSettings(parser=source, **settings)
-    serve(service, host, port, workers, lambda line: click.echo(printable(line), err=True))
+    parser = ParserOptions(**{field.name: options.pop(field.name) for field in fields(ParserOptions)})
+    settings = ServiceSettings(parser.parser_source(), batch_size=parser.batch_size, **options)
+    serve(settings, host, port, workers, lambda line: click.echo(printable(line), err=True))

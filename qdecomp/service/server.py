@@ -23,8 +23,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
 from qdecomp.data_structures.errors import DataError, QDecompError
-from qdecomp.parsers.parser import Parser, load
-from qdecomp.parsers.source import parser_path
 from qdecomp.service.app import create_app
 from qdecomp.service.middleware import LOG, MULTIPROCESS_FOLDER, refuse_connection
 from qdecomp.service.settings import ServiceSettings, settings_from_environment
@@ -43,20 +41,21 @@ _CLOSE = (b"connection", b"close")
 
 def serve(settings: ServiceSettings, host: str, port: int, workers: int, tell: Callable[[str], None]) -> None:
     """Answer requests until SIGTERM or an interrupt; what was accepted by then is still answered."""
-    parser_path(settings.parser)
     _start_log()
     with listening(host, port) as listener:
         address = _address(host, listener.getsockname()[1])
         if workers == 1:
-            told = f"{settings.parser} answers at {address} (press Ctrl-C to stop)"
+            told = f"{settings.parser.path.name} answers at {address} (press Ctrl-C to stop)"
             _serve_alone(settings, listener, lambda: tell(told))
         else:
-            told = f"{workers} processes with {settings.parser} will answer at {address} (press Ctrl-C to stop)"
+            told = (
+                f"{workers} processes with {settings.parser.path.name} will answer at {address} (press Ctrl-C to stop)"
+            )
             _serve_together(settings, listener, workers, lambda: tell(told))
 
 
 def _serve_alone(settings: ServiceSettings, listener: socket.socket, ready: Callable[[], None]) -> None:
-    server = uvicorn.Server(_config(settings, create_app(settings, _open_parser(settings))))
+    server = uvicorn.Server(_config(settings, create_app(settings, settings.parser.open())))
     # uvicorn handles the signal while it runs and raises it again once it has stopped, when there is nothing left to
     # end.
     signal.signal(signal.SIGTERM, lambda number, frame: setattr(server, "should_exit", True))
@@ -69,7 +68,7 @@ def _serve_together(
     settings: ServiceSettings, listener: socket.socket, workers: int, ready: Callable[[], None]
 ) -> None:
     # What the workers could not load is reported here, before there are any.
-    _open_parser(settings)
+    settings.parser.open()
     settings.to_environment()
     folder = tempfile.mkdtemp(prefix="qdecomp-serve-")
     os.environ[MULTIPROCESS_FOLDER] = folder
@@ -90,7 +89,7 @@ def app_from_environment() -> ASGIApp:
     threading.Thread(target=_end_with_parent, name="qdecomp-parent-watch", daemon=True).start()
     settings = settings_from_environment()
     try:
-        return create_app(settings, _open_parser(settings))
+        return create_app(settings, settings.parser.open())
     except QDecompError as error:
         print(f"qdecomp: {printable(str(error))}", file=sys.stderr)
         # So that the supervisor tries no other.
@@ -103,16 +102,6 @@ def _end_with_parent() -> None:
     if parent is not None:
         multiprocessing.connection.wait([parent.sentinel])
         os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _open_parser(settings: ServiceSettings) -> Parser:
-    return load(
-        settings.parser,
-        decoder=settings.decoder,
-        candidates=settings.candidates,
-        min_confidence=settings.min_confidence,
-        trust=settings.trust,
-    )
 
 
 def _start_log() -> None:

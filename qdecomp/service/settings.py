@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.limits import LONGEST_QUESTION
-from qdecomp.parsers.source import BUNDLED_NAME
-
-__all__ = ["ServiceSettings", "settings_from_environment"]
+from qdecomp.parsers.bundle import BUNDLED
+from qdecomp.parsers.source import ParserSource
 
 _VARIABLE = "QDECOMP_SERVICE_SETTINGS"
 
@@ -20,11 +20,7 @@ _VARIABLE = "QDECOMP_SERVICE_SETTINGS"
 class ServiceSettings:
     """The parser and the limits of one service; every worker process has the same."""
 
-    parser: str = BUNDLED_NAME
-    decoder: str | None = None
-    candidates: int = 0
-    min_confidence: float = 0.0
-    trust: bool = False
+    parser: ParserSource = field(default_factory=lambda: ParserSource(BUNDLED))
     batch_size: int = 32
     """The most questions that are parsed together."""
     max_questions: int = 64
@@ -50,7 +46,7 @@ class ServiceSettings:
 
     def to_environment(self) -> None:
         """Pass the settings to the processes that this one starts."""
-        os.environ[_VARIABLE] = json.dumps(asdict(self))
+        os.environ[_VARIABLE] = json.dumps(asdict(self), default=str)
 
     def limits(self) -> dict[str, Any]:
         """What a client may want to know beforehand."""
@@ -59,5 +55,8 @@ class ServiceSettings:
 
 
 def settings_from_environment() -> ServiceSettings:
-    """The settings that :meth:`ServiceSettings.to_environment` left, or the defaults."""
-    return ServiceSettings(**json.loads(os.environ.get(_VARIABLE, "{}")))
+    """The settings that :meth:`ServiceSettings.to_environment` left."""
+    values = json.loads(os.environ[_VARIABLE])
+    parser = values.pop("parser")
+    parser |= {"path": Path(parser["path"]), "options": tuple(map(tuple, parser["options"]))}
+    return ServiceSettings(ParserSource(**parser), **values)

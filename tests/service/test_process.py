@@ -254,13 +254,18 @@ def test_a_parser_that_is_nowhere_or_broken(tmp_path: Path, capfd: pytest.Captur
 def test_a_worker_that_cannot_load_its_parser_ends_with_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    from qdecomp.parsers.source import ParserSource
     from qdecomp.service.server import app_from_environment
     from qdecomp.service.settings import ServiceSettings
 
     monkeypatch.setenv("QDECOMP_SERVICE_SETTINGS", "")
-    ServiceSettings(parser=str(tmp_path / "none")).to_environment()
+    broken = tmp_path / "consensus.json"
+    broken.write_text("{}")
+    ServiceSettings(ParserSource(broken, candidates=3)).to_environment()
     with pytest.raises(SystemExit) as end:
         app_from_environment()
     # What uvicorn's supervisor takes for a reason not to try again.
     assert end.value.code == 3
-    assert capsys.readouterr().err.startswith("qdecomp: there is no parser")
+    error = capsys.readouterr().err
+    assert "not a consensus" in error
+    assert error.count("\n") == 1
