@@ -62,6 +62,11 @@ class WordPieces:
         numbers = (number for number, word in enumerate(pieces) for _ in word)
         return PieceIds(ids, (-1, *numbers, -1))
 
+    def knows_any(self, words: Sequence[str]) -> bool:
+        """Whether a word is a piece itself, as the common words of every English question are."""
+        found = (self._pieces(word) for word in words if any(character.isalnum() for character in word))
+        return any(len(pieces) == 1 and pieces[0] != self._unknown for pieces in found)
+
     def _pieces(self, word: str) -> tuple[int, ...]:
         pieces = self._pieces_of.get(word)
         if pieces is None:
@@ -93,6 +98,8 @@ def make_ready(questions: Sequence[str], word_pieces: WordPieces) -> ReadyQuesti
         try:
             words = question_words(question)
             pieces = word_pieces(words)
+            if not word_pieces.knows_any(words):
+                raise DataError("not a question in English: none of its words is known")
         except QDecompError as error:
             ready.failed[number] = failed_decomposition(question, error)
             continue

@@ -9,9 +9,13 @@ import pytest
 from qdecomp import lf_em, load, to_logical_form
 from qdecomp.data_structures.conversion.chain import logical_form_from_graph
 from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.tokenization import question_words
+from qdecomp.files import read_break_csv
+from qdecomp.parsers.bundle import BUNDLED, VOCABULARY
 from qdecomp.parsers.calibration import Calibration
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text
 from qdecomp.parsers.parser import Parser
+from qdecomp.parsers.pieces import WordPieces
 from qdecomp.parsers.source import ParserSource
 
 
@@ -77,6 +81,7 @@ def test_a_parser_is_surer_of_a_simple_question() -> None:
         ("?!...", "the question has no word in it"),
         ("cubes " * 5000, "the question is too long: 30,000 characters; at most 2,000 are allowed"),
         ("x " * 201, "the question is too long: 201 words; at most 200 are allowed"),
+        ("asdf qwer zxcv", "not a question in English: none of its words is known"),
         ("un" * 600, None),
         ("🙂 cubes that are 红色 ?", None),
         ("\x00 cubes \ud800 ?", None),
@@ -93,6 +98,13 @@ def test_whatever_is_asked_there_is_an_answer(question: str, error: str | None) 
         # A plan whose steps have a logical form each, or else a reason.
         assert bool(decomposition) != bool(decomposition.error)
         assert not decomposition or len(to_logical_form(str(decomposition.qdmr))) == len(decomposition.steps)
+
+
+def test_every_question_of_the_data_has_a_known_word(project_root: Path) -> None:
+    pieces = WordPieces(BUNDLED / VOCABULARY, 512)
+    for name in ("dev", "everyday", "engineers", "asked_dev"):
+        for example in read_break_csv(project_root / "data" / f"{name}.csv"):
+            assert pieces.knows_any(question_words(example.question)), example.question
 
 
 def test_a_seq2seq_parser_takes_no_decoder() -> None:
@@ -167,7 +179,7 @@ def test_an_executor_of_python_gives_the_same_answers() -> None:
     with ThreadPoolExecutor(2) as executor:
         answers = list(parser.pipe(questions, batch_size=2, executor=executor))
     assert [each.to_dict() for each in answers] == [each.to_dict() for each in parser.pipe(questions, batch_size=2)]
-    with pytest.raises(DataError, match="give either processes or a cluster or an executor"):
+    with pytest.raises(DataError, match="give either processes or an executor"):
         parser.pipe(questions, processes=2, executor=executor)
     with pytest.raises(DataError, match=r"a Dask client or an executor of concurrent\.futures, not int"):
         list(parser.pipe(questions, executor=3))
