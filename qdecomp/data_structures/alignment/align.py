@@ -369,5 +369,5 @@ def solver_library() -> Any:
     try:
         from ortools.sat.python import cp_model
     except ImportError:
-        raise missing_extra("an alignment with a choice between several words", "convert") from None
+        raise missing_extra("converting to a graph", "convert") from None
     return cp_model
