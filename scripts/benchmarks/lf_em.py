@@ -27,22 +27,7 @@ from qdecomp.terminal import Table, show_tables
 
 Row = tuple[str, str, str]
 
-_WORDS = (
-    "the",
-    "of",
-    "red",
-    "largest",
-    "number",
-    "that are",
-    "for each",
-    "not",
-    "both",
-    "and",
-    ",",
-    "is",
-    "teams",
-    "#1",
-)
+_WORDS = ("the", "of", "red", "largest", "number", "that are", "for each", "not", "both", "and", ",", "is", "#1")
 # Scores the rows of a file and writes the results, one line for each; run with the clone's folder on the path.
 _SCORE = """
 import json, sys, time
@@ -96,24 +81,12 @@ def generate_pairs(rows: Sequence[tuple[str, str]], count: int, seed: int) -> It
         yield question, " ;".join(f"return {step}" for step in steps), gold
 
 
-def _change_word(steps: list[str], chance: random.Random) -> None:
+def _change_words(steps: list[str], chance: random.Random) -> None:
+    """A word is replaced, added or dropped."""
     place = chance.randrange(len(steps))
     words = steps[place].split()
-    words[chance.randrange(len(words))] = chance.choice(_WORDS)
-    steps[place] = " ".join(words)
-
-
-def _add_word(steps: list[str], chance: random.Random) -> None:
-    place = chance.randrange(len(steps))
-    words = steps[place].split()
-    words.insert(chance.randrange(len(words) + 1), chance.choice(_WORDS))
-    steps[place] = " ".join(words)
-
-
-def _drop_word(steps: list[str], chance: random.Random) -> None:
-    place = chance.randrange(len(steps))
-    words = steps[place].split()
-    del words[chance.randrange(len(words))]
+    at = chance.randrange(len(words))
+    words[at : at + chance.randrange(2)] = [chance.choice(_WORDS)][: chance.randrange(2)]
     steps[place] = " ".join(words)
 
 
@@ -142,10 +115,7 @@ def _upper_case(steps: list[str], chance: random.Random) -> None:
     steps[place] = steps[place].title()
 
 
-_CHANGES = (
-    *(_change_word, _add_word, _drop_word, _change_reference),
-    *(_swap_steps, _drop_step, _repeat_step, _upper_case),
-)
+_CHANGES = (_change_words, _change_reference, _swap_steps, _drop_step, _repeat_step, _upper_case)
 
 
 def score_in_tree(tree: Path, pairs_of: str, rows: Sequence[Row], folder: Path) -> tuple[TreeSpeed, Path]:
