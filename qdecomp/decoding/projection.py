@@ -1,8 +1,9 @@
 """The paper's greedy decoding (its section on the graph parser): predicted edges, projected softly onto nodes.
 
 Every edge that is more probable than not is taken. Tokens between which there is a path of ``span`` edges, in either
-direction, are one node, and an edge between tokens of two nodes is an edge between the nodes. Hardly anything makes
-that fail: edges of one node that name two operators, or nodes that refer to each other in a cycle.
+direction, are one node, and an edge between tokens of two nodes is an edge between the nodes. Little makes that fail:
+edges of one node that name two operators, nodes that refer to each other in a cycle, and a node that has neither words
+nor edges, for which there is no text.
 :class:`~qdecomp.decoding.greedy.GreedyDecoder` takes the same edges, but reads them strictly: it also refuses forks of
 ``span`` edges, references at other tokens than a node's last, several roots, and steps without a required argument.
 
