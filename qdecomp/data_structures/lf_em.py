@@ -173,7 +173,11 @@ _remembered_text = lru_cache(maxsize=16384)(_normalized_text)
 def _contents_of_decomposition(decomposition: str | Qdmr | LogicalForm) -> Sequence[_StepContent]:
     """The contents of all steps; raises as :func:`~qdecomp.data_structures.conversion.qdmr_to_lf.to_logical_form`."""
     if isinstance(decomposition, str):
-        parts = [_content_of_text(text) for text in split_into_steps(decomposition)]
+        # Not by cache_short: a call more for every step of every pair is a twentieth of the time.
+        parts = [
+            _remembered_content(text) if len(text) <= LONGEST_REMEMBERED_STEP else _content_of_text(text)
+            for text in split_into_steps(decomposition)
+        ]
         contents = [content for content, _ in parts if content is not None]
         # What is unusual, such as a step without words, is read again and refused or repaired there.
         if 0 < len(contents) == len(parts) <= MOST_STEPS:
@@ -183,7 +187,6 @@ def _contents_of_decomposition(decomposition: str | Qdmr | LogicalForm) -> Seque
     return [_content_of_step(step) for step in form.steps]
 
 
-@cache_short(entries=16384, longest=LONGEST_REMEMBERED_STEP)
 def _content_of_text(text: str) -> tuple[_StepContent | None, tuple[int, ...]]:
     """The content of a step of a decomposition and the steps that it refers to, or None if it cannot be read."""
     try:
@@ -191,6 +194,9 @@ def _content_of_text(text: str) -> tuple[_StepContent | None, tuple[int, ...]]:
     except QdmrSyntaxError:
         return None, ()
     return (None, ()) if step is None else (_content(*read_step(step)), step.references)
+
+
+_remembered_content = lru_cache(maxsize=16384)(_content_of_text)
 
 
 def _content_of_step(step: LogicalStep) -> _StepContent:
