@@ -45,7 +45,7 @@ class TestLatentRat(ParserTestCase):
                 metadata = instance["metadata"].metadata
                 assert prediction.text is not None
                 assert lf_em(metadata["question"], prediction.text, metadata["decomposition"])
-                assert (prediction.graph is not None) == (head == "graph")
+                assert (prediction.predicted_graph is not None) == (head == "graph")
             self.check_batch_predictions()
 
     def test_a_question_without_gold_is_parsed_by_the_head_that_is_asked(self) -> None:
