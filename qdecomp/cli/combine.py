@@ -24,8 +24,6 @@ from qdecomp.parsers.consensus import check_weights, learn_weights
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.terminal import printable
 
-__all__ = ["command"]
-
 
 @click.command("combine")
 @click.option(

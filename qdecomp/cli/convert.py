@@ -22,8 +22,6 @@ from qdecomp.files import require_other_files, write_text_atomically
 from qdecomp.files.conversion import ConversionCache, ConversionSummary, SourceCounts, convert_file
 from qdecomp.terminal import Table, printable, show_tables
 
-__all__ = ["command"]
-
 
 @click.command("convert")
 @click.option(

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from qdecomp.data_structures.dependency_graph import DependencyGraph
     from qdecomp.parsers.decomposition import Decomposition
 
-__all__ = ["FORMATS", "formatted", "show"]
-
 FORMATS = ("text", "json", "qdmr", "lf", "dot", "svg", "html", "conllu")
 
 

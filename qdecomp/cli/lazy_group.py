@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-__all__ = ["LazyGroup", "lazy_group"]
-
 
 class LazyGroup(click.Group):
     """Imports a subcommand's module only when it runs, so that the others take no time.

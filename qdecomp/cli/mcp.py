@@ -9,8 +9,6 @@ import click
 from qdecomp.cli.parser_options import ParserOptions, parser_options
 from qdecomp.data_structures.errors import missing_extra
 
-__all__ = ["command"]
-
 
 @click.command("mcp")
 @parser_options

@@ -32,8 +32,6 @@ from qdecomp.files.sources import text_suffix
 from qdecomp.parsers.bulk import FileSummary, parse_file, parse_records
 from qdecomp.terminal import echo_data
 
-__all__ = ["command"]
-
 _FILE_SUFFIXES = frozenset((".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".pq"))
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from qdecomp.parsers.parser import Parser
     from qdecomp.parsers.source import ParserSource
 
-__all__ = ["ParserOptions", "parser_options"]
-
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 

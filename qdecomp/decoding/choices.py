@@ -11,8 +11,6 @@ from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.limits import cache_short
 from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR, question_length, words_end
 
-__all__ = ["EdgeChoice", "TokenKind", "is_possible", "read_label", "token_kinds"]
-
 
 class TokenKind(IntEnum):
     """What a token may stand for in a graph."""

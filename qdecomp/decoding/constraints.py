@@ -16,8 +16,6 @@ from qdecomp.data_structures.lexicon import anchor_words
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.decoding.choices import EdgeChoice, TokenKind, is_possible, read_label, token_kinds
 
-__all__ = ["CONSTRAINTS", "Arc", "Arcs", "ArgumentArc", "Constraint", "Literal", "Logic"]
-
 Literal = Any
 """Something that is true or false: a variable, a fact, or the constants True and False."""
 

@@ -16,8 +16,6 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lexicon import skipped_words, stop_words
 from qdecomp.data_structures.special_tokens import question_length
 
-__all__ = ["Coverage", "check_penalty", "coverage_of", "unsaid_words"]
-
 _HIGHEST_PENALTY = 1000
 _WORD = re.compile(r"[^\W_]+")
 # Every step of a written plan begins with it, so a graph need not have it.

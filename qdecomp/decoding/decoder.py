@@ -18,15 +18,6 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.decoding.scores import LabelProbabilities, Scores
 
-__all__ = [
-    "DECODERS",
-    "Decoded",
-    "Decoder",
-    "DecoderSettings",
-    "make_decoder",
-    "with_candidates",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Decoded:

@@ -17,8 +17,6 @@ try:
 except ImportError:
     raise missing_extra("the decoder ilp", "convert") from None
 
-__all__ = ["Solution", "solve_graph"]
-
 # Costs are integers to the solver: thousandths of a nat.
 _PRECISION = 1000
 # Time is measured by the solver's own clock, so that results do not depend on how busy the machine is. One of its

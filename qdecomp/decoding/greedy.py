@@ -14,8 +14,6 @@ from qdecomp.decoding.decoder import Decoded, Decoder
 from qdecomp.decoding.scores import Scores
 from qdecomp.decoding.validity import broken_constraints, drop_broken_choices
 
-__all__ = ["GreedyDecoder", "GreedyValidDecoder", "compatible_choices"]
-
 # How many of the cheapest choices are tried alone; if none of these is a graph, others are unlikely to be.
 _MOST_ALONE = 20_000
 # Choices of equal cost may differ by rounding.

@@ -20,8 +20,6 @@ from qdecomp.decoding.greedy import compatible_choices
 from qdecomp.decoding.scores import Scores
 from qdecomp.decoding.validity import broken_constraints
 
-__all__ = ["DEFAULT_TIME_LIMIT", "IlpDecoder"]
-
 logger = logging.getLogger(__name__)
 
 DEFAULT_TIME_LIMIT = 1.0

@@ -27,8 +27,6 @@ from qdecomp.data_structures.special_tokens import SEPARATOR
 from qdecomp.decoding.decoder import Decoded, Decoder
 from qdecomp.decoding.scores import Scores
 
-__all__ = ["ProjectionDecoder", "project"]
-
 _STAGE = "projection"
 
 

@@ -20,8 +20,6 @@ from qdecomp.data_structures.edge_tags import join_tags, split_tags
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding.choices import EdgeChoice, TokenKind, is_possible, token_kinds
 
-__all__ = ["EdgeCandidates", "LabelProbabilities", "Places", "Scores"]
-
 _Array = npt.NDArray[np.float64]
 Places = Sequence[int] | npt.NDArray[np.intp]
 """Positions of tokens."""

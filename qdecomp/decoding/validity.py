@@ -9,8 +9,6 @@ from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.decoding.choices import EdgeChoice
 from qdecomp.decoding.constraints import CONSTRAINTS, Arc, Arcs
 
-__all__ = ["broken_constraints", "drop_broken_choices", "is_valid"]
-
 _Fact = bool | tuple[EdgeChoice, ...]
 """True, false (the empty tuple, too), or true because of some choices."""
 

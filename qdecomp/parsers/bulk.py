@@ -26,8 +26,6 @@ from qdecomp.parsers.parser import Answers, Parser, in_length_batches, window_si
 from qdecomp.parsers.source import predict_on_worker
 from qdecomp.version import VERSION
 
-__all__ = ["FileSummary", "combine_files", "parse_file", "parse_records", "predictions_of", "read_joined"]
-
 # Parsing fewer questions takes less time than loading the parser in other processes.
 _QUESTIONS_FOR_PROCESSES = 200
 _NO_ROW = "the system has no row for this question"

@@ -21,20 +21,6 @@ from qdecomp.decoding import DecoderSettings
 from qdecomp.decoding.coverage import check_penalty
 from qdecomp.parsers.plan_rules import RuleNames
 
-__all__ = [
-    "BUNDLED",
-    "CARD",
-    "VOCABULARY",
-    "WEIGHTS",
-    "BundleConfig",
-    "GraphConfig",
-    "Seq2SeqConfig",
-    "is_bundle",
-    "read_config",
-    "read_json",
-    "write_config",
-]
-
 BUNDLED = Path(__file__).parent / "minilm_break"
 """The folder of the parser that comes with the package."""
 

@@ -17,18 +17,6 @@ import numpy as np
 from qdecomp.data_structures.errors import DataError, missing_extra
 from qdecomp.parsers.decomposition import Decomposition
 
-__all__ = [
-    "FEATURES",
-    "Calibration",
-    "KeptShare",
-    "ReliabilityBin",
-    "calibration_from_json",
-    "expected_calibration_error",
-    "fit_calibration",
-    "kept_shares",
-    "reliability_bins",
-]
-
 _LOWEST_SCORE = -60.0
 _WIDEST_MARGIN = 10.0
 _RIDGE = 1e-2

@@ -30,16 +30,6 @@ from qdecomp.parsers.bundle import read_json
 from qdecomp.parsers.calibration import Calibration, calibration_from_json
 from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text, failed_decomposition
 
-__all__ = [
-    "AnswerClass",
-    "ConsensusFile",
-    "answer_classes",
-    "check_weights",
-    "consensus",
-    "learn_weights",
-    "read_consensus",
-]
-
 # The weights to try, relative to the others. None of them is 0: the worst system may be the only one with an answer.
 _TRIED_WEIGHTS = tuple(2.0**power for power in (-10, *range(-5, 6)))
 _ROUNDS = 6

@@ -12,8 +12,6 @@ from qdecomp.parsers.decomposition import Decomposition, decomposition_from_deco
 from qdecomp.parsers.network import Array, open_session, word_shares
 from qdecomp.parsers.pieces import PieceIds, WordPieces, make_ready
 
-__all__ = ["GraphParser"]
-
 
 class GraphParser:
     """A network, the names of its labels and special tokens, and a decoder."""

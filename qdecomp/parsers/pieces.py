@@ -10,8 +10,6 @@ from qdecomp.data_structures.errors import DataError, QDecompError, missing_extr
 from qdecomp.data_structures.tokenization import question_words
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 
-__all__ = ["PieceIds", "ReadyQuestions", "WordPieces", "make_ready"]
-
 # Words of questions recur; this many take a few megabytes.
 _MOST_WORDS_REMEMBERED = 50_000
 _SPECIAL_PIECES = ("[CLS]", "[SEP]", "[UNK]")

@@ -17,8 +17,6 @@ import numpy.typing as npt
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.qdmr import reference_number
 
-__all__ = ["PLAN_RULES", "PlanProgress", "PlanRules", "RuleNames", "TokenIds"]
-
 _MOST_REMEMBERED = 20_000
 
 TokenIds = npt.NDArray[np.int64]

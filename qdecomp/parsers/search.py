@@ -18,8 +18,6 @@ import numpy as np
 
 from qdecomp.parsers.plan_rules import PlanProgress, PlanRules, TokenIds
 
-__all__ = ["BeamSearch", "Cost", "Found", "Hypothesis", "NextTokens", "SearchState"]
-
 # Shrinking the batch costs a copy of the memory, which is not worth it for one question of many.
 _SHARE_THAT_LEAVES = 8
 _SCORE = itemgetter(0)

@@ -18,8 +18,6 @@ from qdecomp.parsers.pieces import WordPieces, make_ready
 from qdecomp.parsers.plan_rules import PlanRules, RuleNames
 from qdecomp.parsers.search import BeamSearch, Cost, Found, Hypothesis
 
-__all__ = ["SearchSettings", "Seq2SeqParser", "Source", "coverage_cost", "decomposition_of"]
-
 # A plan whose score is so much lower than that of another of as many tokens has never become the answer: on 1,049
 # training rows that were held out, no answer differs from those with 4.
 _MOST_BEHIND = 3.0

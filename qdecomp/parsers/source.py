@@ -24,8 +24,6 @@ from qdecomp.parsers.decomposition import Decomposition
 if TYPE_CHECKING:
     from qdecomp.parsers.parser import Answers, Parser
 
-__all__ = ["BUNDLED_NAME", "ParserSource", "opened_on_worker", "parser_path", "predict_on_worker"]
-
 BUNDLED_NAME = BUNDLED.name
 """The name of the parser that comes with the package."""
 

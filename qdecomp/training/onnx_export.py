@@ -24,8 +24,6 @@ import numpy.typing as npt
 from qdecomp.data_structures.errors import DataError, missing_extra
 from qdecomp.parsers.bundle import WEIGHTS, BundleConfig, GraphConfig, Seq2SeqConfig
 
-__all__ = ["write_graphs"]
-
 _MICROSOFT = "com.microsoft"
 _OPSETS = {"": 17, _MICROSOFT: 1}
 _IR_VERSION = 8
