@@ -139,6 +139,12 @@ def test_edited_steps_change_the_logical_form_the_plan_and_the_pictures(page: Br
     assert page.run("document.getElementById('restore').hidden")
 
 
+def test_a_link_with_steps_that_are_made_to_take_long_says_so_at_once(page: Browser, address: str) -> None:
+    page.open(address, "#" + urlencode({"q": "x y", "steps": "a." * 15_000 + "x\nb"}))
+    page.wait_until("document.getElementById('steps-error').textContent")
+    assert "characters; at most 10,000 are allowed" in text_of(page, "#steps-error")
+
+
 def test_warnings_are_shown(page: Browser, address: str) -> None:
     open_with_steps(page, address, ["cubes", "large sphere", "number of #1"])
     assert texts_of(page, "#warnings li")
