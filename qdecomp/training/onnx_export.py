@@ -207,14 +207,14 @@ class _Graph:
         largest, scaled, step = None, rows.floats, _STEP * (rows.bound or 1.0)
         if rows.bound is None:
             # A row of zeros gives no numbers here, but in the end its product is multiplied by 0.
-            largest = self.op("ReduceMax", self.op("Abs", rows.floats), axes=[1], keepdims=1)
+            largest = self.op("ReduceMax", self.op("Abs", rows.floats), axes=[-1], keepdims=1)
             scaled = self.op("Div", rows.floats, largest)
         zero = self.constant(_ZERO, np.uint8)
         integers = self.op("QuantizeLinear", scaled, self.constant(step), zero)
         if rows.is_fine:
             left = self.op("Sub", scaled, self.op("DequantizeLinear", integers, self.constant(step), zero))
             low = self.op("QuantizeLinear", left, self.constant(step * _LOW_STEP), zero)
-            integers = self.op("Concat", integers, low, axis=0)
+            integers = self.op("Concat", integers, low, axis=-2)
         self._known[rows] = integers, largest
         return self._known[rows]
 
@@ -229,7 +229,7 @@ class _Graph:
         inputs = (integers, matrix.values, step, matrix.scales, zero, *added)
         result = self.op("MatMulIntegerToFloat", *inputs, domain=_MICROSOFT)
         if rows.is_fine:
-            high, low = self.ops("Split", result, axis=0, count=2)
+            high, low = self.ops("Split", result, axis=-2, count=2)
             result = self.op("Add", high, self.op("Mul", low, self.constant(_LOW_STEP)))
         if largest is not None:
             result = self.op("Mul", result, largest)
@@ -255,11 +255,16 @@ class _Graph:
         return np.fromfile(self._path, kind, count, offset=found.offset).astype(np.float32)
 
     def attention(self, query: str, key: str, value: str, heads: int, bias: str) -> str:
-        """Multi-head attention of rows to rows of one question."""
-        first = self.constant([0], np.int64)
-        inputs = (self.op("Unsqueeze", each, first) for each in (query, key, value))
-        found = self.op("MultiHeadAttention", *inputs, bias, domain=_MICROSOFT, num_heads=heads)
-        return self.op("Squeeze", found, first)
+        """Multi-head attention of rows to rows of one question, each (1, rows, size)."""
+        return self.op("MultiHeadAttention", query, key, value, bias, domain=_MICROSOFT, num_heads=heads)
+
+    def one(self, rows: str) -> str:
+        """Rows as those of one question, (1, rows, size)."""
+        return self.op("Unsqueeze", rows, self.constant([0], np.int64))
+
+    def rows_of_one(self, rows: str) -> str:
+        """The rows of one question, (rows, size)."""
+        return self.op("Squeeze", rows, self.constant([0], np.int64))
 
 
 def _words(graph: _Graph, config: BundleConfig) -> _Rows:
@@ -279,7 +284,8 @@ def _words(graph: _Graph, config: BundleConfig) -> _Rows:
     positions = graph.op("Add", graph.floats(f"{embeddings}position_embeddings.weight"), kind)
     zero = graph.constant([0], int64)
     positions = graph.op("Slice", positions, zero, graph.op("Shape", pieces), zero)
-    states = graph.norm(graph.op("Add", vectors, positions), f"{embeddings}LayerNorm", config.epsilon)
+    # Shape: (1, pieces, size)
+    states = graph.norm(graph.one(graph.op("Add", vectors, positions)), f"{embeddings}LayerNorm", config.epsilon)
     for layer in graph.parts(f"{_ENCODER}encoder.layer"):
         asked = [f"{layer}attention.self.{name}" for name in ("query", "key", "value")]
         matrix = graph.side_by_side([graph.matrix(f"{name}.weight") for name in asked])
@@ -292,7 +298,7 @@ def _words(graph: _Graph, config: BundleConfig) -> _Rows:
         product = graph.product(states, graph.matrix(f"{inner}.weight"))
         changed = graph.op("BiasGelu", product, graph.floats(f"{inner}.bias"), domain=_MICROSOFT)
         states = _added(graph, _Rows(changed), states, f"{layer}output", config.epsilon)
-    return _Rows(graph.op("MatMul", shares, states.floats), states.bound)
+    return _Rows(graph.op("MatMul", shares, graph.rows_of_one(states.floats)), states.bound)
 
 
 def _added(graph: _Graph, rows: _Rows, states: _Rows, name: str, epsilon: float) -> _Rows:
@@ -500,7 +506,9 @@ def _attending(graph: _Graph, layer: str, special: str, words: str, heads: int) 
     query, key, value = graph.split(weights, [size] * 3)
     asking = graph.op("MatMul", graph.norm(special, f"{layer}norm").floats, query)
     keys, values = (graph.op("MatMul", words, each) for each in (key, value))
-    found = _Rows(graph.attention(asking, keys, values, heads, graph.floats(f"{name}.in_proj_bias")))
+    bias = graph.floats(f"{name}.in_proj_bias")
+    attended = graph.attention(graph.one(asking), graph.one(keys), graph.one(values), heads, bias)
+    found = _Rows(graph.rows_of_one(attended))
     special = graph.op("Add", special, graph.linear(found, f"{name}.out_proj"))
     inner = graph.linear(graph.norm(special, f"{layer}feed_forward.0"), f"{layer}feed_forward.1")
     inner = graph.op("Gelu", inner, domain=_MICROSOFT)
