@@ -23,7 +23,7 @@ def size_file(project_root: Path, tmp_path: Path) -> Callable[..., Path]:
     def write(**changes: Any) -> Path:
         text = (project_root / "experiments" / "sizes" / "smoke.yaml").read_text(encoding="utf-8")
         values = {key: value for key, value in (yaml.safe_load(text) | changes).items() if value is not None}
-        path = tmp_path / "size.yaml"
+        path = tmp_path / f"size_{len(list(tmp_path.glob('size_*.yaml')))}.yaml"
         path.write_text(yaml.safe_dump(values), encoding="utf-8")
         return path
 
