@@ -9,7 +9,7 @@ from qdecomp.data_structures.errors import QDecompError
 from qdecomp.decoding import Decoder
 from qdecomp.parsers.bundle import VOCABULARY, GraphConfig
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_decoded, failed_decomposition
-from qdecomp.parsers.network import Array, open_session, word_shares
+from qdecomp.parsers.network import Array, encoder_inputs, open_session
 from qdecomp.parsers.pieces import PieceIds, WordPieces, make_ready
 
 
@@ -33,7 +33,7 @@ class GraphParser:
         return self._scored(words, self._pieces(words))
 
     def _scored(self, words: Sequence[str], pieces: PieceIds) -> tuple[tuple[str, ...], Array, Array]:
-        edges, labels = self._session.run(["edges", "labels"], word_shares(pieces))
+        edges, labels = self._session.run(["edges", "labels"], encoder_inputs([pieces]))
         return (*words, *self._special), edges, labels
 
     def _parse(self, question: str, words: Sequence[str], pieces: PieceIds) -> Decomposition:

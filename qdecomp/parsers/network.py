@@ -1,13 +1,13 @@
 """The networks of a bundled parser, run by onnxruntime.
 
-A question is encoded alone, and the steps of the search compute with quantised rows whose sums are exact, or in shapes
-that only the question determines (:mod:`qdecomp.training.onnx_export` makes the graphs). So an answer does not depend
-on the other questions of a batch, on the number of threads or on the process.
+They compute with quantised rows whose sums are exact, or in shapes that only the question determines:
+:mod:`qdecomp.training.onnx_export` makes the graphs. So an answer does not depend on the other questions of a batch, on
+the number of threads or on the process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -44,11 +44,15 @@ def open_session(path: Path) -> Any:
         raise DataError(f"{path}: the network cannot be opened ({' '.join(str(error).split())})") from None
 
 
-def word_shares(question: PieceIds) -> dict[str, npt.NDArray[Any]]:
-    """The inputs of an encoder: the pieces, and which pieces each word is the mean of (words, pieces)."""
-    shares = (np.arange(question.word_count)[:, None] == np.array(question.words)).astype(np.float32)
-    shares /= shares.sum(axis=1, keepdims=True)
-    return {"pieces": np.array(question.ids), "shares": shares}
+def encoder_inputs(questions: Sequence[PieceIds]) -> dict[str, npt.NDArray[Any]]:
+    """The inputs of an encoder: the pieces, and which pieces each word is the mean of (questions, words, pieces).
+
+    The questions have the same numbers of pieces and of words.
+    """
+    words = np.array([question.words for question in questions])
+    shares = (np.arange(questions[0].word_count)[:, None] == words[:, None, :]).astype(np.float32)
+    shares /= shares.sum(axis=2, keepdims=True)
+    return {"pieces": np.array([question.ids for question in questions]), "shares": shares}
 
 
 def groups_of_a_length(word_counts: Sequence[int]) -> list[list[int]]:
@@ -57,9 +61,14 @@ def groups_of_a_length(word_counts: Sequence[int]) -> list[list[int]]:
     >>> groups_of_a_length([3, 12, 8, 9])
     [[0, 2], [1, 3]]
     """
-    groups: dict[int, list[int]] = {}
-    for number, count in enumerate(word_counts):
-        groups.setdefault(_padded(count), []).append(number)
+    return _groups(map(_padded, word_counts))
+
+
+def _groups(keys: Iterable[Hashable]) -> list[list[int]]:
+    """The numbers of those that have the same key."""
+    groups: dict[Hashable, list[int]] = {}
+    for number, key in enumerate(keys):
+        groups.setdefault(key, []).append(number)
     return list(groups.values())
 
 
@@ -84,31 +93,33 @@ class Seq2SeqNetwork:
         have ids beyond it. A question has up to ``width`` hypotheses.
         """
         count, words = len(questions), _padded(len(source_ids[0]))
-        encoded = [self._encode(*pair) for pair in zip(questions, source_ids, strict=True)]
-        shapes = {
-            name: (count, words, value.shape[1]) if name.startswith("contexts") else (count, value.shape[0], words)
-            for name, value in encoded[0].items()
-            if name not in ("word_gates", "state")
-        }
-        tables = {name: np.zeros(shape, dtype=np.float32) for name, shape in shapes.items()}
+        tables: dict[str, Array] = {}
+        gates: list[dict[int, Array]] = [{}] * count
+        for group in _groups((len(question.ids), question.word_count) for question in questions):
+            found = self._encode([questions[number] for number in group], [source_ids[number] for number in group])
+            for number, word_gates in zip(group, found.pop("word_gates"), strict=True):
+                # Equal words have the same gates, so which of them is found does not matter.
+                gates[number] = dict(zip(source_ids[number], word_gates, strict=True))
+            for name, values in found.items():
+                rows, columns = values.shape[1:]
+                if name not in tables:
+                    shape = (1, columns) if name == "state" else (rows, words)
+                    shape = (words, columns) if name.startswith("contexts") else shape
+                    tables[name] = np.zeros((count, *shape), dtype=np.float32)
+                tables[name][group, :rows, :columns] = values
         tables["padding"] = np.full((count, 1, words), -np.inf, dtype=np.float32)
         tables["targets"] = np.zeros((count, words, self._tokens + words), dtype=np.float32)
-        for number, (found, ids) in enumerate(zip(encoded, source_ids, strict=True)):
-            for name in shapes:
-                rows, columns = found[name].shape
-                tables[name][number, :rows, :columns] = found[name]
+        for number, ids in enumerate(source_ids):
             tables["padding"][number, 0, : len(ids)] = 0.0
             tables["targets"][number, np.arange(len(ids)), ids] = 1.0
-        # Equal words have the same gates, so which of them is found does not matter.
-        gates = [dict(zip(ids, each["word_gates"], strict=True)) for ids, each in zip(source_ids, encoded, strict=True)]
         numbers = np.arange(count)
-        state = np.concatenate([each["state"] for each in encoded])
-        return DecoderState(self, tables, gates, width, numbers * width, numbers, state)
+        return DecoderState(self, tables, gates, width, numbers * width, numbers, tables.pop("state")[:, 0])
 
-    def _encode(self, question: PieceIds, ids: Sequence[int]) -> dict[str, Array]:
-        same = np.equal.outer(ids, ids).astype(np.float32)
-        same /= same.sum(axis=1, keepdims=True)
-        results = self._encoder.run(None, {**word_shares(question), "same": same})
+    def _encode(self, questions: Sequence[PieceIds], source_ids: Sequence[Sequence[int]]) -> dict[str, Array]:
+        ids = np.array(source_ids)
+        same = (ids[:, :, None] == ids[:, None, :]).astype(np.float32)
+        same /= same.sum(axis=2, keepdims=True)
+        results = self._encoder.run(None, {**encoder_inputs(questions), "same": same})
         return dict(zip(self._results, results, strict=True))
 
     def step(self, given: dict[str, npt.NDArray[Any]], tokens: TokenIds) -> tuple[npt.NDArray[np.int64], Array, Array]:

@@ -6,7 +6,7 @@ multiplied with are quantised, those of the encoder to a high and a low part of 
 is lost, and those of the decoder, which are between -1 and 1, to seven bits. Sums of integers are exact, so a row's
 product does not depend on the rows beside it, and seven unsigned bits times eight signed ones overflow on no processor.
 A row's scale is its own or constant. Products of floats are within one question, in shapes that only that question
-determines.
+determines: questions are encoded together only if they have the same numbers of pieces and of words.
 """
 
 from __future__ import annotations
@@ -268,24 +268,27 @@ class _Graph:
 
 
 def _words(graph: _Graph, config: BundleConfig) -> _Rows:
-    """BERT: from ``pieces`` (pieces) to the states of words, the means of their pieces' (``shares``)."""
-    pieces = graph.input("pieces", np.int64, "pieces")
-    shares = graph.input("shares", np.float32, "words", "pieces")
+    """BERT: from ``pieces`` (questions, pieces) to the states of words (questions, words, size).
+
+    A word's state is the mean of its pieces' (``shares``). The questions have the same numbers of pieces and of words.
+    """
+    pieces = graph.input("pieces", np.int64, "questions", "pieces")
+    shares = graph.input("shares", np.float32, "questions", "words", "pieces")
     embeddings, int64 = f"{_ENCODER}embeddings.", np.int64
     table = f"{embeddings}word_embeddings.weight"
     vectors = graph.op("Gather", graph.stored(table), pieces, axis=0)
     vectors = graph.op("Cast", vectors, to=graph._onnx.TensorProto.FLOAT)
     scales = graph.op("Gather", graph.stored(f"{table}.factors"), pieces, axis=0)
-    vectors = graph.op("Mul", vectors, graph.op("Unsqueeze", scales, graph.constant([1], int64)))
+    vectors = graph.op("Mul", vectors, graph.op("Unsqueeze", scales, graph.constant([-1], int64)))
     # All pieces are of the first type.
     kind = graph.op(
         "Gather", graph.floats(f"{embeddings}token_type_embeddings.weight"), graph.constant(0, int64), axis=0
     )
     positions = graph.op("Add", graph.floats(f"{embeddings}position_embeddings.weight"), kind)
     zero = graph.constant([0], int64)
-    positions = graph.op("Slice", positions, zero, graph.op("Shape", pieces), zero)
-    # Shape: (1, pieces, size)
-    states = graph.norm(graph.one(graph.op("Add", vectors, positions)), f"{embeddings}LayerNorm", config.epsilon)
+    positions = graph.op("Slice", positions, zero, graph.op("Shape", pieces, start=1), zero)
+    # Shape: (questions, pieces, size)
+    states = graph.norm(graph.op("Add", vectors, positions), f"{embeddings}LayerNorm", config.epsilon)
     for layer in graph.parts(f"{_ENCODER}encoder.layer"):
         asked = [f"{layer}attention.self.{name}" for name in ("query", "key", "value")]
         matrix = graph.side_by_side([graph.matrix(f"{name}.weight") for name in asked])
@@ -298,7 +301,7 @@ def _words(graph: _Graph, config: BundleConfig) -> _Rows:
         product = graph.product(states, graph.matrix(f"{inner}.weight"))
         changed = graph.op("BiasGelu", product, graph.floats(f"{inner}.bias"), domain=_MICROSOFT)
         states = _added(graph, _Rows(changed), states, f"{layer}output", config.epsilon)
-    return _Rows(graph.op("MatMul", shares, graph.rows_of_one(states.floats)), states.bound)
+    return _Rows(graph.op("MatMul", shares, states.floats), states.bound)
 
 
 def _added(graph: _Graph, rows: _Rows, states: _Rows, name: str, epsilon: float) -> _Rows:
@@ -344,15 +347,16 @@ def _sigmoids_first(graph: _Graph, gates: str, hidden: int) -> str:
 
 
 def _seq2seq_encoder(folder: Path, config: Seq2SeqConfig) -> _Graph:
-    """From the pieces of a question to what the steps of the search look up in it.
+    """From the pieces of questions to what the steps of the search look up in them.
 
-    ``same`` (words, words) has the shares that the places of equal words have of each other's vectors. Results: the
-    keys (hidden, words) and contexts (words, hidden) of each layer, the keys for copying (hidden, words), what reading
-    each word adds to the first layer's gates (words, gates), and the state before the first step.
+    ``same`` (questions, words, words) has the shares that the places of equal words have of each other's vectors.
+    Results for each question: the keys (hidden, words) and contexts (words, hidden) of each layer, the keys for copying
+    (hidden, words), what reading each word adds to the first layer's gates (words, gates), and the state before the
+    first step.
     """
     graph = _Graph(folder)
     words = _words(graph, config)
-    same = graph.input("same", np.float32, "words", "words")
+    same = graph.input("same", np.float32, "questions", "words", "words")
     layers = _layers(graph)
     # All products with the words are one; its parts are for the layers, for copying and for reading.
     matrices = [each for layer in layers for each in (graph.matrix(f"{layer.name}keys.weight"), layer.joined_context)]
@@ -363,22 +367,24 @@ def _seq2seq_encoder(folder: Path, config: Seq2SeqConfig) -> _Graph:
     for number, layer in enumerate(layers):
         keys, context = looked_up[2 * number : 2 * number + 2]
         scaled = graph.op("Mul", keys, graph.constant(layer.hidden**-0.5))
-        graph.output(f"keys_{number}", graph.op("Transpose", scaled, perm=[1, 0]), np.float32, hidden, "words")
+        turned = graph.op("Transpose", scaled, perm=[0, 2, 1])
+        graph.output(f"keys_{number}", turned, np.float32, "questions", hidden, "words")
         # Attention sums to one, so the bias can be added to what is attended to.
         context = graph.op("Add", context, graph.floats(f"{layer.name}joined.bias"))
-        graph.output(f"contexts_{number}", context, np.float32, "words", hidden)
+        graph.output(f"contexts_{number}", context, np.float32, "questions", "words", hidden)
     copied = graph.op("Tanh", graph.op("Add", copied, graph.floats("decoder._copy.bias")))
-    graph.output("copy_keys", graph.op("Transpose", copied, perm=[1, 0]), np.float32, hidden, "words")
+    graph.output("copy_keys", graph.op("Transpose", copied, perm=[0, 2, 1]), np.float32, "questions", hidden, "words")
     read = _Rows(graph.op("MatMul", same, vectors))
-    graph.output("word_gates", graph.product(read, layers[0].from_input), np.float32, "words", _GATES * hidden)
-    mean = _Rows(graph.op("ReduceMean", words.floats, axes=[0], keepdims=1), words.bound)
+    gates = graph.product(read, layers[0].from_input)
+    graph.output("word_gates", gates, np.float32, "questions", "words", _GATES * hidden)
+    mean = _Rows(graph.op("ReduceMean", words.floats, axes=[1], keepdims=1), words.bound)
     state = []
     for layer in layers:
         begun = graph.op("Tanh", graph.linear(mean, f"{layer.name}initial"))
         output, cell = graph.split(begun, [layer.hidden] * 2)
         state += [graph.product(_Rows(output, _TANH, is_fine=False), layer.from_output), cell]
     size = (_GATES + 1) * hidden * len(layers)
-    graph.output("state", graph.op("Concat", *state, axis=1), np.float32, 1, size)
+    graph.output("state", graph.op("Concat", *state, axis=-1), np.float32, "questions", 1, size)
     return graph
 
 
@@ -476,12 +482,12 @@ def _graph_parser(folder: Path, config: GraphConfig) -> _Graph:
     """From the pieces of a question to probabilities: of edges (tokens, tokens), heads first, and of labels (tokens,
     tokens, labels). The tokens are the question's words, then the special tokens, which attend to the words."""
     graph = _Graph(folder)
-    words = _words(graph, config)
+    words = graph.rows_of_one(_words(graph, config).floats)
     special = graph.floats(f"{_SPECIAL}vectors")
     for layer in graph.parts(f"{_SPECIAL}layers"):
-        special = _attending(graph, layer, special, words.floats, config.special_heads)
+        special = _attending(graph, layer, special, words, config.special_heads)
     normed = graph.norm(special, f"{_SPECIAL}norm").floats
-    tokens = _Rows(graph.op("Concat", words.floats, normed, axis=0))
+    tokens = _Rows(graph.op("Concat", words, normed, axis=0))
     found = {name: _feed_forward(graph, tokens, name) for name in ("edge_from", "edge_to", "label_from", "label_to")}
     half = graph.op("MatMul", found["edge_from"], graph.floats("edge_scorer.weight"))
     turned = {name: graph.op("Transpose", found[name], perm=[1, 0]) for name in ("edge_to", "label_to")}
