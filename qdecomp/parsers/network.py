@@ -112,8 +112,9 @@ class Seq2SeqNetwork:
         for number, ids in enumerate(source_ids):
             tables["padding"][number, 0, : len(ids)] = 0.0
             tables["targets"][number, np.arange(len(ids)), ids] = 1.0
-        numbers = np.arange(count)
-        return DecoderState(self, tables, gates, width, numbers * width, numbers, tables.pop("state")[:, 0])
+        numbers, state = np.arange(count), tables.pop("state")[:, 0]
+        shared = {"generated": (np.arange(self._tokens + words) < self._tokens).astype(np.float32)}
+        return DecoderState(self, shared, tables, gates, width, numbers * width, numbers, state)
 
     def _encode(self, questions: Sequence[PieceIds], source_ids: Sequence[Sequence[int]]) -> dict[str, Array]:
         ids = np.array(source_ids)
@@ -125,8 +126,7 @@ class Seq2SeqNetwork:
     def step(self, given: dict[str, npt.NDArray[Any]], tokens: TokenIds) -> tuple[npt.NDArray[np.int64], Array, Array]:
         """The most probable next tokens, their log probabilities, and the next state."""
         known = np.where(tokens < self._tokens, tokens, self._unknown)
-        generated = (np.arange(given["allowed"].shape[2]) < self._tokens).astype(np.float32)
-        logarithms, best, state = self._step.run(None, {**given, "tokens": known, "generated": generated})
+        logarithms, best, state = self._step.run(None, {**given, "tokens": known})
         return best, logarithms, state
 
 
@@ -138,6 +138,8 @@ class DecoderState:
     """
 
     network: Seq2SeqNetwork
+    shared: dict[str, Array]
+    """What is the same for all questions."""
     tables: dict[str, Array]
     """What the steps look up; the first axis is the questions."""
     word_gates: list[dict[int, Array]]
@@ -156,13 +158,14 @@ class DecoderState:
         places = np.zeros((len(self.word_gates), self.width), dtype=np.int64)
         places.reshape(-1)[self.places] = rows
         allowed = np.ones((*places.shape, self.tables["targets"].shape[2]), dtype=np.float32)
-        copied = np.zeros((len(rows), self.word_gates[0][next(iter(self.word_gates[0]))].shape[0]), dtype=np.float32)
+        copied = np.zeros((len(rows), next(iter(self.word_gates[0].values())).shape[0]), dtype=np.float32)
         asked = zip(questions.tolist(), ranks.tolist(), tokens.tolist(), forbidden, strict=True)
         for row, (question, rank, token, ids) in enumerate(asked):
             allowed[question, rank, ids] = 0.0
             if (gates := self.word_gates[question].get(token)) is not None:
                 copied[row] = gates
         given: dict[str, npt.NDArray[Any]] = {
+            **self.shared,
             **self.tables,
             "state": self.state,
             "parents": self.parents,
@@ -174,11 +177,14 @@ class DecoderState:
         }
         best, logarithms, state = self.network.step(given, tokens)
         found = NextTokens(*(each.reshape(-1, each.shape[2])[self.places].tolist() for each in (best, logarithms)))
-        return found, replace(self, parents=rows, state=state)
+        return found, self._with(self.places, rows, state)
 
     def follow(self, parents: TokenIds, places: TokenIds) -> DecoderState:
         """The state of hypotheses at these places."""
-        return replace(self, parents=parents, places=places)
+        return self._with(places, parents, self.state)
+
+    def _with(self, places: TokenIds, parents: TokenIds, state: Array) -> DecoderState:
+        return DecoderState(self.network, self.shared, self.tables, self.word_gates, self.width, places, parents, state)
 
     def select(self, questions: TokenIds) -> DecoderState:
         """The state of these questions only."""
