@@ -20,6 +20,8 @@ __all__ = ["main"]
 
 # As in shells: 128 plus the number of the signal.
 _INTERRUPTED = 130
+# What starts processes.
+_POOL = "joblib.externals.loky"
 _DEVICE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 # The name of a subcommand and what it does, in the order of ``qdecomp --help``. The module of the same name in
@@ -64,6 +66,9 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
         _give_output_up()
+        if _POOL in sys.modules:
+            # Ending in order would wait for processes that may have died with half an answer in a pipe.
+            os._exit(_INTERRUPTED)
         sys.exit(_INTERRUPTED)
     except UnicodeEncodeError as error:
         if not _is_output(error.encoding):

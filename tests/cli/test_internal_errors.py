@@ -97,7 +97,7 @@ def test_parse_gives_the_others_their_answers(
     def broken(question: str) -> tuple[str, ...]:
         return [][1] if "boom" in question else tokenize(question)
 
-    monkeypatch.setattr("qdecomp.parsers.questions.question_words", broken)
+    monkeypatch.setattr("qdecomp.parsers.pieces.question_words", broken)
     questions = files / "questions.txt"
     questions.write_text("which rivers are long ?\nwhich boom is long ?\nwhich lakes are deep ?\n")
     assert run_qdecomp("parse", "--input", questions, "--output", files / "out.jsonl") == 1
