@@ -44,7 +44,7 @@ def load_bundleable(archive: Path) -> Archive:
     if isinstance(model, BiaffineGraphParser) and encoder.special_states is None:
         raise DataError(f"{archive}: a graph parser can only be bundled if its special tokens are outside the encoder")
     if isinstance(model, CopyNetBert) and encoder.special_count:
-        raise DataError(f"{archive}: a parser that writes decompositions can only be bundled without special tokens")
+        raise DataError(f"{archive}: a seq2seq parser can only be bundled without special tokens")
     if isinstance(model, CopyNetBert) and model.decoder.has_feedback:
         raise DataError(f"{archive}: a parser with attention_feedback cannot be bundled")
     kind = encoder.transformer.config.model_type
