@@ -1,4 +1,4 @@
-"""Measure how fast things are. Each benchmark is a module in ``benchmarks``, imported when it is used."""
+"""Measure how fast things are. Each benchmark is a module in ``speed``, imported when it is used."""
 
 from script_errors import run_script
 
@@ -18,7 +18,7 @@ _BENCHMARKS = {
 }
 
 
-@lazy_group("benchmarks", _BENCHMARKS)
+@lazy_group("speed", _BENCHMARKS)
 def main() -> None:
     """Measure how fast things are."""
 

@@ -81,7 +81,7 @@ def test_paths_on_the_pages_exist() -> None:
             r"(?:^|[\s`(])((?:qdecomp|scripts|examples|training_config)/[\w./-]*\w)", path.read_text(encoding="utf-8")
         )
         text = path.read_text(encoding="utf-8")
-        named += [f"scripts/benchmarks/{name}.py" for name in re.findall(r"scripts/benchmark\.py ([a-z]\w*)", text)]
+        named += [f"scripts/speed/{name}.py" for name in re.findall(r"scripts/benchmark\.py ([a-z]\w*)", text)]
         assert [name for name in named if not (ROOT / name).exists()] == [], path.name
 
 

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from benchmarks.measuring import tree_memory_mb
-from benchmarks.serve_load import ask_steadily, mixed_requests
+from speed.measuring import tree_memory_mb
+from speed.serve_load import ask_steadily, mixed_requests
 
 from qdecomp.files import read_break_csv
 from tests.service.processes import running_service

@@ -20,11 +20,11 @@ import click
 import numpy as np
 from shared_data import shared_data_option
 
-from benchmarks.measuring import Clock, children_cpu, clock, in_fresh_process, peak_memory_mb, write_results
 from qdecomp.files import read_break_csv
 from qdecomp.parsers.parser import load
 from qdecomp.parsers.source import parser_path
 from qdecomp.terminal import Table, show_tables
+from speed.measuring import Clock, children_cpu, clock, in_fresh_process, peak_memory_mb, write_results
 
 _QUESTION = "Which state has the most rivers?"
 _COLD_STARTS = 3

@@ -1,6 +1,6 @@
 """The service under load, on this machine: throughput, latency, overload, memory, a flood of bad requests, a stop.
 
-The load comes from :mod:`benchmarks.serve_load`, in a process of its own. A service without load is compared with its
+The load comes from :mod:`speed.serve_load`, in a process of its own. A service without load is compared with its
 parser alone.
 """
 
@@ -24,7 +24,10 @@ from typing import Any
 
 import click
 
-from benchmarks.measuring import (
+from qdecomp.data_structures.errors import DataError
+from qdecomp.files import read_break_csv
+from qdecomp.terminal import Table, show_tables
+from speed.measuring import (
     clock,
     in_fresh_process,
     median_ms,
@@ -32,10 +35,7 @@ from benchmarks.measuring import (
     tree_memory_mb,
     write_results,
 )
-from benchmarks.serve_load import BAD_BODIES, Load, ask_steadily, ask_together, mixed_requests
-from qdecomp.data_structures.errors import DataError
-from qdecomp.files import read_break_csv
-from qdecomp.terminal import Table, show_tables
+from speed.serve_load import BAD_BODIES, Load, ask_steadily, ask_together, mixed_requests
 
 _SAMPLE = Path(__file__).parents[2] / "data" / "dev.csv"
 _JSON = {"Content-Type": "application/json"}

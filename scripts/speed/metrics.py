@@ -13,10 +13,10 @@ from typing import Any
 import click
 from shared_data import shared_data_option
 
-from benchmarks.measuring import clock, in_fresh_process, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_json_lines
 from qdecomp.terminal import Table, show_tables
+from speed.measuring import clock, in_fresh_process, peak_memory_mb, write_results
 
 _WARM_UP = ("How many red cubes are there?", "return red cubes ;return number of #1", "return cubes ;return #1 in red")
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from shared_data import from_shared_data
 
-from benchmarks.measuring import clock, in_fresh_process, peak_memory_mb, write_results
 from qdecomp.terminal import Table, show_tables
+from speed.measuring import clock, in_fresh_process, peak_memory_mb, write_results
 
 if TYPE_CHECKING:
     from qdecomp.data_structures.special_tokens import SpecialTokens

@@ -17,7 +17,6 @@ import click
 import numpy as np
 from shared_data import shared_data_option
 
-from benchmarks.measuring import clock, write_results
 from qdecomp.data_structures.conversion.chain import convert, logical_form_from_graph
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, QDecompError
@@ -27,6 +26,7 @@ from qdecomp.files import read_break_csv
 from qdecomp.parsers.bundle import BUNDLED, GraphConfig, read_config
 from qdecomp.parsers.graph import GraphParser
 from qdecomp.terminal import Table, progress, show_tables
+from speed.measuring import clock, write_results
 
 _EDGE, _DOUBT, _NO_EDGE = 5.0, -4.0, -9.0
 _LABEL, _DOUBTED_LABEL, _LABEL_NOISE = 9.0, 6.0, 1.5

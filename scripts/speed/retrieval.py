@@ -19,11 +19,11 @@ from typing import Any
 
 import click
 
-from benchmarks.measuring import write_results
 from qdecomp import Decomposition, load
 from qdecomp.data_structures.errors import DataError
 from qdecomp.planning import Passage, Plan
 from qdecomp.terminal import Table, show_tables
+from speed.measuring import write_results
 
 Search = Callable[[str, int], list[Passage]]
 

@@ -19,9 +19,9 @@ from typing import Any
 import click
 from shared_data import shared_data_option
 
-from benchmarks.measuring import Clock, clock, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
 from qdecomp.terminal import Table, show_tables
+from speed.measuring import Clock, clock, peak_memory_mb, write_results
 
 _FOLDER = "out/allennlp-models"
 _INSTALL = f"pip install --no-deps --target {_FOLDER} allennlp-models==2.10.1 ftfy wcwidth conllu word2number py-rouge"

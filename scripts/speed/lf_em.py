@@ -20,10 +20,10 @@ from pathlib import Path
 import click
 from shared_data import shared_data_option
 
-from benchmarks.measuring import write_results
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_break_csv, read_json_lines
 from qdecomp.terminal import Table, show_tables
+from speed.measuring import write_results
 
 Row = tuple[str, str, str]
 

@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 import click
 from shared_data import shared_data_option
 
-from benchmarks.measuring import Clock, clock, peak_memory_mb, write_results
 from qdecomp.data_structures.errors import DataError
 from qdecomp.terminal import Table, show_tables
+from speed.measuring import Clock, clock, peak_memory_mb, write_results
 
 _CHUNK = 64
 _PROFILE_ROWS = 15
