@@ -41,7 +41,6 @@ def test_a_switch_that_names_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch
         (("inference", "--parser", "x", "x.tar.gz", "{}"), "break/dev.csv", "--questions"),
         (("metrics",), "reference", "--reference"),
         (("parse",), "break/dev.csv", "--questions"),
-        (("token_budget",), "break/train.csv", "--input"),
     ],
 )
 def test_a_benchmark_without_data_says_which_it_needs(
