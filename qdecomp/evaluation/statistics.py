@@ -195,7 +195,7 @@ def _compare(
     better = -differences if metric.lower_is_better else differences
     first_better, second_better = int((better > 0).sum()), int((better < 0).sum())
     if metric.is_verdict:
-        test, p_value = "exact McNemar", _mcnemar(first_better, second_better)
+        test, p_value = "exact McNemar", mcnemar(first_better, second_better)
     else:
         test, p_value = "paired permutation", _permutation(differences, seed)
     return Comparison(
@@ -212,10 +212,10 @@ def _compare(
     )
 
 
-def _mcnemar(only_first: int, only_second: int) -> float:
+def mcnemar(only_first: int, only_second: int) -> float:
     """Twice the probability that a fair coin falls at most ``fewer`` times on one side in ``total`` throws.
 
-    >>> round(_mcnemar(1, 5), 6) == round(2 * (1 + 6) / 2**6, 6)
+    >>> round(mcnemar(1, 5), 6) == round(2 * (1 + 6) / 2**6, 6)
     True
     """
     fewer, total = min(only_first, only_second), only_first + only_second

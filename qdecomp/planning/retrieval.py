@@ -262,12 +262,10 @@ class _Retriever:
         answers = []
         for text in [said] if isinstance(said, str) else list(said or ()):
             page = yield from self._page(str(text))
-            support = (*about.support, *((hit, about.score * _share(hit, hits)) for hit in hits[:1]))
-            answers.append(
-                Answer(str(text), page and page[0], about.score, support)
-                if page is None
-                else Answer(str(text), page[0], about.score, (*support, (page[0], about.score)))
-            )
+            found = None if page is None else page[0]
+            read_in = [(hit, about.score * _share(hit, hits)) for hit in hits[:1]]
+            linked = [] if found is None else [(found, about.score)]
+            answers.append(Answer(str(text), found, about.score, (*about.support, *read_in, *linked)))
         return answers
 
     def _links(

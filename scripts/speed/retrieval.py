@@ -8,11 +8,9 @@ file in ``hops``, as MuSiQue has them. A paired test compares each way with the 
 from __future__ import annotations
 
 import json
-import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import comb
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -21,6 +19,7 @@ import click
 
 from qdecomp import Decomposition, load
 from qdecomp.data_structures.errors import DataError
+from qdecomp.evaluation.statistics import mcnemar, mean_interval
 from qdecomp.planning import Passage, Plan
 from qdecomp.terminal import Table, show_tables
 from speed.measuring import write_results
@@ -29,7 +28,6 @@ Search = Callable[[str, int], list[Passage]]
 
 _KEPT = 10
 _FUSED = 60
-_RESAMPLED = 1000
 
 
 def bm25(passages: Sequence[Passage]) -> Search:
@@ -148,19 +146,6 @@ def _mean(values: Sequence[float]) -> float:
     return round(sum(values) / len(values), 4)
 
 
-def _interval(values: Sequence[float]) -> list[float]:
-    """The 95% bootstrap interval of the mean."""
-    chance = random.Random(7)
-    means = sorted(sum(chance.choices(values, k=len(values))) / len(values) for _ in range(_RESAMPLED))
-    return [round(means[int(share * _RESAMPLED)], 3) for share in (0.025, 0.975)]
-
-
-def _mcnemar(helped: int, hurt: int) -> float:
-    """The exact two-sided p-value."""
-    total = helped + hurt
-    return min(1.0, 2 * sum(comb(total, n) for n in range(min(helped, hurt) + 1)) / 2**total) if total else 1.0
-
-
 def _gold_plan(question: dict[str, Any], plan: Plan) -> Plan:
     """The plan of the sub-questions in the file: ``Adam Hammill >> member of sports team``, ``capital of #1``."""
     steps: list[str] = []
@@ -236,10 +221,10 @@ def _figures(way: Way, base: Way, asked: Sequence[dict[str, Any]]) -> dict[str, 
         kinds.setdefault(str(row.get("type", "all")), []).append(each)
     return {
         **way.figures(),
-        "all@5 interval": _interval(found),
+        "all@5 interval": mean_interval(found),
         "helped": helped,
         "hurt": hurt,
-        "p": round(_mcnemar(helped, hurt), 5),
+        "p": round(mcnemar(helped, hurt), 5),
         "ms": round(1000 * sum(way.seconds) / len(way.seconds), 1),
         "all@5 by type": {kind: [len(each), _mean(each)] for kind, each in sorted(kinds.items())},
     }
