@@ -2,7 +2,7 @@
 
 from script_errors import run_script
 
-from qdecomp.cli.lazy_group import lazy_group
+from qdecomp.cli import lazy_group
 
 # The name of a benchmark and what it measures. The module of the same name holds a click command ``command``.
 _BENCHMARKS = {

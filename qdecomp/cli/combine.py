@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from qdecomp.cli.file_options import (
+from qdecomp.cli.options import (
     CLUSTER_OPTION,
     OVERWRITE_OPTION,
     PART_ROWS_OPTION,

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from qdecomp.cli.file_options import exit_after_internal_errors
+from qdecomp.cli.options import exit_after_internal_errors
 from qdecomp.cli.scoring_options import SCORING_PARAMETERS, ScoringOptions
 from qdecomp.files.outputs import write_text_atomically
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from qdecomp.cli.parser_options import ParserOptions, parser_options
+from qdecomp.cli.options import parser_options
 from qdecomp.data_structures.errors import missing_extra
+
+if TYPE_CHECKING:
+    from qdecomp.parsers.source import ParserSource
 
 
 @click.command("mcp")
 @parser_options
-def command(**options: Any) -> None:
+def command(parser: ParserSource) -> None:
     """Offer the parser to agents as tools, by the Model Context Protocol over standard input and output.
 
     The tools are parse, plan, next_steps, convert and score.
@@ -25,4 +28,4 @@ def command(**options: Any) -> None:
         raise missing_extra("qdecomp mcp", "mcp") from None
     from qdecomp.service.settings import ServiceSettings
 
-    mcp_server(ParserOptions(**options).load(), ServiceSettings()).run()
+    mcp_server(parser.open(), ServiceSettings()).run()

@@ -14,22 +14,24 @@ from typing import Any
 import click
 
 from qdecomp.cli.decomposition_formats import FORMATS, formatted, show
-from qdecomp.cli.file_options import (
+from qdecomp.cli.options import (
+    BATCH_SIZE_OPTION,
     CLUSTER_OPTION,
     OVERWRITE_OPTION,
     PART_ROWS_OPTION,
     exit_after_internal_errors,
+    parser_options,
     require_folder,
     show_summary,
     where_of,
 )
-from qdecomp.cli.parser_options import ParserOptions, parser_options
 from qdecomp.data_structures.errors import is_internal
 from qdecomp.files import require_other_files, write_text_atomically
 from qdecomp.files.parts import is_folder_output
 from qdecomp.files.rows import STANDARD_INPUT
 from qdecomp.files.sources import text_suffix
 from qdecomp.parsers.bulk import FileSummary, parse_file, parse_records
+from qdecomp.parsers.source import ParserSource
 from qdecomp.terminal import echo_data
 
 _FILE_SUFFIXES = frozenset((".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".pq"))
@@ -67,6 +69,7 @@ _FILE_SUFFIXES = frozenset((".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"
     help="Also show the dependency graph, each edge with its probability. Only for the format text.",
 )
 @parser_options
+@BATCH_SIZE_OPTION
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use for a file.  [default: all]")
 @CLUSTER_OPTION
 @PART_ROWS_OPTION
@@ -87,9 +90,11 @@ def command(strict: bool, **given: Any) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _ParseOptions(ParserOptions):
+class _ParseOptions:
     """What to parse, with which parser, and where the answers go."""
 
+    parser: ParserSource
+    batch_size: int
     questions: Sequence[str]
     input_path: Path | None
     column: str | None
@@ -127,12 +132,12 @@ class _ParseOptions(ParserOptions):
                 "the questions of a file are always written as json; qdecomp render makes a page of them"
             )
         read = None if self.input_path == STANDARD_INPUT else self.input_path
-        require_other_files({"--output": self.output_path}, [read, Path(self.source)])
+        require_other_files({"--output": self.output_path}, [read, self.parser.path])
 
     def parse_questions(self) -> FileSummary:
         """Decompose the questions on the command line."""
         questions = _whole_questions(self.questions)
-        decompositions = list(self.load().pipe(questions, batch_size=self.batch_size))
+        decompositions = list(self.parser.open().pipe(questions, batch_size=self.batch_size))
         if self.format_name in (None, "text") and self.output_path is None:
             show(decompositions, with_graph=self.with_graph)
         else:
@@ -148,12 +153,12 @@ class _ParseOptions(ParserOptions):
         options: dict[str, Any] = {"column": self.column, "batch_size": self.batch_size, "where": where}
         if self.output_path is None:
             summary = FileSummary()
-            for record in parse_records(self.load(), path, **options):
+            for record in parse_records(self.parser.open(), path, **options):
                 summary.add_record(record)
                 echo_data(json.dumps(record, ensure_ascii=False))
             return summary
         options |= {"overwrite": self.overwrite, "part_rows": self.part_rows}
-        summary = parse_file(self.load(), path, self.output_path, **options)
+        summary = parse_file(self.parser.open(), path, self.output_path, **options)
         show_summary(summary, self.output_path)
         return summary
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from qdecomp.cli.file_options import exit_after_internal_errors
+from qdecomp.cli.options import exit_after_internal_errors
 from qdecomp.data_structures.errors import DataError, ErrorText, InternalError, as_internal_errors, is_internal
 from qdecomp.data_structures.reading import Reading, read_decomposition
 from qdecomp.evaluation.differences import compare_steps

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from qdecomp.cli.file_options import CLUSTER, where_of
+from qdecomp.cli.options import CLUSTER, where_of
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics import DEFAULT_METRICS, METRICS, Metric, choose_metrics
 from qdecomp.evaluation.predictions import Gold, SystemPredictions, name_systems, read_gold, read_predictions

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from qdecomp.cli.parser_options import ParserOptions, parser_options
+from qdecomp.cli.options import BATCH_SIZE_OPTION, parser_options
 from qdecomp.data_structures.limits import LONGEST_QUESTION
 from qdecomp.service.settings import ServiceSettings
 from qdecomp.terminal import printable
+
+if TYPE_CHECKING:
+    from qdecomp.parsers.source import ParserSource
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -37,6 +40,7 @@ def _limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("serve")
 @parser_options
+@BATCH_SIZE_OPTION
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 listens on all networks."
 )
@@ -54,7 +58,7 @@ def _limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--log-requests", is_flag=True, help="Log the method, path, status and time of each request, but not its content."
 )
-def command(host: str, port: int, workers: int, **options: Any) -> None:
+def command(parser: ParserSource, host: str, port: int, workers: int, **limits: Any) -> None:
     """Serve a page to try the parser at / and an API for programs (/docs).
 
     It stores nothing and logs no questions. It has no passwords and no encryption: put a reverse proxy in front of it
@@ -72,6 +76,4 @@ def command(host: str, port: int, workers: int, **options: Any) -> None:
         if (error.name or "").partition(".")[0] == "qdecomp":
             raise
         raise missing_extra("qdecomp serve", "serve") from None
-    parser = ParserOptions(**{field.name: options.pop(field.name) for field in fields(ParserOptions)})
-    settings = ServiceSettings(parser.parser_source(), batch_size=parser.batch_size, **options)
-    serve(settings, host, port, workers, lambda line: click.echo(printable(line), err=True))
+    serve(ServiceSettings(parser, **limits), host, port, workers, lambda line: click.echo(printable(line), err=True))

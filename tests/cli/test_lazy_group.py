@@ -5,7 +5,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from qdecomp.cli.lazy_group import LazyGroup
+from qdecomp.cli import LazyGroup
 
 _MODULE = """import click
 

@@ -1,8 +1,10 @@
-"""What commands that work on whole files share: where the work is done, folders of files, and how they end."""
+"""Options that commands share: which parser, where the work on a file is done, folders of files, and how a run ends."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,6 +32,62 @@ PART_ROWS_OPTION = click.option(
 OVERWRITE_OPTION = click.option(
     "--overwrite", is_flag=True, help="Start again instead of continuing an existing output file."
 )
+BATCH_SIZE_OPTION = click.option(
+    "--batch-size",
+    type=click.IntRange(min=1),
+    default=32,
+    show_default=True,
+    help="How many questions to parse at a time.",
+)
+_PARSER_OPTIONS = (
+    click.option(
+        "--parser",
+        "source",
+        default="minilm_break",
+        show_default=True,
+        help="The bundled parser, the folder of another one, AllenNLP's model.tar.gz, or a consensus.json.",
+    ),
+    click.option(
+        "--decoder",
+        type=click.Choice(["greedy", "greedy_valid", "ilp", "projection"]),
+        help="How a graph parser finds its graph: edge by edge (greedy), the same without edges that contradict better "
+        "ones (greedy_valid), the same edges read as softly as in the paper (projection), or the best valid graph "
+        "(ilp).  [default: the parser's]",
+    ),
+    click.option(
+        "--candidates",
+        type=click.IntRange(min=0),
+        default=0,
+        help="How many of the best decompositions to include in each answer.",
+    ),
+    click.option(
+        "--trust",
+        is_flag=True,
+        help="Let an archive run the code that it names. Use it only for archives that you trust.",
+    ),
+    click.option(
+        "--min-confidence",
+        type=click.FloatRange(0, 1),
+        default=0.0,
+        help="Give a reason instead of a decomposition if the parser's confidence (0 to 1) is below this.",
+    ),
+)
+_NAMES = ("source", "decoder", "candidates", "trust", "min_confidence")
+
+
+def parser_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that choose a parser; it gets them as ``parser``, a ``ParserSource``."""
+
+    @wraps(command)
+    def with_parser(**given: Any) -> Any:
+        from qdecomp.parsers.source import ParserSource, parser_path
+
+        source, *options = (given.pop(name) for name in _NAMES)
+        return command(parser=ParserSource(parser_path(source), *options), **given)
+
+    for option in reversed(_PARSER_OPTIONS):
+        with_parser = option(with_parser)
+    return with_parser
 
 
 def where_of(processes: int | None, cluster: str | None) -> Where:
