@@ -11,7 +11,7 @@ import click
 
 from qdecomp.cli.options import exit_after_internal_errors
 from qdecomp.cli.scoring_options import SCORING_PARAMETERS, ScoringOptions
-from qdecomp.files.outputs import write_text_atomically
+from qdecomp.files.atomic import write_text_atomically
 
 
 @click.command("evaluate", params=[*SCORING_PARAMETERS])

@@ -20,7 +20,7 @@ def command(output: Path, **scoring: Any) -> None:
     Writes a folder with index.html, which needs no network, and the same figures as JSON and CSV.
     """
     from qdecomp.evaluation.report import REPORT_FILES, build_report, write_report
-    from qdecomp.files.outputs import require_replaceable_folder
+    from qdecomp.files.atomic import require_replaceable_folder
 
     require_replaceable_folder(output, REPORT_FILES)  # before anybody waits for scores
     options = ScoringOptions(**scoring)

@@ -14,8 +14,8 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics import DEFAULT_METRICS, METRICS, Metric, choose_metrics
 from qdecomp.evaluation.predictions import Gold, SystemPredictions, name_systems, read_gold, read_predictions
 from qdecomp.evaluation.scoring import Evaluation, QuestionScores, evaluate
+from qdecomp.files.atomic import require_other_files
 from qdecomp.files.jobs import Where
-from qdecomp.files.outputs import require_other_files
 from qdecomp.terminal import printable
 
 

@@ -17,7 +17,7 @@ from qdecomp.evaluation.differences import Analysis, DifferenceKind, analyse, op
 from qdecomp.evaluation.outputs import Summary, detail_lines, summarize, summary_to_json
 from qdecomp.evaluation.scoring import Evaluation, SystemScores
 from qdecomp.evaluation.statistics import Comparison, Group, compare_groups, score_group
-from qdecomp.files.outputs import write_folder_atomically
+from qdecomp.files.atomic import write_folder_atomically
 from qdecomp.terminal import format_csv, progress
 
 _EXAMPLES_OF_A_KIND = 3

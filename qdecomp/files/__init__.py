@@ -3,18 +3,18 @@
 - :mod:`.sources` opens files wherever they are, :mod:`.parts` knows folders of files;
 - :mod:`.rows` reads rows, :mod:`.break_csv` questions with their decompositions, :mod:`.predictions` records;
 - :mod:`.store` keeps any number of rows in bounded memory;
-- :mod:`.outputs` writes files, and records so that a stopped run resumes;
+- :mod:`.atomic` writes files that are complete or not there, :mod:`.outputs` records so that a stopped run resumes;
 - :mod:`.jobs` works on rows here, in processes (:mod:`.processes`) or on a cluster (:mod:`.dask`);
 - :mod:`.conversion` converts files of annotated decompositions.
 """
 
-from qdecomp.files.break_csv import BreakExample, read_break_csv, read_questions, source_of
-from qdecomp.files.outputs import (
+from qdecomp.files.atomic import (
     require_other_files,
     require_replaceable_folder,
     write_folder_atomically,
     write_text_atomically,
 )
+from qdecomp.files.break_csv import BreakExample, read_break_csv, read_questions, source_of
 from qdecomp.files.rows import Row, RowFile, read_json_lines
 from qdecomp.files.sources import text_suffix
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from itertools import chain, islice
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,15 +26,15 @@ from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
 from qdecomp.files.break_csv import BreakExample, example_store, iterate_break_csv, source_of
 from qdecomp.files.jobs import ALL_CORES, ROW_KILLED_WORKERS, Job, Where, in_chunks, run, spread
 from qdecomp.files.sources import cache_folder
+from qdecomp.files.store import RecordCache
 from qdecomp.terminal import progress
 
 __all__ = ["ConversionCache", "ConversionSummary", "SourceCounts", "convert_file"]
 
-logger = logging.getLogger(__name__)
-
 # For fewer rows than this, starting other processes takes longer than the work.
 _ROWS_FOR_PROCESSES = 400
 _ROWS_A_TASK = 100
+_ROWS_A_TRANSACTION = 200
 _ROWS_FOR_PROGRESS = 100
 # Above this, the cache would take more than about 200 MB for one file.
 _MOST_ROWS_TO_KEEP = 100_000
@@ -109,25 +106,13 @@ def _content_key(
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-# The cache.
-
-_SECONDS_TO_WAIT_FOR_ANOTHER_PROCESS = 60.0
-_ROWS_A_TRANSACTION = 200
-_TABLE = (
-    "CREATE TABLE IF NOT EXISTS checked_conversions "
-    "(key TEXT PRIMARY KEY, record TEXT NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID"
-)
-
-
 class ConversionCache:
-    """Converts annotated questions, or finds earlier conversions in ``folder``.
-
-    If the folder cannot be written, the file is damaged or a record was changed, that costs time, never a result.
-    """
+    """Converts annotated questions, or finds earlier conversions in ``folder``."""
 
     def __init__(self, folder: str | Path | None = None, version: str = CONVERSION_VERSION) -> None:
         self._version = version
         self.path = (Path(folder) if folder else cache_folder()) / f"conversions-{version}.sqlite"
+        self._kept = RecordCache(self.path, "checked_conversions")
 
     def records(
         self, pairs: Sequence[AnnotatedPair], special: SpecialTokens, *, processes: int | None = None
@@ -137,63 +122,14 @@ class ConversionCache:
         ``processes`` is how many cores convert what is not found, all by default.
         """
         keys = [_content_key(*pair, special, self._version) for pair in pairs]
-        found: dict[str, dict[str, Any]] = {}
-        try:
-            with self._connect() as connection:
-                found.update(_lookup(connection, keys))
-                results = _convert(_missing(keys, pairs, found), special, processes)
-                # Written in chunks: a kill loses little, and other processes need not wait for the whole file.
-                while chunk := list(islice(results, _ROWS_A_TRANSACTION)):
-                    found.update(chunk)
-                    _keep(connection, chunk)
-        except (sqlite3.Error, OSError) as error:
-            _warn(self.path, str(error))
-            found.update(_convert(_missing(keys, pairs, found), special, processes))
+        found = self._kept.find(keys)
+        missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found}
+        # Written in chunks: a kill loses little, and other processes need not wait for the whole file.
+        for chunk in in_chunks(_convert(missing, special, processes), _ROWS_A_TRANSACTION):
+            found.update(chunk)
+            # A bug may be fixed without a new version of the rules.
+            self._kept.keep({key: record for key, record in chunk if "internal_error" not in record})
         return [found[key] for key in keys]
-
-    @contextmanager
-    def _connect(self) -> Iterator[sqlite3.Connection]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(self.path, timeout=_SECONDS_TO_WAIT_FOR_ANOTHER_PROCESS)) as connection:
-            # A damaged text is as good as none.
-            connection.text_factory = partial(str, encoding="utf-8", errors="replace")
-            connection.execute(_TABLE)
-            # Its records have no checksums.
-            connection.execute("DROP TABLE IF EXISTS conversions")
-            yield connection
-
-
-@lru_cache(maxsize=100)
-def _warn(path: Path, reason: str) -> None:
-    """Say once, not for every chunk of a file, that there is no cache."""
-    logger.warning("%s: the cache of conversions cannot be used (%s); converting without it", path, reason)
-
-
-def _missing(keys: Sequence[str], pairs: Sequence[AnnotatedPair], found: Mapping[str, Any]) -> dict[str, AnnotatedPair]:
-    return {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found}
-
-
-def _checksum(key: str, record: str) -> bytes:
-    return hashlib.blake2b(f"{key} {record}".encode(), digest_size=8).digest()
-
-
-def _lookup(connection: sqlite3.Connection, keys: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for chunk in in_chunks(dict.fromkeys(keys), 500):
-        marks = ",".join("?" * len(chunk))
-        query = f"SELECT key, CAST(record AS TEXT), checksum FROM checked_conversions WHERE key IN ({marks})"
-        for key, record, checksum in connection.execute(query, chunk):
-            if checksum == _checksum(key, record):
-                yield key, json.loads(record)
-
-
-def _keep(connection: sqlite3.Connection, records: Iterable[tuple[str, dict[str, Any]]]) -> None:
-    # A bug may be fixed without a new version of the rules.
-    texts = [(key, json.dumps(record)) for key, record in records if "internal_error" not in record]
-    with connection:
-        connection.executemany(
-            "INSERT OR REPLACE INTO checked_conversions VALUES (?, ?, ?)",
-            [(key, text, _checksum(key, text)) for key, text in texts],
-        )
 
 
 def _convert(
@@ -272,19 +208,13 @@ class ConversionSummary:
 
     def to_json(self) -> dict[str, Any]:
         """The figures for ``json.dumps``."""
-        total = self.total
         return {
-            "rows": total.rows,
-            "converted": total.converted,
-            "round_trip": total.round_trip,
+            **asdict(self.total),
             "seconds": round(self.seconds, 3),
             "resumed": self.resumed,
             "failures": dict(self.failures.most_common()),
             "losses": dict(self.losses.most_common()),
-            "sources": {
-                name: {"rows": counts.rows, "converted": counts.converted, "round_trip": counts.round_trip}
-                for name, counts in sorted(self.sources.items())
-            },
+            "sources": {name: asdict(counts) for name, counts in sorted(self.sources.items())},
             "conversion_version": CONVERSION_VERSION,
         }
 

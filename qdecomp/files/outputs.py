@@ -1,4 +1,4 @@
-"""Output that is complete or not there, and records of long runs, written so that a run that was stopped resumes.
+"""Records of long runs, written so that a run that was stopped resumes.
 
 Every record of a run has a ``key`` that says what it was made from. The keys of all records are known in advance; a
 file whose lines do not have these keys in this order belongs to other input or other settings and is not touched.
@@ -18,14 +18,23 @@ import lzma
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from itertools import count, islice, takewhile, zip_longest
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, TextIO, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.files.atomic import (
+    UNENCODABLE,
+    OutputFile,
+    is_device,
+    lock,
+    unfinished_name,
+    write_text_atomically,
+    writing,
+)
 from qdecomp.files.parts import MANIFEST, Manifest, Part, is_folder_output, part_name, read_manifest
 from qdecomp.files.rows import json_object, read_json_lines
 from qdecomp.files.sources import (
@@ -39,9 +48,6 @@ from qdecomp.files.sources import (
     write_parquet,
     write_remote,
 )
-
-UNENCODABLE = "backslashreplace"
-"""How half of a character (a lone surrogate), which UTF-8 cannot encode, is written: ``\\ud800``, as JSON writes it."""
 
 PART_ROWS = 10_000
 """How many rows a part has by default."""
@@ -64,160 +70,6 @@ def format_record(record: Mapping[str, Any]) -> bytes:
     '{"question": "größer ?"}\\n'
     """
     return json.dumps(record, ensure_ascii=False).encode(errors=UNENCODABLE) + b"\n"
-
-
-def require_other_files(outputs: Mapping[str, str | Path | None], inputs: Iterable[Path | None]) -> None:
-    """Raise if an output, given with the name of its option, is one of the inputs, inside one, or another output.
-
-    Links are followed, and two names of one file count as one file. An output that is a folder holds all files below
-    it, and so does an input that is a folder of parts.
-    """
-    read = [path for path in inputs if path is not None]
-    written: dict[str, Path] = {}
-    for option, given in outputs.items():
-        if given is None:
-            continue
-        output = Path(given)
-        for path in read:
-            is_part = (path / MANIFEST).is_file() and _is_below(output, path)
-            if _is_same(output, path) or _is_below(path, output) or is_part:
-                raise DataError(f"{output}: {option} would overwrite {path}, which is an input; give another {option}")
-        for other, path in written.items():
-            if _is_same(output, path):
-                raise DataError(f"{output}: {option} and {other} are the same file; give two different ones")
-        written[option] = output
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    if one.exists() and other.exists():
-        # A terminal or a pipe has no content to lose.
-        return os.path.samefile(one, other) and (one.is_file() or one.is_dir())
-    return _real(one) == _real(other)
-
-
-def _is_below(path: Path, folder: Path) -> bool:
-    return folder.is_dir() and _real(folder) in _real(path).parents
-
-
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path.expanduser()))
-
-
-# Files that are complete or not there.
-
-
-@contextmanager
-def write_text_atomically(path: str | Path) -> Iterator[TextIO]:
-    """Write a file that appears under its name only when it is complete; folders are created as needed.
-
-    What a killed run leaves behind is overwritten by the next one. A device or a pipe is written to directly.
-    """
-    path = Path(path)
-    if _is_device(path):
-        with _text(_File(path, "w", path)) as stream:
-            yield stream
-        return
-    unfinished = _unfinished(path)
-    try:
-        with _writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        file = _File(unfinished, "a", path)
-        with _text(file) as stream:
-            _lock(file, path)
-            file.truncate(0)
-            yield stream
-        with _writing(path):
-            os.replace(unfinished, path)
-    except BaseException as error:
-        if not isinstance(error, _OtherRunError):
-            with suppress(OSError):
-                unfinished.unlink()
-        raise
-
-
-def write_folder_atomically(path: str | Path, contents: Mapping[str, str]) -> None:
-    """Write text files to a folder, each complete or not there; the first one of ``contents`` is written last.
-
-    They replace older files of the same names; a folder that holds anything else is left alone.
-    """
-    path = Path(path).resolve()
-    require_replaceable_folder(path, contents)
-    for name, text in reversed(list(contents.items())):
-        with write_text_atomically(path / name) as stream:
-            stream.write(text)
-
-
-def require_replaceable_folder(path: str | Path, names: Collection[str]) -> None:
-    """Raise unless a folder is new, empty, or holds only files of these names, so that it may be overwritten."""
-    path = Path(path)
-    if path.exists() and not path.is_dir():
-        raise DataError(f"{path}: this is a file; give a folder")
-    ours = {*names, *(_unfinished(Path(name)).name for name in names)}
-    try:
-        others = {each.name for each in path.iterdir()} - ours if path.exists() else set()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
-    if others:
-        raise DataError(f"{path}: holds other files, such as {min(others)}; give a new or an empty folder")
-
-
-def _unfinished(path: Path) -> Path:
-    return path.with_name(f".{path.name}.unfinished")
-
-
-def _is_device(path: Path) -> bool:
-    """Whether there is something that has no content of its own, such as a terminal, a pipe or ``/dev/null``."""
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
-# Only an error of the file that is being written becomes "this file cannot be written": the body of a ``with`` that
-# writes also reads files, starts processes and so on, and their errors stay as they are.
-
-
-@contextmanager
-def _writing(path: str | Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
-
-
-class _File(io.FileIO):
-    def __init__(self, file: Path, mode: str, path: Path) -> None:
-        self._path = path
-        with _writing(path):
-            super().__init__(file, mode)
-
-    def write(self, data: Any, /) -> int:
-        with _writing(self._path):
-            return super().write(data)
-
-    def truncate(self, size: int | None = None, /) -> int:
-        with _writing(self._path):
-            return super().truncate(size)
-
-
-def _text(file: _File) -> TextIO:
-    return io.TextIOWrapper(io.BufferedWriter(file), encoding="utf-8", errors=UNENCODABLE, newline="")
-
-
-class _OtherRunError(DataError):
-    """Another process writes to the same file."""
-
-
-def _lock(stream: Any, path: str | Path) -> None:
-    """Keep a second run from writing to the same file or folder; the lock ends with the process."""
-    try:
-        import fcntl
-    except ImportError:  # not on this system
-        return
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise _OtherRunError(f"{path}: another run is writing to it; wait for it, or give another name") from None
-
-
-# Records.
 
 
 class RecordWriter(Protocol):
@@ -279,8 +131,8 @@ class _LinesWriter:
 
     def sync(self) -> None:
         self._stream.flush()
-        if not _is_device(self._path):
-            with _writing(self._path):
+        if not is_device(self._path):
+            with writing(self._path):
                 os.fsync(self._stream.fileno())
         self._synced = time.monotonic()
 
@@ -290,14 +142,14 @@ def _resume_lines(
     path: Path, keys: Iterable[str], overwrite: bool = False, on_record: OnRecord | None = None
 ) -> Iterator[_LinesWriter]:
     """Open a file of JSON lines; a last line that was cut off is removed. A device or a pipe keeps nothing."""
-    with _writing(path):
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    is_device = _is_device(path)
-    file = _File(path, "w" if is_device else "a+", path)
-    with cast(BinaryIO, io.BufferedWriter(file) if is_device else io.BufferedRandom(file)) as stream:
+    keeps_nothing = is_device(path)
+    file = OutputFile(path, "w" if keeps_nothing else "a+", path)
+    with cast(BinaryIO, io.BufferedWriter(file) if keeps_nothing else io.BufferedRandom(file)) as stream:
         done = 0
-        if not is_device:
-            _lock(stream, path)
+        if not keeps_nothing:
+            lock(stream, path)
             if overwrite:
                 stream.truncate(0)
             done, end = _check(stream, path, keys, on_record)
@@ -349,7 +201,7 @@ def _place_until_complete(path: str | Path) -> Path:
     """Where the records of a file are until it is complete: next to it or, for a remote file, in the user's cache."""
     address = address_of(path)
     if address is None:
-        return _unfinished(Path(path))
+        return unfinished_name(Path(path))
     return cache_folder() / f"{hashlib.blake2b(address.encode(), digest_size=16).hexdigest()}.unfinished"
 
 
@@ -359,14 +211,14 @@ def _publish(unfinished: Path, path: str | Path) -> None:
     packed = unfinished
     if suffix in _PACKERS or is_parquet_name(path):
         packed = unfinished.with_name(f"{unfinished.name}.packed")
-        with _writing(path), packed.open("wb") as stream:
+        with writing(path), packed.open("wb") as stream:
             if is_parquet_name(path):
                 write_parquet(stream, (record for _, record in read_json_lines(unfinished)), _fields(unfinished))
             else:
                 with unfinished.open("rb") as records, _PACKERS[suffix](stream) as packer:
                     shutil.copyfileobj(records, packer)
     if address is None:
-        with _writing(path):
+        with writing(path):
             os.replace(packed, path)
     else:
         with packed.open("rb") as content, write_remote(address) as remote:
@@ -417,7 +269,7 @@ def _resume_parts(
 @contextmanager
 def _own_folder(path: Path) -> Iterator[None]:
     """Make sure that a folder is new, empty or one of parts, and that no other run writes to it."""
-    with _writing(path):
+    with writing(path):
         path.mkdir(parents=True, exist_ok=True)
         names = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
     if names and MANIFEST not in names:
@@ -428,7 +280,7 @@ def _own_folder(path: Path) -> Iterator[None]:
         yield
         return
     try:
-        _lock(handle, path)
+        lock(handle, path)
         yield
     finally:
         os.close(handle)
@@ -473,7 +325,7 @@ class _PartsWriter:
         numbers = list(takewhile(lambda number: exists(self._place(number)), count()))
         for number in reversed([*numbers, len(numbers)]):
             _place_until_complete(self._place(number)).unlink(missing_ok=True)
-            with _writing(self._place(number)):
+            with writing(self._place(number)):
                 remove(self._place(number))
 
     def finish(self) -> None:

@@ -1,15 +1,17 @@
-"""Any number of rows in bounded memory, by place and by id, in a temporary SQLite database.
-
-A database without a name lives in SQLite's page cache, and only what does not fit there goes to a file, which is gone
-when the store is.
-"""
+"""Rows and records in SQLite: any number of rows in bounded memory, and caches that runs and processes share."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import lru_cache, partial
+from itertools import islice
+from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
 from qdecomp.data_structures.errors import DataError
@@ -22,7 +24,10 @@ _INDEX = "CREATE INDEX ids ON rows (id) WHERE id IS NOT NULL"
 
 
 class RowStore(Sequence[RowType], Generic[RowType]):
-    """A list that grows at its end; a row is a new value each time.
+    """A list that grows at its end, by place and by id; a row is a new value each time.
+
+    Its database has no name: it lives in SQLite's page cache, and only what does not fit there goes to a file, which is
+    gone when the store is.
 
     ``dump`` makes a value of JSON of a row, and ``load`` reads it back.
 
@@ -83,3 +88,69 @@ class RowStore(Sequence[RowType], Generic[RowType]):
     def __iter__(self) -> Iterator[RowType]:
         for (row,) in self._database.execute("SELECT row FROM rows ORDER BY place"):
             yield self._load(json.loads(row))
+
+
+_SECONDS_TO_WAIT_FOR_ANOTHER_PROCESS = 60.0
+_KEYS_A_QUERY = 500
+logger = logging.getLogger(__name__)
+
+
+class RecordCache:
+    """JSON objects by key in an SQLite file, which several processes may share.
+
+    If the file cannot be read or written, it is damaged or a record was changed, that costs time, never a result.
+    """
+
+    def __init__(self, path: Path, table: str) -> None:
+        self.path = path
+        self._table = table
+
+    def find(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """The records of those keys that have one."""
+        found: dict[str, dict[str, Any]] = {}
+        rest = iter(dict.fromkeys(keys))
+        with _as_warning(self.path), self._connected() as connection:
+            while chunk := list(islice(rest, _KEYS_A_QUERY)):
+                marks = ",".join("?" * len(chunk))
+                query = f"SELECT key, CAST(record AS TEXT), checksum FROM {self._table} WHERE key IN ({marks})"
+                for key, record, checksum in connection.execute(query, chunk):
+                    if checksum == _checksum(key, record):
+                        found[key] = json.loads(record)
+        return found
+
+    def keep(self, records: Mapping[str, Mapping[str, Any]]) -> None:
+        """Write records, in place of older ones of the same keys."""
+        texts = [(key, json.dumps(record)) for key, record in records.items()]
+        rows = [(key, text, _checksum(key, text)) for key, text in texts]
+        with _as_warning(self.path), self._connected() as connection, connection:
+            connection.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?, ?)", rows)
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self.path, timeout=_SECONDS_TO_WAIT_FOR_ANOTHER_PROCESS)) as connection:
+            # A damaged text is as good as none.
+            connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+            connection.execute(
+                f"CREATE TABLE IF NOT EXISTS {self._table} "
+                "(key TEXT PRIMARY KEY, record TEXT NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID"
+            )
+            yield connection
+
+
+@contextmanager
+def _as_warning(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        _warn(path, str(error))
+
+
+@lru_cache(maxsize=100)
+def _warn(path: Path, reason: str) -> None:
+    """Say once, not for every chunk of a file, that there is no cache."""
+    logger.warning("%s: this cache cannot be used (%s); continuing without it", path, reason)
+
+
+def _checksum(key: str, record: str) -> bytes:
+    return hashlib.blake2b(f"{key} {record}".encode(), digest_size=8).digest()

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files.outputs import format_record, resume_records, write_folder_atomically, write_text_atomically
+from qdecomp.files.atomic import write_folder_atomically, write_text_atomically
+from qdecomp.files.outputs import format_record, resume_records
 
 
 @pytest.fixture
