@@ -7,10 +7,8 @@ from qdecomp.cli import lazy_group
 # The name of a benchmark and what it measures. The module of the same name holds a click command ``command``.
 _BENCHMARKS = {
     "conversion": "Milliseconds a question from decomposition to graph and back, and what is lost.",
-    "copynet": "Training steps of CopyNet-BERT compared with those of the CopyNet in allennlp-models.",
     "decoding": "Milliseconds a question of greedy and ILP decoding, on gold graphs with noise.",
     "inference": "Questions a second of trained parsers, side by side.",
-    "lf_em": "LF-EM of this clone compared with another one, and whether all verdicts are the same.",
     "metrics": "Pairs a CPU second of LF-EM and other metrics, and memory.",
     "parse": "The bundled parser: cold start, one question, many questions, memory.",
     "retrieval": "How many of the passages that questions need are found by one search and by a plan.",

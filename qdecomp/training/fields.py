@@ -6,7 +6,6 @@ Functions at the end turn batches of edges, which are lists of pairs, into the m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
@@ -86,16 +85,6 @@ class CopyField(Field[dict[str, torch.Tensor]]):
         """Stack each of the tensors."""
         return batch_tensor_dicts(tensor_list)
 
-    def empty_field(self) -> CopyField:
-        """A field without words."""
-        empty = CopyField((), None if self.target is None else (), self._namespace)
-        empty._source_ids, empty._target_ids = [], None if self.target is None else []
-        return empty
-
-    def human_readable_repr(self) -> dict[str, Any]:
-        """The words and the target tokens."""
-        return {"source": list(self.source), "target": None if self.target is None else list(self.target)}
-
     def __len__(self) -> int:
         return len(self.source) if self.target is None else len(self.target) + 1
 
@@ -165,16 +154,6 @@ class EdgesField(Field[dict[str, torch.Tensor]]):
     def batch_tensors(self, tensor_list: list[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
         """Stack both."""
         return batch_tensor_dicts(tensor_list)
-
-    def empty_field(self) -> EdgesField:
-        """A field of an unknown graph."""
-        empty = EdgesField(None, self._namespace)
-        empty._indexed = []
-        return empty
-
-    def human_readable_repr(self) -> Any:
-        """The pairs with their labels."""
-        return None if self.labels is None else [[*pair, label] for pair, label in self.labels.items()]
 
     def __len__(self) -> int:
         return len(self.labels or {})

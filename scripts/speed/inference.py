@@ -6,13 +6,11 @@ does slows down all of them alike. Tokenisation is included, loading a parser is
 
 from __future__ import annotations
 
-import cProfile
 import json
-import pstats
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from shared_data import shared_data_option
@@ -22,8 +20,6 @@ from qdecomp.terminal import Table, show_tables
 from speed.measuring import Clock, clock, peak_memory_mb, write_results
 
 _CHUNK = 64
-_PROFILE_ROWS = 15
-Row = TypeVar("Row")
 
 
 @dataclass(slots=True)
@@ -84,26 +80,6 @@ def measure(parsers: dict[str, Any], questions: Sequence[tuple[str, str]], batch
     return list(speeds.values())
 
 
-def profile(name: str, parser: Any, questions: Sequence[tuple[str, str]]) -> Table:
-    """Where the time of questions asked one by one goes, by functions of this project and of the transformer."""
-    profiler = cProfile.Profile()
-    with profiler:
-        for question in questions:
-            parser.predict_questions([question])
-    stats = pstats.Stats(profiler)
-    rows = [
-        (f"{Path(path).name}:{function}", calls, seconds)
-        for (path, _, function), (_, calls, _, seconds, _) in stats.stats.items()  # type: ignore[attr-defined]
-        if "qdecomp" in path or path.endswith("modeling_bert.py")
-    ]
-    rows.sort(key=lambda row: -row[2])
-    count = len(questions)
-    table_rows = tuple((text, f"{calls / count:.1f}", f"{1000 * seconds / count:.2f}") for text, calls, seconds in rows)
-    note = "Time includes called functions; profiling itself slows everything down."
-    columns = ("function", "calls a question", "ms a question")
-    return Table(f"Profile of {name}, batch 1", columns, table_rows[:_PROFILE_ROWS], note=note)
-
-
 def _table(speeds: Sequence[Speed], threads: int) -> Table:
     rows = tuple(
         (
@@ -120,12 +96,6 @@ def _table(speeds: Sequence[Speed], threads: int) -> Table:
     return Table(f"Inference on {speeds[0].questions:,} questions, {threads} thread(s)", columns, rows)
 
 
-def _spread(rows: Sequence[Row], count: int) -> list[Row]:
-    """This many of the rows, evenly spread, because files are often sorted by source; all if there are fewer."""
-    step = max(len(rows) / count, 1.0)
-    return [rows[int(number * step)] for number in range(min(count, len(rows)))]
-
-
 @click.command("inference")
 @click.option(
     "--parser",
@@ -140,7 +110,6 @@ def _spread(rows: Sequence[Row], count: int) -> list[Row]:
 @click.option("--count", type=click.IntRange(min=1), default=500, show_default=True, help="How many, evenly spread.")
 @click.option("--batch-sizes", default="1,32", show_default=True, help="Comma-separated.")
 @click.option("--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Threads of torch.")
-@click.option("--profile", "profiled", type=click.IntRange(min=0), default=0, help="Profile this many questions.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
 def command(
     parsers: Sequence[tuple[str, str, str]],
@@ -148,7 +117,6 @@ def command(
     count: int,
     batch_sizes: str,
     threads: int,
-    profiled: int,
     json_path: Path | None,
 ) -> None:
     """Measure how many questions per second trained parsers answer, side by side."""
@@ -158,10 +126,12 @@ def command(
 
     torch.set_num_threads(threads)
     examples = read_examples(questions)
-    asked = [(example.question_id, example.question) for example in _spread(examples, count)]
+    # Evenly spread, because files are often sorted by source.
+    step = max(len(examples) / count, 1.0)
+    spread = [examples[int(number * step)] for number in range(min(count, len(examples)))]
+    asked = [(example.question_id, example.question) for example in spread]
     loaded = {name: load_parser(archive, overrides) for name, archive, overrides in parsers}
     speeds = [speed for size in batch_sizes.split(",") for speed in measure(loaded, asked, int(size))]
-    profiles = [profile(name, parser, _spread(asked, profiled)) for name, parser in loaded.items() if profiled]
-    show_tables([_table(speeds, threads), *profiles])
+    show_tables([_table(speeds, threads)])
     if json_path is not None:
         write_results(json_path, {"inference": [asdict(each) for each in speeds], "memory_mb": peak_memory_mb()})

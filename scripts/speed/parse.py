@@ -1,4 +1,4 @@
-"""How fast the bundled parser is: a cold start, one question at a time, many in a pipe, and where the time goes.
+"""How fast the bundled parser is: a cold start, one question at a time, many in a pipe.
 
 The cold start is a new process from its start to its answer. Tokenisation and decoding are included everywhere. Parsers
 that are compared take turns in one process, so that whatever else the machine does slows down both alike.
@@ -10,8 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,22 +31,6 @@ _QUESTIONS_OF_A_TURN = 25
 _CLOCKS = ("wall", "cpu")
 
 
-class Phases:
-    """Where the time of the benchmark went."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, dict[str, float]] = {}
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[Clock]:
-        """Measure a part, including the processes that ended in it."""
-        before = children_cpu()
-        with clock() as measured:
-            yield measured
-        measured.cpu += children_cpu() - before
-        self.seconds[name] = {which: getattr(measured, which) for which in _CLOCKS}
-
-
 def cold_starts(subject: str, count: int = _COLD_STARTS) -> list[dict[str, float]]:
     """Seconds from the start of ``qdecomp parse`` to its end, each in a new process."""
     command = [sys.executable, "-m", "qdecomp", "parse", "--parser", subject, _QUESTION]
@@ -62,43 +45,34 @@ def cold_starts(subject: str, count: int = _COLD_STARTS) -> list[dict[str, float
 
 def measure_together(questions: Sequence[str], subjects: Sequence[str]) -> dict[str, Any]:
     """Latency and throughput in one process of each parser; they take turns."""
-    phases = Phases()
-    with phases.phase("loading"):
-        parsers = {subject: load(subject) for subject in subjects}
-        for parser in parsers.values():
-            parser.parse(_QUESTION)
-    turns = [
-        questions[start : start + _QUESTIONS_OF_A_TURN] for start in range(0, len(questions), _QUESTIONS_OF_A_TURN)
-    ]
-    names = list(parsers)
-    latencies: dict[str, list[Clock]] = {name: [] for name in names}
-    with phases.phase("one question at a time"):
-        for turn in turns:
-            for name, parser in parsers.items():
-                for question in turn:
-                    with clock() as one:
-                        parser.parse(question)
-                    latencies[name].append(one)
+    parsers = {subject: load(subject) for subject in subjects}
+    for parser in parsers.values():
+        parser.parse(_QUESTION)
+    latencies: dict[str, list[Clock]] = {name: [] for name in parsers}
+    for start in range(0, len(questions), _QUESTIONS_OF_A_TURN):
+        for name, parser in parsers.items():
+            for question in questions[start : start + _QUESTIONS_OF_A_TURN]:
+                with clock() as one:
+                    parser.parse(question)
+                latencies[name].append(one)
     # Enough questions for a pipe to batch those of similar length together.
-    pipes = {name: Clock() for name in names}
-    without = dict.fromkeys(names, 0)
-    with phases.phase("pipe in one process"):
-        for start in range(0, len(questions), 256):
-            for name, parser in parsers.items():
-                with clock() as piping:
-                    answers = list(parser.pipe(questions[start : start + 256]))
-                pipes[name].wall += piping.wall
-                pipes[name].cpu += piping.cpu
-                without[name] += sum(not answer for answer in answers)
-    results = {
+    pipes = {name: Clock() for name in parsers}
+    without = dict.fromkeys(parsers, 0)
+    for start in range(0, len(questions), 256):
+        for name, parser in parsers.items():
+            with clock() as piping:
+                answers = list(parser.pipe(questions[start : start + 256]))
+            pipes[name].wall += piping.wall
+            pipes[name].cpu += piping.cpu
+            without[name] += sum(not answer for answer in answers)
+    return {
         name: {
             "one_question_ms": {which: _spread([getattr(one, which) for one in latencies[name]]) for which in _CLOCKS},
             "pipe_questions_a_second": {which: len(questions) / getattr(pipes[name], which) for which in _CLOCKS},
             "without_decomposition": without[name],
         }
-        for name in names
+        for name in parsers
     }
-    return {"parsers": results, "phases": phases.seconds}
 
 
 def _spread(seconds: Sequence[float]) -> dict[str, float]:
@@ -124,17 +98,10 @@ def measure_alone(questions: Sequence[str], subject: str, processes: int) -> dic
     return {"memory_mb": memory, "pipe_in_processes_questions_a_second": len(questions) / piping.wall}
 
 
-def _tables(results: dict[str, Any], count: int, total: Clock) -> list[Table]:
-    parsers = results["parsers"]
-    columns = ("what", *parsers)
-    rows = tuple(
-        (what, *(show(each) for each in parsers.values())) for what, show in _figures(results["processes"]).items()
-    )
+def _table(parsers: dict[str, Any], processes: int, count: int) -> Table:
+    rows = tuple((what, *(show(each) for each in parsers.values())) for what, show in _figures(processes).items())
     note = "Wall time and, in parentheses, CPU time, which other programs do not change."
-    return [
-        Table(f"On {count:,} questions", columns, rows, note=note),
-        _phase_table(results["phases"], total),
-    ]
+    return Table(f"On {count:,} questions", ("what", *parsers), rows, note=note)
 
 
 def _figures(processes: int) -> dict[str, Callable[[dict[str, Any]], str]]:
@@ -161,13 +128,6 @@ def _figures(processes: int) -> dict[str, Callable[[dict[str, Any]], str]]:
     }
 
 
-def _phase_table(phases: dict[str, dict[str, float]], total: Clock) -> Table:
-    rest = {which: getattr(total, which) - sum(each[which] for each in phases.values()) for which in _CLOCKS}
-    times = {**phases, "starting processes, reading questions": rest, "all": vars(total)}
-    rows = tuple((name, f"{each['wall']:.1f}", f"{each['cpu']:.1f}") for name, each in times.items())
-    return Table("Where the time of this benchmark went", ("part", "seconds by the clock", "of processors"), rows)
-
-
 @click.command("parse")
 @shared_data_option("--questions", "break", "dev.csv", parameter="path", meaning="A CSV.")
 @click.option("--count", type=click.IntRange(min=2), default=300, show_default=True, help="How many, evenly spread.")
@@ -183,19 +143,13 @@ def command(path: Path, count: int, parser_name: str, against: str | None, json_
         # Before it is measured in a process of its own, whose error would be a traceback here.
         parser_path(subject)
     processes = os.cpu_count() or 1
-    phases = Phases()
-    with phases.phase("all") as total:
-        examples = read_break_csv(path)
-        step = max(len(examples) / count, 1.0)
-        questions = [examples[int(number * step)].question for number in range(min(count, len(examples)))]
-        with phases.phase(f"{_COLD_STARTS} cold starts"):
-            cold = {subject: cold_starts(subject) for subject in subjects}
-        together = in_fresh_process(measure_together, questions, subjects)
-        with phases.phase(f"memory, and pipe in {processes} processes with their start and loading"):
-            alone = {each: in_fresh_process(measure_alone, questions, each, processes) for each in subjects}
-    parsers = {name: {"cold": cold[name], **together["parsers"][name], **alone[name]} for name in cold}
-    del phases.seconds["all"]
-    results = {"processes": processes, "parsers": parsers, "phases": {**phases.seconds, **together["phases"]}}
-    show_tables(_tables(results, len(questions), total))
+    examples = read_break_csv(path)
+    step = max(len(examples) / count, 1.0)
+    questions = [examples[int(number * step)].question for number in range(min(count, len(examples)))]
+    cold = {subject: cold_starts(subject) for subject in subjects}
+    together = in_fresh_process(measure_together, questions, subjects)
+    alone = {each: in_fresh_process(measure_alone, questions, each, processes) for each in subjects}
+    parsers = {name: {"cold": cold[name], **together[name], **alone[name]} for name in cold}
+    show_tables([_table(parsers, processes, len(questions))])
     if json_path is not None:
-        write_results(json_path, {"parse": {**results, "all": vars(total)}})
+        write_results(json_path, {"parse": {"processes": processes, "parsers": parsers}})

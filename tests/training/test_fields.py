@@ -57,21 +57,9 @@ def test_without_gold_there_are_no_target_ids(vocab: Vocabulary) -> None:
     assert len(field) == 1
 
 
-def test_an_empty_field_is_all_padding(vocab: Vocabulary) -> None:
-    field = CopyField(["a"], ["a"])
-    field.index(vocab)
-    empty = field.empty_field().as_tensor(field.get_padding_lengths())
-    assert empty["source_ids"].tolist() == [0]
-    assert empty["target_ids"].tolist() == [0, 0]
-
-
 def test_it_says_when_it_was_not_indexed() -> None:
     with pytest.raises(ValueError, match="indexed"):
         CopyField(["a"]).as_tensor({"source": 1})
-
-
-def test_it_can_be_shown() -> None:
-    assert CopyField(["a"]).human_readable_repr() == {"source": ["a"], "target": None}
 
 
 GRAPH = DependencyGraph(

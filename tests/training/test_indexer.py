@@ -12,8 +12,6 @@ from qdecomp.data_structures.special_tokens import PRESETS, special_tokens_of
 from qdecomp.training.indexer import NO_WORD, EncoderPieces, WordPieceIndexer, added_piece_count
 from tests.encoders import ENCODERS, NO_ENCODERS
 
-SPECIAL = PRESETS["paper"].appended
-
 
 def _indices(indexer: WordPieceIndexer, words: list[str]) -> dict[str, list[int]]:
     return indexer.tokens_to_indices([Token(word) for word in words], Vocabulary())
@@ -24,22 +22,6 @@ def test_pieces_know_their_words(tiny_encoder: Path) -> None:
     assert indices["words"] == [NO_WORD, 0, 1, 1, 2, NO_WORD]
     assert set(indices["types"]) == {0}
     assert len(set(map(len, indices.values()))) == 1
-
-
-def test_special_tokens_come_behind_the_question_but_have_the_first_numbers(tiny_encoder: Path) -> None:
-    indices = _indices(WordPieceIndexer(str(tiny_encoder), special_tokens="paper"), ["how", "many"])
-    assert indices["words"][:4] == [NO_WORD, len(SPECIAL), len(SPECIAL) + 1, NO_WORD]
-    assert sorted(set(indices["words"][4:-1])) == list(range(len(SPECIAL)))
-    assert indices["types"][:4] == [0] * 4
-    assert set(indices["types"][4:]) == {1}
-
-
-def test_each_placeholder_has_a_piece_of_its_own(tiny_encoder: Path) -> None:
-    indices = _indices(WordPieceIndexer(str(tiny_encoder), special_tokens="paper"), ["how"])
-    resources = set(PRESETS["paper"].resources)
-    placeholders = {number for number, token in enumerate(SPECIAL) if token not in resources}
-    ids = [piece for piece, word in zip(indices["ids"], indices["words"], strict=True) if word in placeholders]
-    assert len(ids) == len(set(ids)) == len(placeholders)
 
 
 def test_a_word_of_nothing_is_still_a_word(tiny_encoder: Path) -> None:
@@ -118,6 +100,7 @@ def test_words_know_their_pieces_and_special_tokens_come_first(encoder: str) -> 
     count = len(TOKENS.appended)
     assert set(indices["words"]) == {NO_WORD, *range(count + 2)}
     assert len({len(values) for values in indices.values()}) == 1
+    assert indices["words"][:2] == [NO_WORD, count]
     boundary = indices["words"].index(0)
     assert set(indices["types"][:boundary]) == {0}
     assert set(indices["types"][boundary:]) == {1}

@@ -13,20 +13,6 @@ from qdecomp.training import dataset_readers
 from qdecomp.training.pretrained import encoder_path
 
 
-@pytest.fixture(scope="module")
-def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a BERT with one layer and ten words."""
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    folder = tmp_path_factory.mktemp("tiny_encoder")
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "which", "state", "has", "most", "rivers"]
-    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
-    BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
-    config = BertConfig(vocab_size=10, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8)
-    BertModel(config).save_pretrained(folder)
-    return folder
-
-
 def put_into_cache(cache: Path, name: str, source: Path) -> Path:
     """Lay the files out as the hub's client does; return the folder that then holds them."""
     repository = cache / ("models--" + name.replace("/", "--"))

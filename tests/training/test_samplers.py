@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from allennlp.common import Params
 from allennlp.data import Instance, Token, Vocabulary
 from allennlp.data.fields import MetadataField, TextField
 from allennlp.data.samplers import BatchSampler
+from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.training.fields import CopyField
@@ -55,78 +58,77 @@ def test_mistakes_are_named(instances: list[Instance]) -> None:
         list(ByLengthSampler(4, "copy").get_batch_indices(instances))
 
 
-def _instances() -> list[Instance]:
-    ids = [f"ATIS_{n}" for n in range(10)] + [f"GEO_{n}" for n in range(4)] + [f"DROP_{n}" for n in range(5)]
-    return [
-        Instance(
-            {
-                "question": TextField([Token("word")] * (number + 1)),
-                "metadata": MetadataField({"question_id": question_id}),
-            }
-        )
-        for number, question_id in enumerate(ids)
-    ]
-
-
-def test_every_source_has_its_share() -> None:
-    instances = _instances()
-    sampler = SourceSampler(batch_size=4, weights={"ATIS": 0.3, "GEO": 2.5}, sorting_keys=["question"])
-    batches = list(sampler.get_batch_indices(instances))
-    counts = Counter(number for batch in batches for number in batch)
-    assert sum(counts[number] for number in range(10)) == 3
-    assert sorted(counts[number] for number in range(10, 14)) == [2, 2, 3, 3]
-    assert [counts[number] for number in range(14, 19)] == [1] * 5
-    assert len(batches) == sampler.get_num_batches(instances) == 5
-
-
-def test_epochs_differ_and_seeds_repeat() -> None:
-    instances = _instances()
-    sampler = SourceSampler(batch_size=4, weights={"ATIS": 0.3}, sorting_keys=["question"])
-    random.seed(1)
-    first, second = (list(sampler.get_batch_indices(instances)) for _ in range(2))
-    random.seed(1)
-    assert list(sampler.get_batch_indices(instances)) == first
-    assert {number for batch in first for number in batch} != {number for batch in second for number in batch}
-
-
-def test_batches_are_of_like_length() -> None:
-    sampler = SourceSampler(batch_size=4, weights={}, sorting_keys=["question"], padding_noise=0.0)
-    for batch in sampler.get_batch_indices(_instances()):
-        assert max(batch) - min(batch) < 4
-
-
-def test_a_weight_below_zero_is_refused() -> None:
-    with pytest.raises(DataError, match="below 0"):
-        SourceSampler(batch_size=4, weights={"GEO": -1.0}, sorting_keys=["question"])
-
-
 CELLS = {"copy.source": 2, "copy.target": 3}
 
 
 @pytest.fixture(scope="module")
 def questions() -> list[Instance]:
+    """600 questions of two sources, with random lengths."""
     random.seed(5)
     made = []
     for number in range(600):
         words, tokens = ["a"] * random.randint(1, 12), ["b"] * random.randint(1, 30)
+        fields = {
+            "question": TextField([Token("word")] * len(words), {"words": SingleIdTokenIndexer()}),
+            "copy": CopyField(words, tokens),
+        }
         source = random.choice(["ATIS", "DROP"])
-        metadata = MetadataField({"question_id": f"{source}_dev_{number}"})
-        made.append(Instance({"copy": CopyField(words, tokens), "metadata": metadata}))
+        made.append(Instance({**fields, "metadata": MetadataField({"question_id": f"{source}_dev_{number}"})}))
     vocab = Vocabulary.from_instances(made)
     for instance in made:
         instance.index_fields(vocab)
     return made
 
 
+def buckets(weights: dict[str, float]) -> SourceSampler:
+    return SourceSampler(32, weights, sorting_keys=["question"], padding_noise=0.0)
+
+
+def grid(weights: dict[str, float], size: int = 32) -> LengthGridSampler:
+    return LengthGridSampler(size, weights, CELLS)
+
+
 def lengths(questions: list[Instance], batch: list[int], key: str) -> list[int]:
     return [questions[number]["copy"].get_padding_lengths()[key] for number in batch]
 
 
-def test_an_epoch_has_every_instance_once(questions: list[Instance]) -> None:
-    sampler = LengthGridSampler(32, {}, CELLS)
+both = pytest.mark.parametrize("sampler_of", [buckets, grid])
+
+
+@both
+@pytest.mark.parametrize("weights", [{}, {"DROP": 0.5, "ATIS": 2.5}])
+def test_every_source_has_its_share(
+    questions: list[Instance], sampler_of: Callable[..., SourceSampler], weights: dict[str, float]
+) -> None:
+    sampler = sampler_of(weights)
     batches = list(sampler.get_batch_indices(questions))
-    assert sorted(number for batch in batches for number in batch) == list(range(600))
-    assert len(batches) == sampler.get_num_batches(questions) == 19
+    assert len(batches) == sampler.get_num_batches(questions)
+    counts = Counter(number for batch in batches for number in batch)
+    for source in ("ATIS", "DROP"):
+        numbers = [n for n, each in enumerate(questions) if each["metadata"].metadata["question_id"].startswith(source)]
+        weight = weights.get(source, 1.0)
+        assert sum(counts[number] for number in numbers) == round(weight * len(numbers))
+        assert {counts[number] for number in numbers} <= {math.floor(weight), math.ceil(weight)}
+
+
+@both
+def test_epochs_differ_and_seeds_repeat(questions: list[Instance], sampler_of: Callable[..., SourceSampler]) -> None:
+    sampler = sampler_of({"ATIS": 0.3})
+    random.seed(1)
+    first, second = (list(sampler.get_batch_indices(questions)) for _ in range(2))
+    random.seed(1)
+    assert list(sampler.get_batch_indices(questions)) == first
+    assert len({frozenset(batch) for batch in first} & {frozenset(batch) for batch in second}) < 3
+
+
+def test_buckets_are_of_like_length(questions: list[Instance]) -> None:
+    for batch in buckets({}).get_batch_indices(questions):
+        assert max(lengths(questions, batch, "source")) - min(lengths(questions, batch, "source")) <= 1
+
+
+def test_a_weight_below_zero_is_refused() -> None:
+    with pytest.raises(DataError, match="below 0"):
+        buckets({"GEO": -1.0})
 
 
 def test_there_is_little_padding_in_both_lengths(questions: list[Instance]) -> None:
@@ -134,32 +136,17 @@ def test_there_is_little_padding_in_both_lengths(questions: list[Instance]) -> N
         batches = [lengths(questions, batch, key) for batch in sampler.get_batch_indices(questions)]
         return sum(len(batch) * max(batch) for batch in batches) / sum(map(sum, batches))
 
-    both, first = LengthGridSampler(10, {}, CELLS), LengthGridSampler(10, {}, {"copy.source": 2})
-    assert padding(both, "source") < 1.25
-    assert padding(both, "target") < 1.25
+    two, first = grid({}, 10), LengthGridSampler(10, {}, {"copy.source": 2})
+    assert padding(two, "source") < 1.25
+    assert padding(two, "target") < 1.25
     assert padding(first, "source") < 1.25
     assert padding(first, "target") > 1.6
-
-
-def test_another_epoch_has_other_batches(questions: list[Instance]) -> None:
-    sampler = LengthGridSampler(32, {}, CELLS)
-    first, second = ({frozenset(batch) for batch in sampler.get_batch_indices(questions)} for _ in range(2))
-    assert len(first & second) < 3
-
-
-def test_sources_have_their_weights(questions: list[Instance]) -> None:
-    sampler = LengthGridSampler(32, {"DROP": 0.5, "ATIS": 2.0}, CELLS)
-    drawn = [number for batch in sampler.get_batch_indices(questions) for number in batch]
-    sources = [instance["metadata"].metadata["question_id"][:4] for instance in questions]
-    counts = Counter(sources[number] for number in drawn)
-    assert counts["ATIS"] == 2 * sources.count("ATIS")
-    assert counts["DROP"] == round(0.5 * sources.count("DROP"))
 
 
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        ({"copy.depth": 2}, r"'depth'.*lengths are copy\.source, copy\.target"),
+        ({"copy.depth": 2}, r"'depth'.*lengths are question.*copy\.source, copy\.target"),
         ({"graph.edges": 2}, "'graph'"),
     ],
 )

@@ -13,7 +13,6 @@ from allennlp.data.token_indexers import SingleIdTokenIndexer
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.training import word_encoder
-from qdecomp.training import word_encoder as half_precision
 from qdecomp.training.dataset_readers import BreakGraphReader
 from qdecomp.training.indexer import NO_WORD, WordPieceIndexer
 from qdecomp.training.word_encoder import (
@@ -207,8 +206,8 @@ def test_other_devices_stay_in_full_precision() -> None:
 
 
 def test_what_has_no_effect_is_said_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(half_precision, "device_has_bfloat16", lambda device_type: device_type == "cuda")
-    with caplog.at_level(logging.INFO, logger=half_precision.__name__):
+    monkeypatch.setattr(word_encoder, "device_has_bfloat16", lambda device_type: device_type == "cuda")
+    with caplog.at_level(logging.INFO, logger=word_encoder.__name__):
         assert [trains_in_bfloat16(device) for device in ("cuda", "cpu", "cpu")] == [True, False, False]
     assert [record.getMessage() for record in caplog.records] == [
         "half_precision has no effect here: this device (cpu) has no instructions for bfloat16, so the encoder is "

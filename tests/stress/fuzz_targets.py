@@ -38,21 +38,17 @@ from qdecomp.files import RowFile, read_break_csv, read_questions
 from qdecomp.parsers.decomposition import decomposition_from_record
 from qdecomp.parsers.parser import Parser, load
 from qdecomp.visualization import PageItem, decomposition_html, graph_svg, graph_text, page_html, steps_svg
-
-from .inputs import Pieces
-
-__all__ = ["TARGETS", "Target"]
+from tests.stress.fuzzed_inputs import Pieces
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Makes inputs and tries them; ``share`` is how much of the time it gets, relative to others."""
+    """Makes inputs and tries them."""
 
     make: Callable[[Pieces], Any]
     attempt: Callable[[Any], None]
-    share: float = 1.0
     prepare: Callable[[], object] = lambda: None
-    """Loads what takes long, before the process that tries inputs is started."""
+    """Loads what takes long, so that no input is blamed for it."""
 
 
 def try_qdmr(text: str) -> None:
@@ -229,14 +225,12 @@ def try_file(value: tuple[str, bytes]) -> None:
 
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        "qdmr": Target(lambda pieces: pieces.decomposition(), try_qdmr, 4.0),
-        "lf": Target(lambda pieces: pieces.logical_form(), try_logical_form, 4.0),
-        "lf_em": Target(
-            lambda pieces: (pieces.question(), pieces.decomposition(), pieces.decomposition()), try_lf_em, 2.0
-        ),
+        "qdmr": Target(lambda pieces: pieces.decomposition(), try_qdmr),
+        "lf": Target(lambda pieces: pieces.logical_form(), try_logical_form),
+        "lf_em": Target(lambda pieces: (pieces.question(), pieces.decomposition(), pieces.decomposition()), try_lf_em),
         "conversion": Target(make_annotated, try_conversion, prepare=_solver),
         "codecs": Target(make_codec_text, try_codec),
-        "records": Target(lambda pieces: pieces.record(), try_record, 2.0),
+        "records": Target(lambda pieces: pieces.record(), try_record),
         "pages": Target(lambda pieces: pieces.record(), try_page),
         "parser": Target(lambda pieces: pieces.question(), try_parser, prepare=_parser),
         "files": Target(make_file, try_file),

@@ -16,69 +16,25 @@ from hypothesis import strategies as st
 from qdecomp.data_structures.edge_tags import tag_vocabulary
 from qdecomp.data_structures.operators import OPERATORS, Operator
 
-__all__ = ["INPUTS_OF_A_DRAW", "Pieces", "draws", "pieces_of"]
-
 INPUTS_OF_A_DRAW = 200
 
-_WORDS = (
-    *(
-        "cubes",
-        "red",
-        "balls",
-        "rivers",
-        "texas",
-        "larger",
-        "cube",
-        "citys",
-        "ys",
-        "y",
-        "5",
-        "2.5",
-        "1,000",
-        "é",
-        "שלום",
-    ),
-    *("return", "returns", "Return", "return return", "the", "of", "in", "a", "?", "'s", "n't", "O'Brien", "U.S.", "-"),
-    *("#1", "#2", "#3", "#0", "#12", "#0000000012", "#99999999999999999999", "#", "##", "#1's", "(#2)", "#１"),
+_STEPS = (
     *("number of #1", "#1 that are red", "#1 where #2 is highest", "both #1 and #2", "#1 , #2", "#1 besides #2"),
-    *(
-        "#1 for each #2",
-        "if #1 is the same as #2",
-        "difference of #1 and #2",
-        "#1 sorted by #2",
-        "#1 in both #2 and #3",
-    ),
-    *(
-        "which is lowest of #1 , #2",
-        "#1 where #2 is more than 3",
-        "is there any #1",
-        "highest of #1",
-        "sum of #1 for each",
-    ),
-    *(
-        ";",
-        ";;",
-        " ;return ",
-        ",",
-        '"',
-        "'",
-        "“",
-        "\\",
-        "=",
-        "(",
-        ")",
-        "[",
-        "]",
-        "{",
-        "}",
-        "|",
-        ":",
-        "<script>",
-        "&amp;",
-    ),
+    *("#1 for each #2", "if #1 is the same as #2", "difference of #1 and #2", "#1 sorted by #2", "is there any #1"),
+    *("#1 in both #2 and #3", "which is lowest of #1 , #2", "#1 where #2 is more than 3", "highest of #1"),
+    "sum of #1 for each",
+)
+_SINGLE = """
+cubes red balls rivers texas larger cube citys ys y 5 2.5 1,000 é שלום return returns Return the of in a
+? 's n't O'Brien U.S. - ; ;; , " ' “ \\ = ( ) [ ] { } | : <script> &amp;
+#1 #2 #3 #0 #12 #0000000012 #99999999999999999999 # ## #1's (#2) #１
+[RSC] [DUP] [DUM] [CLS] [UNK] =1+1 @x NaN Infinity null 1e999 -1 Step - ``` <step>
+"""
+_WORDS = (
+    *_SINGLE.split(),
     *("\n", "\r\n", "\t", "\0", "\x1b[31m", "\u2028", "\ufeff", "\ud800", "\U0001f600", "\u0301", "ﷺ", "İ", "ß", "ǅ"),
-    *("[RSC]", "[DUP]", "[DUM]", "[CLS]", "[UNK]", "=1+1", "@x", "NaN", "Infinity", "null", "1e999", "-1"),
-    *("1. Find all cubes.", "2. How many [1] are there?", '["a", "b"]', "Step 1:", "- ", "```", "<step>"),
+    *("return return", " ;return ", "1. Find all cubes.", "2. How many [1] are there?", '["a", "b"]', "Step 1:", "- "),
+    *_STEPS,
 )
 _JSON = ("", 0, -1, 1e308, float("nan"), float("inf"), None, True, [], {}, b"x", 10**400, "x", 0.5, "9" * 400)
 
@@ -119,7 +75,7 @@ class Pieces:
         count = self.chance.randrange(1, 8) if self.chance.random() < 0.98 else self.chance.randrange(1, 130)
         steps = [self.chance.choice(("cubes", "red balls", "rivers"))]
         for number in range(1, count):
-            words = self.text(4) if self.chance.random() < 0.3 else self.chance.choice(_WORDS[40:58])
+            words = self.text(4) if self.chance.random() < 0.3 else self.chance.choice(_STEPS)
             steps.append(words.replace("#1", f"#{number}").replace("#2", f"#{self.chance.randrange(1, number + 1)}"))
         return " ;".join(f"return {step}" for step in steps)
 
