@@ -10,7 +10,7 @@ import pandas as pd
 
 from qdecomp.evaluation.metrics import MetricResult, get_metric
 from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions, read_gold
-from qdecomp.evaluation.scoring import Evaluation, QuestionScores, ScoreColumns, SystemScores, number_of_steps
+from qdecomp.evaluation.scoring import Evaluation, QuestionScores, ScoreColumns, SystemScores
 from qdecomp.evaluation.statistics import compare_systems, mean_interval
 from qdecomp.files import BreakExample
 
@@ -55,7 +55,7 @@ class Scores:
         questions = pd.DataFrame(
             {
                 "source": [example.source for example in gold.examples],
-                "steps": [number_of_steps(example.decomposition or "") for example in gold.examples],
+                "steps": [example.steps for example in gold.examples],
             },
             [example.question_id for example in gold.examples],
         )

@@ -23,6 +23,7 @@ from qdecomp.evaluation.metrics.sari import sari
 from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
 from qdecomp.evaluation.scoring import evaluate
+from qdecomp.evaluation.statistics import Group
 from qdecomp.parsers.bundle import Seq2SeqConfig
 from qdecomp.parsers.parser import Parser, load
 from qdecomp.terminal import progress
@@ -48,16 +49,16 @@ def measure(parser: Parser, gold: Gold, folder: Path) -> dict[str, Any]:
             valid += decomposition.logical_form is not None
     seconds = time.perf_counter() - started
     evaluation = evaluate(gold, [read_predictions(path, gold)], choose_metrics(["lf_em", "em", "sari"]))
-    (breakdown,) = summarize(evaluation).breakdowns
+    summary = summarize(evaluation)
     return {
         "gold": gold.path.name,
         "questions": len(questions),
         "valid": round(valid / len(questions), 4),
-        "lf_em": _rounded(breakdown.overall.scores["lf_em"]),
-        "exact_match": _rounded(breakdown.overall.scores["em"]),
-        "sari": _rounded(breakdown.overall.scores["sari"]),
-        "lf_em_by_source": {group.name: _rounded(group.scores["lf_em"]) for group in breakdown.by_source},
-        "lf_em_by_steps": {group.name: _rounded(group.scores["lf_em"]) for group in breakdown.by_steps},
+        "lf_em": _mean(summary.overall),
+        "exact_match": _mean(summary.overall, "em"),
+        "sari": _mean(summary.overall, "sari"),
+        "lf_em_by_source": {group.name: _mean(group) for group in summary.by_source},
+        "lf_em_by_steps": {group.name: _mean(group) for group in summary.by_steps},
         "metric_version": METRIC_VERSION,
         "questions_a_second": round(len(questions) / seconds, 1),
         "median_milliseconds": round(1000 * _median_seconds(parser, gold), 1),
@@ -65,8 +66,9 @@ def measure(parser: Parser, gold: Gold, folder: Path) -> dict[str, Any]:
     }
 
 
-def _rounded(score: Any) -> dict[str, float | int]:
-    values = asdict(score)
+def _mean(group: Group, metric: str = "lf_em") -> dict[str, float | int]:
+    (scores,) = group.scores.values()
+    values = asdict(scores[metric])
     numbers = {name: round(values[name], 4) for name in ("mean", "low", "high") if values[name] is not None}
     return numbers | {"questions": values["questions"]}
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,7 @@ from qdecomp.data_structures.reading import BREAK_FORM, Reading
 from qdecomp.evaluation.metrics import Metric, MetricResult
 from qdecomp.evaluation.predictions import RowProblem
 from qdecomp.evaluation.scoring import Evaluation, QuestionScores, SystemScores
-from qdecomp.evaluation.statistics import (
-    CONFIDENCE,
-    RESAMPLES,
-    Breakdown,
-    Comparison,
-    Group,
-    Score,
-    break_down,
-    compare_systems,
-)
+from qdecomp.evaluation.statistics import ALL, CONFIDENCE, RESAMPLES, Group, Score, places_by, score_groups
 from qdecomp.terminal import Table
 from qdecomp.version import VERSION
 
@@ -34,18 +26,23 @@ _WORDS_SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The figures of an evaluation: a breakdown for each system and a comparison of every two."""
+    """The figures of an evaluation: on all questions, and on those of each group."""
 
     evaluation: Evaluation
-    breakdowns: tuple[Breakdown, ...]
-    comparisons: tuple[Comparison, ...]
+    overall: Group
+    by_source: tuple[Group, ...]
+    by_steps: tuple[Group, ...]
     seed: int
 
 
 def summarize(evaluation: Evaluation, *, seed: int = 0) -> Summary:
     """Aggregate the scores; the seed determines the resamples of intervals and permutation tests."""
-    breakdowns = tuple(break_down(system.columns, evaluation.metrics, seed=seed) for system in evaluation.systems)
-    return Summary(evaluation, breakdowns, compare_systems(evaluation, seed=seed), seed)
+    (overall,) = score_groups(evaluation, {"all": ALL}, seed=seed)
+    by_source, by_steps = (
+        score_groups(evaluation, places_by(evaluation, key), seed=seed, tested=False)
+        for key in (attrgetter("source"), attrgetter("steps"))
+    )
+    return Summary(evaluation, overall, by_source, by_steps, seed)
 
 
 def summary_to_json(summary: Summary) -> dict[str, Any]:
@@ -63,30 +60,29 @@ def summary_to_json(summary: Summary) -> dict[str, Any]:
             {"name": metric.field_name, "title": metric.title, "lower_is_better": metric.lower_is_better}
             for metric in evaluation.metrics
         ],
-        "systems": [
-            _system_to_json(system, breakdown, evaluation.metrics)
-            for system, breakdown in zip(evaluation.systems, summary.breakdowns, strict=True)
-        ],
-        "comparisons": [asdict(each) | {"metric": fields[each.metric]} for each in summary.comparisons],
+        "systems": [_system_to_json(system, summary) for system in evaluation.systems],
+        "comparisons": [asdict(each) | {"metric": fields[each.metric]} for each in summary.overall.comparisons],
     }
 
 
-def _system_to_json(system: SystemScores, breakdown: Breakdown, metrics: Sequence[Metric]) -> dict[str, Any]:
+def _system_to_json(system: SystemScores, summary: Summary) -> dict[str, Any]:
+    metrics = summary.evaluation.metrics
+
+    def figures(group: Group) -> dict[str, Any]:
+        scores = group.scores[system.name]
+        return {"questions": group.questions} | {each.field_name: asdict(scores[each.name]) for each in metrics}
+
     return {
         "name": system.name,
         "predictions": str(system.system.path),
         "rows": system.system.rows,
         "problem_counts": _problem_counts(system.system.problems),
         "problems": _problems_to_json(system.system.problems),
-        "overall": _group_to_json(breakdown.overall, metrics),
-        "by_source": {group.name: _group_to_json(group, metrics) for group in breakdown.by_source},
-        "by_steps": {group.name: _group_to_json(group, metrics) for group in breakdown.by_steps},
+        "overall": figures(summary.overall),
+        "by_source": {group.name: figures(group) for group in summary.by_source},
+        "by_steps": {group.name: figures(group) for group in summary.by_steps},
         "errors": {metric.field_name: system.columns.error_counts(metric.name) for metric in metrics},
     }
-
-
-def _group_to_json(group: Group, metrics: Sequence[Metric]) -> dict[str, Any]:
-    return {"questions": group.questions} | {metric.field_name: asdict(group.scores[metric.name]) for metric in metrics}
 
 
 def _problem_counts(problems: Sequence[RowProblem]) -> dict[str, int]:
@@ -122,7 +118,7 @@ def detail_line(system: str, question: QuestionScores, metrics: Sequence[Metric]
         "gold_normalized": normalised.get("gold_normalized"),
         "prediction_normalized": normalised.get("prediction_normalized"),
         **world,
-        "steps": question.steps,
+        "steps": question.example.steps,
         "question": question.example.question,
         "gold": question.example.decomposition,
         "prediction": question.prediction.text,
@@ -181,28 +177,22 @@ def reading_lines(path: Path, readings: Iterable[Reading]) -> list[str]:
 def score_tables(summary: Summary) -> list[Table]:
     """The figures as tables: scores, by source, by number of steps, errors by reason, and the paired tests."""
     metrics = summary.evaluation.metrics
-    names = [system.name for system in summary.evaluation.systems]
-    overall = [
-        (name, *_group_cells(each.overall, metrics)) for name, each in zip(names, summary.breakdowns, strict=True)
-    ]
-    heads = ("questions", *(f"{metric.title}{' ↓' if metric.lower_is_better else ''}" for metric in metrics))
+    heads = ("questions", *(metric.head for metric in metrics))
     note = f"Percent, with {CONFIDENCE:.0%} bootstrap intervals.{_unscored_note(summary)}"
-    tables = [Table("Scores", ("system", *heads), tuple(overall), note=note)]
+    overall = tuple(row[1:] for row in _rows(summary.overall, metrics))
+    tables = [Table("Scores", ("system", *heads), overall, note=note)]
     for title, head, groups in (
-        ("By source", "source", [each.by_source for each in summary.breakdowns]),
-        ("By number of gold steps", "steps", [each.by_steps for each in summary.breakdowns]),
+        ("By source", "source", summary.by_source),
+        ("By number of gold steps", "steps", summary.by_steps),
     ):
-        rows = tuple(
-            (group.name, name, *_group_cells(group, metrics))
-            for same_group in zip(*groups, strict=True)
-            for name, group in zip(names, same_group, strict=True)
-        )
+        rows = tuple(row for group in groups for row in _rows(group, metrics))
         tables.append(Table(title, (head, "system", *heads), rows, text_columns=2))
     return [*tables, *_error_tables(summary), *_comparison_tables(summary)]
 
 
-def _group_cells(group: Group, metrics: Sequence[Metric]) -> tuple[str, ...]:
-    return (f"{group.questions:,}", *(format_score(group.scores[metric.name]) for metric in metrics))
+def _rows(group: Group, metrics: Sequence[Metric]) -> Iterator[tuple[str, ...]]:
+    for name, scores in group.scores.items():
+        yield group.name, name, f"{group.questions:,}", *(format_score(scores[metric.name]) for metric in metrics)
 
 
 def format_score(score: Score) -> str:
@@ -220,11 +210,11 @@ def format_score(score: Score) -> str:
 def _unscored_note(summary: Summary) -> str:
     """Name what is left out of a mean: rows without any value, such as those that ran out of time."""
     notes = [
-        f" {metric.title} of {system.name} is over {score.questions:,} questions: the other "
-        f"{breakdown.overall.questions - score.questions:,} have no value (see the errors)."
+        f" {metric.title} of {name} is over {score.questions:,} questions: the other "
+        f"{summary.overall.questions - score.questions:,} have no value (see the errors)."
         for metric in summary.evaluation.metrics
-        for system, breakdown in zip(summary.evaluation.systems, summary.breakdowns, strict=True)
-        if (score := breakdown.overall.scores[metric.name]).questions < breakdown.overall.questions
+        for name, scores in summary.overall.scores.items()
+        if (score := scores[metric.name]).questions < summary.overall.questions
     ]
     return "".join(notes)
 
@@ -232,12 +222,12 @@ def _unscored_note(summary: Summary) -> str:
 def _error_tables(summary: Summary) -> list[Table]:
     """Errors by reason and system, a column for each metric; the commonest reasons first."""
     metrics = summary.evaluation.metrics
-    counts = [
-        (system.name, breakdown.overall, [system.columns.error_counts(metric.name) for metric in metrics])
-        for system, breakdown in zip(summary.evaluation.systems, summary.breakdowns, strict=True)
-    ]
+    counts = {
+        system.name: [system.columns.error_counts(metric.name) for metric in metrics]
+        for system in summary.evaluation.systems
+    }
     totals: Counter[str] = Counter()
-    for _, _, by_metric in counts:
+    for by_metric in counts.values():
         for reasons in by_metric:
             totals.update(reasons)
     if not totals:
@@ -246,12 +236,12 @@ def _error_tables(summary: Summary) -> list[Table]:
     rows = [
         (reason, name, *(f"{reasons.get(reason, 0):,}" for reasons in by_metric))
         for reason in shown
-        for name, _, by_metric in counts
+        for name, by_metric in counts.items()
         if any(reason in reasons for reasons in by_metric)
     ]
     rows += [
-        ("questions with an error", name, *(f"{overall.scores[metric.name].errors:,}" for metric in metrics))
-        for name, overall, _ in counts
+        ("questions with an error", name, *(f"{scores[metric.name].errors:,}" for metric in metrics))
+        for name, scores in summary.overall.scores.items()
     ]
     left_out = len(totals) - len(shown)
     note = f"{left_out} rarer reasons are not shown." if left_out else ""
@@ -260,7 +250,7 @@ def _error_tables(summary: Summary) -> list[Table]:
 
 
 def _comparison_tables(summary: Summary) -> list[Table]:
-    if not summary.comparisons:
+    if not summary.overall.comparisons:
         return []
     titles = {metric.name: metric.title for metric in summary.evaluation.metrics}
     rows = tuple(
@@ -274,7 +264,7 @@ def _comparison_tables(summary: Summary) -> list[Table]:
             format_p_value(each.p_value),
             format_p_value(each.p_adjusted),
         )
-        for each in summary.comparisons
+        for each in summary.overall.comparisons
     )
     columns = ("metric", "systems", "test", "difference", "first better", "second better", "p", "p (Holm)")
     note = "Questions on which one system scores better, and the probability of such a difference by chance."

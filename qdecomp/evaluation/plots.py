@@ -61,17 +61,18 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def plot_by_steps(groups: Mapping[str, Sequence[Group]], metric: str, title: str) -> str:
+def plot_by_steps(groups: Sequence[Group], metric: str, title: str) -> str:
     """A line for each system over the number of gold steps, with intervals, and the number of questions below."""
 
     def draw(figure: Figure) -> None:
         lines, counts = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
-        for place, (name, of_system) in enumerate(groups.items()):
-            scores = [group.scores[metric] for group in of_system]
+        names = list(groups[0].scores)
+        for place, name in enumerate(names):
+            scores = [group.scores[name][metric] for group in groups]
             # Side by side, so that the intervals of two systems do not cover each other.
-            shift = 0.12 * (place - (len(groups) - 1) / 2)
+            shift = 0.12 * (place - (len(names) - 1) / 2)
             lines.errorbar(
-                [index + shift for index in range(len(of_system))],
+                [index + shift for index in range(len(groups))],
                 [_percent(score.mean) for score in scores],
                 yerr=_error_bars(scores),
                 label=_label(name),
@@ -88,30 +89,29 @@ def plot_by_steps(groups: Mapping[str, Sequence[Group]], metric: str, title: str
         lines.margins(y=0.06)
         lines.grid(axis="y", linewidth=0.6)
         _legend(figure, lines)
-        first = next(iter(groups.values()))
-        places = range(len(first))
-        bars = counts.bar(places, [group.questions for group in first], color=_FAINT, edgecolor=_INK, linewidth=0.6)
+        places = range(len(groups))
+        bars = counts.bar(places, [group.questions for group in groups], color=_FAINT, edgecolor=_INK, linewidth=0.6)
         counts.bar_label(bars, fmt="{:,.0f}", fontsize=7, padding=1)
         counts.margins(y=0.35)
         counts.set_ylabel("questions")
         _count_axis(counts.yaxis)
         counts.set_xlabel("number of gold steps")
-        counts.set_xticks(places, [group.name for group in first])
+        counts.set_xticks(places, [group.name for group in groups])
 
     return _svg(draw, (8.2, 4.6), "by-steps")
 
 
-def plot_by_source(groups: Mapping[str, Sequence[Group]], metric: str, title: str) -> str:
+def plot_by_source(groups: Sequence[Group], metric: str, title: str) -> str:
     """Bars for each source, one per system, with intervals."""
-    first = next(iter(groups.values()))
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        width = 0.8 / len(groups)
-        for place, (name, of_system) in enumerate(groups.items()):
-            scores = [group.scores[metric] for group in of_system]
+        names = list(groups[0].scores)
+        width = 0.8 / len(names)
+        for place, name in enumerate(names):
+            scores = [group.scores[name][metric] for group in groups]
             axes.bar(
-                [index + (place + 0.5) * width - 0.4 for index in range(len(of_system))],
+                [index + (place + 0.5) * width - 0.4 for index in range(len(groups))],
                 [_percent(score.mean) for score in scores],
                 width,
                 yerr=_error_bars(scores),
@@ -119,13 +119,13 @@ def plot_by_source(groups: Mapping[str, Sequence[Group]], metric: str, title: st
                 error_kw={"ecolor": _INK, "elinewidth": 0.9, "capsize": 2.5},
                 **_fill(place),
             )
-        axes.set_xticks(range(len(first)), [f"{group.name}\n({group.questions:,})" for group in first])
+        axes.set_xticks(range(len(groups)), [f"{group.name}\n({group.questions:,})" for group in groups])
         axes.set_ylabel(f"{title} (%)")
         axes.set_xlabel("source (questions)")
         axes.grid(axis="y", linewidth=0.6)
         _legend(figure, axes)
 
-    return _svg(draw, (max(6.0, 1.0 * len(first) + 1.5), 3.8), "by-source")
+    return _svg(draw, (max(6.0, 1.0 * len(groups) + 1.5), 3.8), "by-source")
 
 
 def plot_agreement(subsets: Mapping[tuple[str, ...], int], systems: Sequence[str]) -> str:

@@ -8,15 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from qdecomp.evaluation.differences import Analysis, DifferenceKind, analyse, operator_confusion
 from qdecomp.evaluation.outputs import Summary, detail_lines, summarize, summary_to_json
 from qdecomp.evaluation.scoring import Evaluation, SystemScores
-from qdecomp.evaluation.statistics import Comparison, Group, compare_groups, score_group
+from qdecomp.evaluation.statistics import Group, places_by, score_groups
 from qdecomp.files.atomic import write_folder_atomically
 from qdecomp.terminal import format_csv, progress
 
@@ -57,17 +56,6 @@ class SystemAnalysis:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupedScores:
-    """Scores by group: of each system, its groups, and of each group, the paired tests of its systems.
-
-    The p-values are adjusted for all groups.
-    """
-
-    groups: tuple[tuple[Group, ...], ...]
-    comparisons: tuple[tuple[Comparison, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
     """An evaluation with everything that the page shows."""
 
@@ -75,25 +63,18 @@ class Report:
     agreement: Mapping[tuple[str, ...], int]
     """How many questions exactly these systems have right, the largest subset first."""
     systems: tuple[SystemAnalysis, ...]
-    overall: GroupedScores
-    by_source: GroupedScores
-    by_length: GroupedScores
+    by_source: tuple[Group, ...]
+    by_length: tuple[Group, ...]
     """By number of gold steps; long questions share a group."""
 
 
 def build_report(evaluation: Evaluation, *, seed: int = 0) -> Report:
     """Analyse an evaluation that has LF-EM among its metrics; the seed also chooses the examples."""
-    summary = summarize(evaluation, seed=seed)
-    sources = evaluation.systems[0].columns.places_by_source()
     return Report(
-        summary=summary,
+        summary=summarize(evaluation, seed=seed),
         agreement=agreement(evaluation),
         systems=tuple(_analyse_system(system, seed) for system in evaluation.systems),
-        overall=GroupedScores(tuple((each.overall,) for each in summary.breakdowns), (summary.comparisons,)),
-        by_source=GroupedScores(
-            tuple(each.by_source for each in summary.breakdowns),
-            compare_groups(evaluation, tuple(sources.values()), seed=seed),
-        ),
+        by_source=score_groups(evaluation, places_by(evaluation, attrgetter("source")), seed=seed),
         by_length=by_length(evaluation, seed=seed),
     )
 
@@ -114,22 +95,14 @@ def agreement(evaluation: Evaluation, metric: str = "lf_em") -> dict[tuple[str, 
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
-def by_length(evaluation: Evaluation, *, seed: int = 0) -> GroupedScores:
+def by_length(evaluation: Evaluation, *, seed: int = 0) -> tuple[Group, ...]:
     """The scores by number of steps: ``1``, ``2`` and so on, and finally ``9+`` or the like for all that are longer."""
-    lengths = evaluation.systems[0].columns.steps()
-    steps = Counter(lengths.tolist())
+    steps = Counter(example.steps for example in evaluation.gold.examples)
     last = first_of_the_long(steps)
-    numbers = sorted({min(each, last) for each in steps})
-    names = [f"{number}+" if number == last < max(steps) else str(number) for number in numbers]
-    places = [np.flatnonzero(np.minimum(lengths, last) == number) for number in numbers]
-    groups = tuple(
-        tuple(
-            score_group(name, system.columns, evaluation.metrics, found, seed=seed)
-            for name, found in zip(names, places, strict=True)
-        )
-        for system in evaluation.systems
-    )
-    return GroupedScores(groups, compare_groups(evaluation, places, seed=seed))
+    places = places_by(evaluation, lambda example: min(example.steps, last))
+    if last < max(steps):
+        places[f"{last}+"] = places.pop(str(last))
+    return score_groups(evaluation, places, seed=seed)
 
 
 def first_of_the_long(steps: Counter[int]) -> int:
@@ -271,12 +244,12 @@ def _csv_files(report: Report) -> tuple[str, ...]:
 
 
 def _score_rows(summary: Summary) -> Iterable[Sequence[object]]:
-    for system, breakdown in zip(summary.evaluation.systems, summary.breakdowns, strict=True):
-        parts = (("all", (breakdown.overall,)), ("source", breakdown.by_source), ("steps", breakdown.by_steps))
+    parts = (("all", (summary.overall,)), ("source", summary.by_source), ("steps", summary.by_steps))
+    for system in summary.evaluation.systems:
         for part, groups in parts:
             for group in groups:
                 for metric in summary.evaluation.metrics:
-                    score = group.scores[metric.name]
+                    score = group.scores[system.name][metric.name]
                     figures = (score.mean, score.low, score.high, score.questions, score.errors)
                     yield system.name, part, group.name, group.questions, metric.field_name, *figures
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from qdecomp.data_structures.errors import ErrorText, missing_extra, patterns_of
+from qdecomp.data_structures.errors import missing_extra
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.data_structures.operators import Operator
 from qdecomp.evaluation.differences import NO_STEP, Analysis, DifferenceKind
-from qdecomp.evaluation.metrics import METRICS, Metric
+from qdecomp.evaluation.metrics import METRICS
 from qdecomp.evaluation.outputs import format_score, problem_lines, score_tables
-from qdecomp.evaluation.report import REPORT_FILES, GroupedScores, Report, SystemAnalysis
-from qdecomp.evaluation.scoring import Evaluation
-from qdecomp.evaluation.statistics import Comparison
+from qdecomp.evaluation.report import REPORT_FILES, Report, SystemAnalysis
 from qdecomp.files.break_csv import BreakExample
 from qdecomp.terminal import Table
 from qdecomp.version import VERSION
@@ -28,9 +26,6 @@ if TYPE_CHECKING:
 
 _METRIC = "lf_em"
 _METRIC_TITLE = "LF-EM"
-# A star needs a p-value (Holm) below this.
-_LEVEL = 0.05
-_MOST_REASONS = 12
 # With more questions, the page would open slowly; the CSV file has them all.
 MOST_SHOWN = 3000
 
@@ -62,13 +57,11 @@ def render_page(report: Report) -> str:
         ],
         page=_page_parts(styles),
         files=REPORT_FILES[1:],
-        score_rows={
-            "all": score_rows(report.overall, evaluation),
-            "steps": score_rows(report.by_length, evaluation),
-            "source": score_rows(report.by_source, evaluation),
-        },
-        reasons=error_reasons(evaluation),
-        has_errors="Errors by reason" in tables,
+        overall=(report.summary.overall,),
+        by_source=report.by_source,
+        by_length=report.by_length,
+        metrics=evaluation.metrics,
+        format_score=format_score,
         shown=differing[:MOST_SHOWN],
         differing=differing,
         tools=Markup(_tools(differing)),
@@ -98,47 +91,6 @@ def _page_parts(styles: str) -> dict[str, Markup]:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """A score as text, and whether it is better than that of every other system by the paired tests."""
-
-    text: str
-    is_best: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreRow:
-    """A metric on a group of questions: a cell for each system."""
-
-    group: str
-    questions: int
-    metric: str
-    cells: tuple[Cell, ...]
-
-
-def score_rows(scores: GroupedScores, evaluation: Evaluation) -> tuple[ScoreRow, ...]:
-    """The rows of a table, group by group and metric by metric."""
-    names = [system.name for system in evaluation.systems]
-    rows = []
-    for same, comparisons in zip(zip(*scores.groups, strict=True), scores.comparisons, strict=True):
-        for metric in evaluation.metrics:
-            found = [group.scores[metric.name] for group in same]
-            others = sum(score.mean is not None for score in found) - 1
-            wins = Counter(_winner(each, metric) for each in comparisons if each.metric == metric.name)
-            cells = tuple(
-                Cell(format_score(score), 0 < others == wins[name]) for name, score in zip(names, found, strict=True)
-            )
-            title = f"{metric.title}{' ↓' if metric.lower_is_better else ''}"
-            rows.append(ScoreRow(same[0].name, same[0].questions, title, cells))
-    return tuple(rows)
-
-
-def _winner(comparison: Comparison, metric: Metric) -> str | None:
-    if comparison.p_adjusted >= _LEVEL:
-        return None
-    return comparison.first if (comparison.difference > 0) != metric.lower_is_better else comparison.second
-
-
-@dataclass(frozen=True, slots=True)
 class Disagreement:
     """A question with every system's analysis, and the names of those that have it right."""
 
@@ -161,7 +113,7 @@ class Disagreement:
     @property
     def steps(self) -> int:
         """How many steps gold has."""
-        return self.analyses[0][1].question.steps
+        return self.example.steps
 
 
 def disagreements(systems: Sequence[tuple[str, Sequence[Analysis]]], metric: str = "lf_em") -> list[Disagreement]:
@@ -176,40 +128,6 @@ def disagreements(systems: Sequence[tuple[str, Sequence[Analysis]]], metric: str
         wrong = tuple(name for name, verdict in zip(names, verdicts, strict=True) if not verdict)
         found.append(Disagreement(place, same[0].question.example, right, wrong, tuple(zip(names, same, strict=True))))
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """A kind of reason: its commonest wording, the number of other wordings, and its questions by system."""
-
-    example: str
-    others: int
-    counts: tuple[int, ...]
-
-
-def error_reasons(evaluation: Evaluation, metric: str = "lf_em") -> tuple[Reason, ...]:
-    """The commonest kinds of reasons why a metric failed; wordings that differ only in numbers are one kind."""
-    wordings: dict[str, Counter[str]] = defaultdict(Counter)
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for system in evaluation.systems:
-        for question in system.questions:
-            error = question.results[metric].error
-            if error is None:
-                continue
-            wording_of_each = error.messages if isinstance(error, ErrorText) else (error,)
-            for kind, wording in zip(patterns_of(error), wording_of_each, strict=True):
-                wordings[kind][wording] += 1
-                counts[kind][system.name] += 1
-    names = [system.name for system in evaluation.systems]
-    commonest = sorted(counts, key=lambda kind: (-counts[kind].total(), kind))[:_MOST_REASONS]
-    return tuple(
-        Reason(
-            example=wordings[kind].most_common(1)[0][0],
-            others=len(wordings[kind]) - 1,
-            counts=tuple(counts[kind][name] for name in names),
-        )
-        for kind in commonest
-    )
 
 
 def _tools(differing: Sequence[Disagreement]) -> str:
@@ -251,17 +169,16 @@ def _figures(report: Report) -> dict[str, dict[str, Any]]:
     from qdecomp.evaluation import plots
 
     names = [system.name for system in report.systems]
-    by_steps, by_source = (dict(zip(names, each.groups, strict=True)) for each in (report.by_length, report.by_source))
     kinds: Mapping[str, Mapping[DifferenceKind, int]] = {system.name: system.kinds for system in report.systems}
     subsets = len(report.agreement)
     only = f": the {plots.SUBSETS_SHOWN} largest of {subsets} subsets" if subsets > plots.SUBSETS_SHOWN else ""
     drawn = {
         "steps": (
-            plots.plot_by_steps(by_steps, _METRIC, _METRIC_TITLE),
+            plots.plot_by_steps(report.by_length, _METRIC, _METRIC_TITLE),
             f"{_METRIC_TITLE} by number of gold steps, with 95% intervals; below, how many questions have that many.",
         ),
         "source": (
-            plots.plot_by_source(by_source, _METRIC, _METRIC_TITLE),
+            plots.plot_by_source(report.by_source, _METRIC, _METRIC_TITLE),
             f"{_METRIC_TITLE} by source, with 95% intervals. In brackets: the number of questions.",
         ),
         "agreement": (

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain, tee
+from math import nan
 from typing import TypeAlias
 
 import numpy as np
@@ -22,13 +23,9 @@ from qdecomp.terminal import progress
 
 _NO_GOLD = "gold: no decomposition"
 _ROWS_A_TASK = 100
-_NO_VALUE = float("nan")
 
-Pair: TypeAlias = tuple[BreakExample, PredictionRow]
-"""A question and what a system answered to it."""
-
-Results: TypeAlias = Mapping[str, MetricResult]
-"""The result of each metric by its name."""
+_Pair: TypeAlias = tuple[BreakExample, PredictionRow]
+_Results: TypeAlias = Mapping[str, MetricResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +34,7 @@ class QuestionScores:
 
     example: BreakExample
     prediction: PredictionRow
-    results: Results
-
-    @property
-    def steps(self) -> int:
-        """How many steps gold has."""
-        return number_of_steps(self.example.decomposition or "")
+    results: Mapping[str, MetricResult]
 
     @property
     def has_internal_error(self) -> bool:
@@ -74,15 +66,12 @@ class Evaluation:
 
 
 class ScoreColumns:
-    """What the figures of a system are based on, in columns: a few bytes for each question, however many there are.
+    """What the figures of a system are based on: a few bytes for each question, however many there are.
 
     A missing score is NaN. The texts of errors are only counted, by kind.
     """
 
     def __init__(self, metrics: Iterable[str], questions: Iterable[QuestionScores] = ()) -> None:
-        self._sources = array("l")
-        self._source_numbers: dict[str, int] = {}
-        self._steps = array("l")
         self._values = {name: array("d") for name in metrics}
         self._failed = {name: bytearray() for name in self._values}
         self._kinds: dict[str, Counter[str]] = {name: Counter() for name in self._values}
@@ -91,17 +80,11 @@ class ScoreColumns:
         for question in questions:
             self.add(question)
 
-    def __len__(self) -> int:
-        return len(self._steps)
-
     def add(self, question: QuestionScores) -> None:
         """Add a question."""
-        source = question.example.source
-        self._sources.append(self._source_numbers.setdefault(source, len(self._source_numbers)))
-        self._steps.append(question.steps)
         for name, values in self._values.items():
             result = question.results[name]
-            values.append(_NO_VALUE if result.value is None else result.value)
+            values.append(nan if result.value is None else result.value)
             self._failed[name].append(result.error is not None)
             if result.error:
                 self._kinds[name].update(patterns_of(result.error))
@@ -115,33 +98,9 @@ class ScoreColumns:
         """Which questions have an error under a metric."""
         return np.asarray(self._failed[metric], dtype=bool)
 
-    def steps(self) -> np.ndarray:
-        """The numbers of gold steps."""
-        return np.asarray(self._steps)
-
-    def places_by_source(self) -> dict[str, np.ndarray]:
-        """Where the questions of each source are, by its name, in alphabetical order."""
-        sources = np.asarray(self._sources)
-        return {name: np.flatnonzero(sources == self._source_numbers[name]) for name in sorted(self._source_numbers)}
-
-    def places_by_steps(self) -> dict[int, np.ndarray]:
-        """Where the questions of each number of gold steps are, the smallest first."""
-        steps = self.steps()
-        return {int(number): np.flatnonzero(steps == number) for number in np.unique(steps)}
-
     def error_counts(self, metric: str) -> dict[str, int]:
         """How many questions have an error under a metric, by kind of reason, the commonest first."""
         return dict(sorted(self._kinds[metric].items(), key=lambda item: (-item[1], item[0])))
-
-
-def number_of_steps(decomposition: str) -> int:
-    """How many steps a text has, whether or not they make sense.
-
-    >>> number_of_steps("return flights ;;return #1 from denver ;return ")
-    2
-    """
-    parts = (part.strip().lower() for part in decomposition.split(";"))
-    return sum(part not in ("", "return") for part in parts)
 
 
 def evaluate(
@@ -178,7 +137,7 @@ def evaluate(
     return Evaluation(gold, metrics, tuple(scored))
 
 
-def _results(pairs: Iterable[Pair], metrics: tuple[Metric, ...], pool: Pool | None) -> Iterator[Results]:
+def _results(pairs: Iterable[_Pair], metrics: tuple[Metric, ...], pool: Pool | None) -> Iterator[_Results]:
     chunks = in_chunks(pairs, _ROWS_A_TASK)
     if pool is None:
         return chain.from_iterable(_scores(chunk, metrics) for chunk in chunks)
@@ -187,16 +146,16 @@ def _results(pairs: Iterable[Pair], metrics: tuple[Metric, ...], pool: Pool | No
     )
 
 
-def _score_chunk(pairs: Sequence[Pair], metrics: tuple[Metric, ...]) -> list[Results]:
+def _score_chunk(pairs: Sequence[_Pair], metrics: tuple[Metric, ...]) -> list[_Results]:
     return list(_scores(pairs, metrics))
 
 
-def _died(pair: Pair, metrics: tuple[Metric, ...]) -> Results:
+def _died(pair: _Pair, metrics: tuple[Metric, ...]) -> _Results:
     """The results for a question that no worker survives."""
     return {metric.name: MetricResult(metric.worst, ROW_KILLED_WORKERS) for metric in metrics}
 
 
-def _scores(pairs: Sequence[Pair], metrics: tuple[Metric, ...]) -> Iterator[Results]:
+def _scores(pairs: Sequence[_Pair], metrics: tuple[Metric, ...]) -> Iterator[_Results]:
     """The results of some questions, in any process."""
     functions = _functions(metrics)
     for function in functions:
@@ -216,7 +175,7 @@ def _functions(metrics: tuple[Metric, ...]) -> tuple[MetricFunction, ...]:
     return tuple(metric.load() for metric in metrics)
 
 
-def _texts(pairs: Iterable[Pair]) -> Iterator[tuple[str, str, str]]:
+def _texts(pairs: Iterable[_Pair]) -> Iterator[tuple[str, str, str]]:
     return (
         (example.question, prediction.text, example.decomposition)
         for example, prediction in pairs

@@ -14,23 +14,29 @@ the chance of any false alarm among those of a metric below the level at which t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import exp, lgamma, log
+from typing import Any
 
 import numpy as np
 
 from qdecomp.evaluation.metrics import Metric
 from qdecomp.evaluation.scoring import Evaluation, ScoreColumns, SystemScores
+from qdecomp.files.break_csv import BreakExample
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
 PERMUTATIONS = 1999
+LEVEL = 0.05
+"""A difference is significant if its adjusted p-value is below this."""
 # How many resampled values are held in memory at a time.
 _VALUES_AT_A_TIME = 4_000_000
 
-_ALL = slice(None)
+ALL = slice(None)
+"""The places of all questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,58 +55,83 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Some of the questions, with a score for each metric by its name."""
+class Comparison:
+    """Two systems under one metric, over the questions that both have a value for.
 
-    name: str
+    ``difference`` is the first system's mean minus the second's. ``first_better`` and ``second_better`` count the
+    questions on which one has the better score. ``p_adjusted`` is the p-value after Holm's adjustment for all
+    pairs of systems, and for all groups that are tested together.
+    """
+
+    metric: str
+    first: str
+    second: str
     questions: int
-    scores: Mapping[str, Score]
+    difference: float
+    first_better: int
+    second_better: int
+    test: str
+    p_value: float
+    p_adjusted: float
+
+    def winner(self, metric: Metric) -> str | None:
+        """The system that is better, if that is significant."""
+        if self.p_adjusted >= LEVEL:
+            return None
+        return self.first if (self.difference > 0) != metric.lower_is_better else self.second
 
 
 @dataclass(frozen=True, slots=True)
-class Breakdown:
-    """One system's scores."""
+class Group:
+    """Some of the questions: the scores of each system, by the metric's name, and the tests of every two systems."""
 
-    overall: Group
-    by_source: tuple[Group, ...]
-    by_steps: tuple[Group, ...]
+    name: str
+    questions: int
+    scores: Mapping[str, Mapping[str, Score]]
+    comparisons: tuple[Comparison, ...] = ()
+
+    def best(self, metric: Metric) -> str | None:
+        """The system that is significantly better than every other one that has a score."""
+        others = sum(scores[metric.name].mean is not None for scores in self.scores.values()) - 1
+        wins = Counter(each.winner(metric) for each in self.comparisons if each.metric == metric.name)
+        return next((name for name in self.scores if 0 < others == wins[name]), None)
 
 
-def break_down(columns: ScoreColumns, metrics: Sequence[Metric], *, seed: int = 0) -> Breakdown:
-    """The scores of a system on all questions and on parts of them."""
-    return Breakdown(
-        overall=score_group("all", columns, metrics, seed=seed),
-        by_source=tuple(
-            score_group(name, columns, metrics, places, seed=seed)
-            for name, places in columns.places_by_source().items()
-        ),
-        by_steps=tuple(
-            score_group(str(steps), columns, metrics, places, seed=seed)
-            for steps, places in columns.places_by_steps().items()
-        ),
+def places_by(evaluation: Evaluation, key: Callable[[BreakExample], Any]) -> dict[str, np.ndarray]:
+    """Where the questions with each value of a key are, the smallest value first."""
+    places: dict[Any, list[int]] = {}
+    for place, example in enumerate(evaluation.gold.examples):
+        places.setdefault(key(example), []).append(place)
+    return {str(value): np.array(places[value]) for value in sorted(places)}
+
+
+def score_groups(
+    evaluation: Evaluation, places: Mapping[str, np.ndarray | slice], *, seed: int = 0, tested: bool = True
+) -> tuple[Group, ...]:
+    """The scores on groups of questions, each given by its places; the tests are adjusted for all of the groups."""
+    tests = compare_groups(evaluation, list(places.values()), seed=seed) if tested else [()] * len(places)
+    return tuple(
+        Group(
+            name,
+            len(range(len(evaluation.gold.examples))[chosen]) if isinstance(chosen, slice) else len(chosen),
+            {each.name: _scores(each.columns, evaluation.metrics, chosen, seed) for each in evaluation.systems},
+            comparisons,
+        )
+        for (name, chosen), comparisons in zip(places.items(), tests, strict=True)
     )
 
 
-def score_group(
-    name: str, columns: ScoreColumns, metrics: Sequence[Metric], places: np.ndarray | None = None, *, seed: int = 0
-) -> Group:
-    """The scores of the questions at some places, or of all of them."""
-    chosen = _ALL if places is None else places
-    questions = len(columns) if places is None else len(places)
-    values = np.empty((len(metrics), questions))
-    for row, metric in enumerate(metrics):
-        values[row] = columns.values(metric.name)[chosen]
+def _scores(
+    columns: ScoreColumns, metrics: Sequence[Metric], chosen: np.ndarray | slice, seed: int
+) -> dict[str, Score]:
+    values = np.stack([columns.values(metric.name)[chosen] for metric in metrics])
     scores: dict[str, Score] = {}
     for metric, row_values, (low, high) in zip(metrics, values, _intervals(values, seed), strict=True):
         scored = row_values[~np.isnan(row_values)]
-        scores[metric.name] = Score(
-            mean=float(scored.mean()) if scored.size else None,
-            low=low,
-            high=high,
-            questions=int(scored.size),
-            errors=int(columns.failed(metric.name)[chosen].sum()),
-        )
-    return Group(name, questions, scores)
+        mean = float(scored.mean()) if scored.size else None
+        errors = int(columns.failed(metric.name)[chosen].sum())
+        scores[metric.name] = Score(mean, low, high, int(scored.size), errors)
+    return scores
 
 
 def mean_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float | None, float | None]:
@@ -142,30 +173,9 @@ def _resampled_means(sample: np.ndarray, seed: int) -> np.ndarray:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two systems under one metric, over the questions that both have a value for.
-
-    ``difference`` is the first system's mean minus the second's. ``first_better`` and ``second_better`` count the
-    questions on which one has the better score. ``p_adjusted`` is the p-value after Holm's adjustment for all
-    pairs of systems.
-    """
-
-    metric: str
-    first: str
-    second: str
-    questions: int
-    difference: float
-    first_better: int
-    second_better: int
-    test: str
-    p_value: float
-    p_adjusted: float
-
-
 def compare_systems(evaluation: Evaluation, *, seed: int = 0) -> tuple[Comparison, ...]:
     """Compare every two systems under every metric."""
-    return compare_groups(evaluation, (_ALL,), seed=seed)[0]
+    return compare_groups(evaluation, (ALL,), seed=seed)[0]
 
 
 def compare_groups(

@@ -41,6 +41,16 @@ class BreakExample:
         """The data set that the question was taken from, such as ``ATIS``."""
         return source_of(self.question_id)
 
+    @property
+    def steps(self) -> int:
+        """How many steps the decomposition has, whether or not they make sense.
+
+        >>> BreakExample(1, "ATIS_1", "", "return flights ;;return #1 from denver ;return ").steps
+        2
+        """
+        parts = (part.strip().lower() for part in (self.decomposition or "").split(";"))
+        return sum(part not in ("", "return") for part in parts)
+
 
 def source_of(question_id: str) -> str:
     """The first part of a Break id.

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from xml.etree import ElementTree
 
 import pytest
@@ -13,7 +15,7 @@ from qdecomp.evaluation.plots import (
     plot_by_steps,
     plot_differences,
 )
-from qdecomp.evaluation.statistics import Group, break_down
+from qdecomp.evaluation.statistics import Group, places_by, score_groups
 from tests.evaluation.evaluation_examples import told_evaluation, told_metric
 
 VERDICT = told_metric("verdict")
@@ -25,27 +27,27 @@ def texts(svg: str) -> list[str]:
     return [element.text or "" for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
-def groups(part: str) -> dict[str, tuple[Group, ...]]:
-    systems = told_evaluation(VALUES, [VERDICT]).systems
-    return {system.name: getattr(break_down(system.columns, [VERDICT]), part) for system in systems}
+def groups(key: str, values: Mapping[str, Sequence[str]] = VALUES) -> tuple[Group, ...]:
+    evaluation = told_evaluation(values, [VERDICT])
+    return score_groups(evaluation, places_by(evaluation, attrgetter(key)))
 
 
 def test_steps_and_sources_are_labelled_with_systems_and_counts() -> None:
-    by_steps = texts(plot_by_steps(groups("by_steps"), "verdict", "LF-EM"))
+    by_steps = texts(plot_by_steps(groups("steps"), "verdict", "LF-EM"))
     assert {"first", "second", "LF-EM (%)", "number of gold steps", "questions", "1", "2", "3", "4"} <= set(by_steps)
-    by_source = texts(plot_by_source(groups("by_source"), "verdict", "LF-EM"))
+    by_source = texts(plot_by_source(groups("source"), "verdict", "LF-EM"))
     assert {"first", "second", "LF-EM (%)", "DROP", "GEO", "(6)"} <= set(by_source)
 
 
 def test_systems_differ_by_more_than_colour() -> None:
-    lines = plot_by_steps(groups("by_steps"), "verdict", "LF-EM")
+    lines = plot_by_steps(groups("steps"), "verdict", "LF-EM")
     assert "stroke-dasharray" in lines
-    bars = plot_by_source(groups("by_source"), "verdict", "LF-EM")
+    bars = plot_by_source(groups("source"), "verdict", "LF-EM")
     assert "<pattern" in bars
 
 
 def test_colours_come_from_the_page_and_ids_are_its_own() -> None:
-    svg = plot_by_source(groups("by_source"), "verdict", "LF-EM")
+    svg = plot_by_source(groups("source"), "verdict", "LF-EM")
     assert "var(--series-1)" in svg
     assert "var(--ink)" in svg
     assert "#0101" not in svg
@@ -56,7 +58,7 @@ def test_colours_come_from_the_page_and_ids_are_its_own() -> None:
 
 
 def test_a_figure_is_the_same_every_time() -> None:
-    assert plot_by_source(groups("by_source"), "verdict", "M") == plot_by_source(groups("by_source"), "verdict", "M")
+    assert plot_by_source(groups("source"), "verdict", "M") == plot_by_source(groups("source"), "verdict", "M")
 
 
 def test_agreement_has_a_bar_with_count_and_share_for_each_subset() -> None:
@@ -90,8 +92,7 @@ def test_axes_of_counts_have_whole_numbers() -> None:
 @pytest.mark.parametrize("count", [1, SERIES + 3])
 def test_one_and_many_systems_can_be_drawn(count: int) -> None:
     names = [f"system {number}" for number in range(count)]
-    systems = told_evaluation({name: ["1", "0", "1"] for name in names}, [VERDICT]).systems
-    by_steps = {system.name: break_down(system.columns, [VERDICT]).by_steps for system in systems}
+    by_steps = groups("steps", {name: ["1", "0", "1"] for name in names})
     assert set(names) <= set(texts(plot_by_steps(by_steps, "verdict", "M")))
 
 

@@ -11,6 +11,7 @@ from qdecomp.data_structures.errors import ErrorText, InternalError
 from qdecomp.evaluation.metrics import Metric, MetricResult, choose_metrics
 from qdecomp.evaluation.predictions import PredictionRow
 from qdecomp.evaluation.scoring import QuestionScores, ScoreColumns, evaluate
+from qdecomp.files.break_csv import BreakExample
 from qdecomp.files.jobs import ROW_KILLED_WORKERS, Where
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
@@ -29,7 +30,6 @@ def test_scores_every_question_of_every_system_with_real_metrics() -> None:
     assert [pair[0] for pair in values["good"]] == [1.0, 1.0]
     assert [pair[0] for pair in values["poor"]] == [0.0, 0.0]
     assert values["good"][1][1] == pytest.approx(1.0)
-    assert [question.steps for question in evaluation.systems[0].questions] == [1, 2]
 
 
 @pytest.mark.parametrize(("lower_is_better", "worst"), [(False, 0.0), (True, 1.0)])
@@ -90,35 +90,20 @@ def test_a_row_that_kills_workers_has_the_worst_score_and_the_reason() -> None:
     assert results[70] == MetricResult(0.0, ROW_KILLED_WORKERS)
 
 
-ROWS = [
-    ("GEO", 2, MetricResult(1.0)),
-    ("ATIS", 3, MetricResult(0.0, "prediction: step 3: refers to #7, but there are 5 steps")),
-    ("GEO", 3, MetricResult(None, "prediction: the time was up")),
-    ("DROP", 2, MetricResult(0.0, ErrorText.of(InternalError("IndexError", "a.py:3")))),
-    ("GEO", 2, MetricResult(0.0, "prediction: step 9: refers to #12, but there are 9 steps")),
+RESULTS = [
+    MetricResult(1.0),
+    MetricResult(0.0, "prediction: step 3: refers to #7, but there are 5 steps"),
+    MetricResult(None, "prediction: the time was up"),
+    MetricResult(0.0, ErrorText.of(InternalError("IndexError", "a.py:3"))),
+    MetricResult(0.0, "prediction: step 9: refers to #12, but there are 9 steps"),
 ]
 
 
-def columns_of(rows: list[tuple[str, int, MetricResult]]) -> ScoreColumns:
-    gold = gold_of({f"{source}_dev_{row}": "return x ;" * steps for row, (source, steps, _) in enumerate(rows)})
-    results = [{"m": result} for _, _, result in rows]
-    unknown = PredictionRow(None)
-    pairs = zip(gold.examples, results, strict=True)
-    return ScoreColumns(["m"], [QuestionScores(example, unknown, found) for example, found in pairs])
-
-
 def test_columns_have_what_was_added() -> None:
-    columns = columns_of(ROWS)
-    assert len(columns) == 5
+    example = BreakExample(1, "A_1", "question?", "return x")
+    columns = ScoreColumns(["m"], [QuestionScores(example, PredictionRow(None), {"m": each}) for each in RESULTS])
     np.testing.assert_array_equal(columns.values("m"), [1.0, 0.0, np.nan, 0.0, 0.0])
     assert columns.failed("m").tolist() == [False, True, True, True, True]
-    assert columns.steps().tolist() == [2, 3, 3, 2, 2]
-    assert {name: places.tolist() for name, places in columns.places_by_source().items()} == {
-        "ATIS": [1],
-        "DROP": [3],
-        "GEO": [0, 2, 4],
-    }
-    assert {steps: places.tolist() for steps, places in columns.places_by_steps().items()} == {2: [0, 3, 4], 3: [1, 2]}
     assert columns.internal_errors == 1
     assert next(iter(columns.error_counts("m").items())) == (
         "prediction: step N: refers to #N, but there are N steps",

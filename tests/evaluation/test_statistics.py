@@ -1,37 +1,48 @@
 from __future__ import annotations
 
 import warnings
+from operator import attrgetter
 
 import pytest
 
 from qdecomp.evaluation import statistics
-from qdecomp.evaluation.scoring import evaluate
-from qdecomp.evaluation.statistics import Score, break_down, compare_systems, mean_interval, score_group
+from qdecomp.evaluation.scoring import Evaluation, evaluate
+from qdecomp.evaluation.statistics import ALL, Score, compare_systems, mean_interval, places_by, score_groups
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 VERDICT = told_metric("verdict")
+GRADED = told_metric("graded", is_verdict=False)
+
+
+def scores_of(evaluation: Evaluation, seed: int = 0) -> dict[str, Score]:
+    """The scores of the first system on all questions."""
+    (group,) = score_groups(evaluation, {"all": ALL}, seed=seed)
+    return dict(next(iter(group.scores.values())))
 
 
 def test_means_overall_by_source_and_by_steps() -> None:
     # Rows 0, 2, 4 are of DROP and 1, 3, 5 of GEO; the numbers of steps are 1, 2, 3, 1, 2, 3.
-    (system,) = told_evaluation({"s": ["1", "0", "1", "0", "0", "0"]}, [VERDICT]).systems
-    result = break_down(system.columns, [VERDICT])
-    assert result.overall.scores["verdict"].mean == pytest.approx(2 / 6)
-    assert [(group.name, group.questions) for group in result.by_source] == [("DROP", 3), ("GEO", 3)]
-    assert [group.scores["verdict"].mean for group in result.by_source] == [pytest.approx(2 / 3), 0.0]
-    assert [group.name for group in result.by_steps] == ["1", "2", "3"]
-    assert [group.scores["verdict"].mean for group in result.by_steps] == [0.5, 0.0, 0.5]
+    evaluation = told_evaluation({"s": ["1", "0", "1", "0", "0", "0"]}, [VERDICT])
+    assert scores_of(evaluation)["verdict"].mean == pytest.approx(2 / 6)
+    by_source, by_steps = (
+        score_groups(evaluation, places_by(evaluation, key)) for key in (attrgetter("source"), attrgetter("steps"))
+    )
+    assert [(group.name, group.questions) for group in by_source] == [("DROP", 3), ("GEO", 3)]
+    assert [group.scores["s"]["verdict"].mean for group in by_source] == [pytest.approx(2 / 3), 0.0]
+    assert [group.name for group in by_steps] == ["1", "2", "3"]
+    assert [group.scores["s"]["verdict"].mean for group in by_steps] == [0.5, 0.0, 0.5]
 
 
 def test_steps_are_in_numerical_order() -> None:
     gold = gold_of({f"A_{steps}": "return x ;" * steps for steps in (12, 2, 1)})
-    (system,) = evaluate(gold, [system_of("s", ["1"] * 3)], [VERDICT]).systems
-    assert [group.name for group in break_down(system.columns, [VERDICT]).by_steps] == ["1", "2", "12"]
+    evaluation = evaluate(gold, [system_of("s", ["1"] * 3)], [VERDICT])
+    assert list(places_by(evaluation, attrgetter("steps"))) == ["1", "2", "12"]
 
 
 def test_the_interval_holds_the_mean_and_narrows_with_more_questions() -> None:
-    few, many = (told_evaluation({"s": ["1", "0"] * count}, [VERDICT]).systems[0] for count in (20, 500))
-    few_score, many_score = (score_group("all", system.columns, [VERDICT]).scores["verdict"] for system in (few, many))
+    few_score, many_score = (
+        scores_of(told_evaluation({"s": ["1", "0"] * count}, [VERDICT]))["verdict"] for count in (20, 500)
+    )
     for score in (few_score, many_score):
         assert score.low is not None
         assert score.high is not None
@@ -43,24 +54,20 @@ def test_the_interval_holds_the_mean_and_narrows_with_more_questions() -> None:
 
 
 def test_one_seed_gives_one_interval_whatever_else_is_scored() -> None:
-    graded = told_metric("graded", is_verdict=False)
-    (system,) = told_evaluation({"s": [str(row / 40) for row in range(40)]}, [VERDICT, graded]).systems
-    alone = score_group("all", system.columns, [graded], seed=3).scores["graded"]
-    beside = score_group("all", system.columns, [VERDICT, graded], seed=3).scores["graded"]
-    assert alone == beside
-    assert score_group("all", system.columns, [graded], seed=4).scores["graded"] != alone
+    values = {"s": [str(row / 40) for row in range(40)]}
+    alone, beside = (told_evaluation(values, metrics) for metrics in ([GRADED], [VERDICT, GRADED]))
+    assert scores_of(alone, 3)["graded"] == scores_of(beside, 3)["graded"] != scores_of(alone, 4)["graded"]
 
 
 def test_equal_scores_have_an_interval_without_width_and_no_warning() -> None:
-    (system,) = told_evaluation({"s": ["1"] * 5}, [VERDICT]).systems
+    evaluation = told_evaluation({"s": ["1"] * 5}, [VERDICT])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert score_group("all", system.columns, [VERDICT]).scores["verdict"] == Score(1.0, 1.0, 1.0, 5, 0)
+        assert scores_of(evaluation)["verdict"] == Score(1.0, 1.0, 1.0, 5, 0)
 
 
 def test_one_question_has_no_interval() -> None:
-    (system,) = told_evaluation({"s": ["1"]}, [VERDICT]).systems
-    assert score_group("all", system.columns, [VERDICT]).scores["verdict"] == Score(1.0, None, None, 1, 0)
+    assert scores_of(told_evaluation({"s": ["1"]}, [VERDICT]))["verdict"] == Score(1.0, None, None, 1, 0)
 
 
 def test_two_questions_have_an_interval_from_one_to_the_other() -> None:
@@ -68,13 +75,11 @@ def test_two_questions_have_an_interval_from_one_to_the_other() -> None:
 
 
 def test_what_has_no_value_is_left_out_of_the_mean_and_counted() -> None:
-    graded = told_metric("graded", is_verdict=False)
-    (system,) = told_evaluation({"s": ["0.5", "time is up", "0.7", None]}, [VERDICT, graded]).systems
-    score = score_group("all", system.columns, [graded]).scores["graded"]
+    score = scores_of(told_evaluation({"s": ["0.5", "time is up", "0.7", None]}, [VERDICT, GRADED]))["graded"]
     assert (score.mean, score.questions, score.errors) == (pytest.approx(0.4), 3, 2)
     assert score.low is not None
-    (none,) = told_evaluation({"s": ["time is up"] * 3}, [graded]).systems
-    assert score_group("all", none.columns, [graded]).scores["graded"] == Score(None, None, None, 0, 3)
+    none = told_evaluation({"s": ["time is up"] * 3}, [GRADED])
+    assert scores_of(none)["graded"] == Score(None, None, None, 0, 3)
 
 
 def test_values_that_do_not_fit_into_memory_at_once_are_resampled_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,8 +89,6 @@ def test_values_that_do_not_fit_into_memory_at_once_are_resampled_in_pieces(monk
     assert mean_interval(values) == drawn
 
 
-VERDICT = told_metric("verdict")
-GRADED = told_metric("graded", is_verdict=False)
 DISTANCE = told_metric("distance", is_verdict=False, lower_is_better=True)
 
 

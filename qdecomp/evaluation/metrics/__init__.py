@@ -90,6 +90,11 @@ class Metric:
         return "exact_match" if self.name == "em" else self.name
 
     @property
+    def head(self) -> str:
+        """The title over a column, with an arrow if lower is better."""
+        return f"{self.title} ↓" if self.lower_is_better else self.title
+
+    @property
     def worst(self) -> float:
         """The score of a question without a usable prediction."""
         return 1.0 if self.lower_is_better else 0.0
