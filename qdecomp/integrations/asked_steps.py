@@ -1,34 +1,20 @@
-"""What all adapters share: which steps are asked, in what words, and the parser that makes the plan."""
+"""What all adapters share: which steps are asked, in what words, and retrieving a framework's documents hop by hop."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 from qdecomp.data_structures.operators import Operator
-from qdecomp.parsers.decomposition import Decomposition
-from qdecomp.parsers.parser import load
+from qdecomp.parsers.parser import Parser
 from qdecomp.planning.combining import is_combined
 from qdecomp.planning.plan import Plan, PlanStep
 from qdecomp.planning.retrieval import Passage
 
 _ARTICLES = frozenset(("a", "an", "the"))
 _WORDS_OF_A_TITLE = 6
-
-
-class DecomposesQuestions(Protocol):
-    """What an adapter needs from a parser; :class:`qdecomp.Parser` has it."""
-
-    def parse(self, question: str) -> Decomposition:
-        """The decomposition of a question."""
-
-    def pipe(self, questions: Iterable[str]) -> Iterator[Decomposition]:
-        """The decompositions of many questions, in their order."""
-
-
-def parser_or_bundled(parser: DecomposesQuestions | None) -> DecomposesQuestions:
-    """The parser that was given, or else the bundled one."""
-    return load() if parser is None else parser
 
 
 def names_itself(step: PlanStep) -> bool:
@@ -68,24 +54,44 @@ def standalone_questions(plan: Plan) -> dict[int, str]:
     }
 
 
-class FoundDocuments:
-    """A framework's documents as passages and back: what was found, by passage."""
+@dataclass(frozen=True, slots=True)
+class DocumentSearch:
+    """Retrieval with a framework's documents; ``read`` gives the text, the title and the score of one.
 
-    def __init__(self) -> None:
-        self._documents: dict[Any, Any] = {}
+    A document without a title has its first words as title. A question that has no plan is searched for as it is.
+    """
 
-    def passages(
-        self, documents: Iterable[Any], texts: Iterable[str], titles: Iterable[Any], scores: Iterable[Any]
-    ) -> list[Passage]:
-        """The documents as passages; one without a title has its first words as title."""
-        found = []
-        for document, text, title, score in zip(documents, texts, titles, scores, strict=True):
+    parser: Parser
+    read: Callable[[Any], tuple[str, Any, Any]]
+
+    def find(self, question: str, most: int, search: Callable[[str], Iterable[Any]]) -> list[Any]:
+        """The documents for a question, best first."""
+        found: dict[Any, Any] = {}
+        decomposition = self.parser.parse(question)
+        if not decomposition:
+            return list(search(question))[:most]
+        plan = decomposition.plan()
+        retrieval = plan.retrieve(lambda query, k: self._passages(search(query), k, found), most)
+        return [found[passage.key] for passage in retrieval.passages]
+
+    async def afind(self, question: str, most: int, search: Callable[[str], Awaitable[Iterable[Any]]]) -> list[Any]:
+        """Like :meth:`find`, with an ``async`` function."""
+        found: dict[Any, Any] = {}
+        decomposition = await asyncio.to_thread(self.parser.parse, question)
+        if not decomposition:
+            return list(await search(question))[:most]
+
+        async def passages(query: str, k: int) -> list[Passage]:
+            return self._passages(await search(query), k, found)
+
+        retrieval = await decomposition.plan().aretrieve(passages, most)
+        return [found[passage.key] for passage in retrieval.passages]
+
+    def _passages(self, documents: Iterable[Any], k: int, found: dict[Any, Any]) -> list[Passage]:
+        passages = []
+        for document in list(documents)[:k]:
+            text, title, score = self.read(document)
             shown = str(title) if title else " ".join(text.split()[:_WORDS_OF_A_TITLE])
-            passage = Passage(shown, text, float(score or 0.0))
-            self._documents.setdefault(passage.key, document)
-            found.append(passage)
-        return found
-
-    def documents(self, passages: Sequence[Passage]) -> list[Any]:
-        """The documents of these passages, in their order."""
-        return [self._documents[passage.key] for passage in passages]
+            passages.append(Passage(shown, text, float(score or 0.0)))
+            found.setdefault(passages[-1].key, document)
+        return passages

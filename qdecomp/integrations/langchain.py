@@ -7,12 +7,13 @@ retriever of any other, without a language model.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from qdecomp.data_structures.errors import missing_extra
-from qdecomp.integrations.asked_steps import DecomposesQuestions, FoundDocuments, names_itself, parser_or_bundled
+from qdecomp.integrations.asked_steps import DocumentSearch, names_itself
 from qdecomp.parsers.decomposition import Decomposition
-from qdecomp.planning.retrieval import Passage
+from qdecomp.parsers.parser import Parser, load
 from qdecomp.planning.running import PlanRun
 from qdecomp.planning.sub_questions import SubQuestion
 
@@ -42,9 +43,9 @@ class Decompose(Runnable[str, Decomposition]):
     A question that cannot be decomposed gives a falsy value whose ``error`` says why.
     """
 
-    def __init__(self, parser: DecomposesQuestions | None = None) -> None:
+    def __init__(self, parser: Parser | None = None) -> None:
         """The bundled parser is used if none is given."""
-        self._parser = parser_or_bundled(parser)
+        self._parser = parser or load()
 
     def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> Decomposition:
         """The decomposition of one question."""
@@ -147,37 +148,28 @@ class PlanRetriever(BaseRetriever):
 
     def model_post_init(self, context: Any) -> None:
         """Load the bundled parser once."""
-        self.parser = parser_or_bundled(self.parser)
+        self.parser = self.parser or load()
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        found = FoundDocuments()
-
-        def search(asked: str, k: int) -> list[Passage]:
-            return self._passages(found, self.retriever.invoke(asked, {"callbacks": run_manager.get_child()}), k)
-
-        decomposition = self.parser.parse(query)
-        passages = decomposition.plan().retrieve(search, self.k).passages if decomposition else search(query, self.k)
-        return found.documents(passages)
+        search = partial(self.retriever.invoke, config={"callbacks": run_manager.get_child()})
+        return self._search.find(query, self.k, search)
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
-        found = FoundDocuments()
+        search = partial(self.retriever.ainvoke, config={"callbacks": run_manager.get_child()})
+        return await self._search.afind(query, self.k, search)
 
-        async def search(asked: str, k: int) -> list[Passage]:
-            documents = await self.retriever.ainvoke(asked, {"callbacks": run_manager.get_child()})
-            return self._passages(found, documents, k)
-
-        decomposition = await asyncio.to_thread(self.parser.parse, query)
-        if not decomposition:
-            return found.documents(await search(query, self.k))
-        return found.documents((await decomposition.plan().aretrieve(search, self.k)).passages)
-
-    def _passages(self, found: FoundDocuments, documents: list[Document], k: int) -> list[Passage]:
-        kept = documents[:k]
-        titles = (document.metadata.get(self.title_key) for document in kept)
-        scores = (document.metadata.get("score") for document in kept)
-        return found.passages(kept, (document.page_content for document in kept), titles, scores)
+    @property
+    def _search(self) -> DocumentSearch:
+        return DocumentSearch(
+            self.parser,
+            lambda document: (
+                document.page_content,
+                document.metadata.get(self.title_key),
+                document.metadata.get("score"),
+            ),
+        )
 
 
 def _concurrency(config: RunnableConfig) -> int:

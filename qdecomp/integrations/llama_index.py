@@ -8,16 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError, missing_extra
-from qdecomp.integrations.asked_steps import (
-    DecomposesQuestions,
-    FoundDocuments,
-    names_itself,
-    parser_or_bundled,
-    standalone_questions,
-)
+from qdecomp.integrations.asked_steps import DocumentSearch, names_itself, standalone_questions
 from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.parser import Parser, load
 from qdecomp.planning.answer_values import as_text
-from qdecomp.planning.retrieval import Passage
 from qdecomp.planning.running import PlanRun
 from qdecomp.planning.sub_questions import SubQuestion as PlanQuestion
 
@@ -54,11 +48,9 @@ class PlanQuestionGenerator(BaseQuestionGenerator):
     of earlier ones, use :class:`PlanQueryEngine`. If there is no plan, the question itself is the only one.
     """
 
-    def __init__(
-        self, parser: DecomposesQuestions | None = None, choose_tool: ChooseTool = tool_with_most_shared_words
-    ) -> None:
+    def __init__(self, parser: Parser | None = None, choose_tool: ChooseTool = tool_with_most_shared_words) -> None:
         """The bundled parser is used where none is given."""
-        self._parser = parser_or_bundled(parser)
+        self._parser = parser or load()
         self._choose_tool = choose_tool
 
     def generate(self, tools: Sequence[ToolMetadata], query: QueryBundle) -> list[SubQuestion]:
@@ -94,7 +86,7 @@ class PlanQueryEngine(BaseQueryEngine):
     def __init__(
         self,
         tools: Sequence[QueryEngineTool],
-        parser: DecomposesQuestions | None = None,
+        parser: Parser | None = None,
         *,
         choose_tool: ChooseTool = tool_with_most_shared_words,
         read_answer: Callable[[Any], Any] = str,
@@ -105,7 +97,7 @@ class PlanQueryEngine(BaseQueryEngine):
         self._metadata = [tool.metadata for tool in tools]
         _require_tools(self._metadata)
         self._engines = {_name(tool.metadata): tool.query_engine for tool in tools}
-        self._parser = parser_or_bundled(parser)
+        self._parser = parser or load()
         self._choose_tool = choose_tool
         self._read_answer = read_answer
         self._concurrency = concurrency
@@ -160,7 +152,7 @@ class PlanRetriever(BaseRetriever):
     def __init__(
         self,
         retriever: BaseRetriever,
-        parser: DecomposesQuestions | None = None,
+        parser: Parser | None = None,
         *,
         k: int = 10,
         title_key: str = "title",
@@ -168,40 +160,18 @@ class PlanRetriever(BaseRetriever):
     ) -> None:
         """The bundled parser is used where none is given."""
         self._retriever = retriever
-        self._parser = parser_or_bundled(parser)
         self._k = k
-        self._title_key = title_key
+        self._search = DocumentSearch(
+            parser or load(),
+            lambda found: (found.node.get_content(), found.node.metadata.get(title_key), found.score),
+        )
         super().__init__(callback_manager)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = FoundDocuments()
-
-        def search(query: str, k: int) -> list[Passage]:
-            return self._passages(found, self._retriever.retrieve(query), k)
-
-        question = query_bundle.query_str
-        decomposition = self._parser.parse(question)
-        passages = (
-            decomposition.plan().retrieve(search, self._k).passages if decomposition else search(question, self._k)
-        )
-        return found.documents(passages)
+        return self._search.find(query_bundle.query_str, self._k, self._retriever.retrieve)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = FoundDocuments()
-
-        async def search(query: str, k: int) -> list[Passage]:
-            return self._passages(found, await self._retriever.aretrieve(query), k)
-
-        decomposition = await asyncio.to_thread(self._parser.parse, query_bundle.query_str)
-        if not decomposition:
-            return found.documents(await search(query_bundle.query_str, self._k))
-        return found.documents((await decomposition.plan().aretrieve(search, self._k)).passages)
-
-    def _passages(self, found: FoundDocuments, nodes: list[NodeWithScore], k: int) -> list[Passage]:
-        kept = nodes[:k]
-        titles = (node.node.metadata.get(self._title_key) for node in kept)
-        texts = (node.node.get_content() for node in kept)
-        return found.passages(kept, texts, titles, (node.score for node in kept))
+        return await self._search.afind(query_bundle.query_str, self._k, self._retriever.aretrieve)
 
 
 def _response(decomposition: Decomposition, run: PlanRun, nodes: dict[int, list[NodeWithScore]]) -> Response:

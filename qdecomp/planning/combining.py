@@ -1,8 +1,8 @@
 """Steps that can be computed: counts, unions, comparisons, arithmetic and the like over known answers.
 
-Every operator that can be computed is a row of :data:`COMBINERS`. A combiner gets the step and the answers, and returns
-:data:`ASK` if their types do not allow it: the highest of names, or an attribute that does not belong to the members of
-its list one by one. The step is then asked like any other.
+Every operator that can be computed is a row of :data:`COMBINERS`. A combiner gets the step and the answers, and raises
+:class:`MustAskError` if their types do not allow it: the highest of names, or an attribute that does not belong to the
+members of its list one by one. The step is then asked like any other.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.logical_form import Argument, LogicalStep
@@ -30,19 +30,18 @@ from qdecomp.planning.answer_values import (
     tidy,
     unique,
 )
-from qdecomp.planning.winners import winners
 
 if TYPE_CHECKING:
     from qdecomp.planning.plan import PlanStep
-
-
-ASK: Final = object()
-"""What a combiner returns if the step has to be asked."""
 
 _DESCENDING = re.compile(r"\b(?:desc|descending|decreasing)\b", re.IGNORECASE)
 _ORDER_WORDS = re.compile(
     r"(?:(?:in|the|an?|asc|ascending|increasing|desc|descending|decreasing|order)\s*)*", re.IGNORECASE
 )
+
+
+class MustAskError(Exception):
+    """A step cannot be computed from these answers, so it has to be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +51,19 @@ class Known:
     steps: Mapping[int, PlanStep]
     answers: Mapping[int, Any]
 
-    def of(self, argument: Argument | None) -> Any:
-        """What an argument stands for: the answer of the step that it names, or the number that it says, else ASK."""
-        if argument is None or len(argument.tokens) != 1:
-            return ASK
-        number = reference_number(argument.tokens[0])
-        if number is not None:
-            return self.answers[number]
-        value = as_number(argument.tokens[0])
-        return ASK if value is None else value
+    def of(self, argument: Argument) -> Any:
+        """What an argument stands for: the answer of the step that it names, or the number that it says."""
+        if len(argument.tokens) == 1:
+            (token,) = argument.tokens
+            number = reference_number(token)
+            value = as_number(token) if number is None else self.answers[number]
+            if value is not None:
+                return value
+        raise MustAskError
+
+    def members(self, argument: Argument) -> list[Any]:
+        """The members of the list that an argument stands for."""
+        return _known(as_list(self.of(argument)))
 
     def below(self, number: int) -> set[int]:
         """The steps that a step needs, all the way down."""
@@ -82,6 +85,7 @@ class Known:
         return number
 
 
+_Value = TypeVar("_Value")
 Combiner = Callable[[LogicalStep, "PlanStep", Known], Any]
 _ROWS: dict[Operator, Combiner] = {}
 
@@ -98,13 +102,13 @@ def is_combined(step: PlanStep) -> bool:
 
 
 def combine(step: PlanStep, known: Known) -> Any:
-    """The answer of a step from those of others, or ASK."""
+    """The answer of a step from those of others; :class:`MustAskError` if it cannot be computed."""
     logical = step.logical
-    if logical is None:
-        return ASK
-    if _is_about_nothing(logical, known):
+    if logical is not None and _is_about_nothing(logical, known):
         return []
-    return COMBINERS[logical.operator](logical, step, known) if is_combined(step) else ASK
+    if logical is None or not is_combined(step):
+        raise MustAskError
+    return COMBINERS[logical.operator](logical, step, known)
 
 
 def _is_about_nothing(logical: LogicalStep, known: Known) -> bool:
@@ -122,26 +126,18 @@ def _constant(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
 
 @row_of(_ROWS, Operator.AGGREGATE)
 def _aggregate(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    (argument, *more) = logical.arguments
-    answer = ASK if more else known.of(argument)
-    return ASK if answer is ASK else _aggregated(logical.properties, answer)
+    return _aggregated(_property(logical), known.of(_the(logical.arguments)))
 
 
-def _aggregated(properties: Sequence[str], answer: Any) -> Any:
-    members = list(answer.values()) if isinstance(answer, Mapping) else as_list(answer)
-    if members is None or len(properties) != 1:
-        return ASK
-    if properties[0] == "count":
+def _aggregated(name: str, answer: Any) -> Any:
+    members = list(answer.values()) if isinstance(answer, Mapping) else _known(as_list(answer))
+    if name == "count":
         return len(members)
-    numbers = [as_number(member) for member in members]
-    if any(number is None for number in numbers):
-        return ASK
-    if properties[0] == "sum":
+    numbers = _numbers(members)
+    if name == "sum":
         return tidy(sum(numbers))
-    if not numbers:
-        # An empty list has no highest, lowest or average.
-        return []
-    return tidy(_OF_NUMBERS[properties[0]](numbers))
+    # An empty list has no highest, lowest or average.
+    return tidy(_OF_NUMBERS[name](numbers)) if numbers else []
 
 
 _OF_NUMBERS: Mapping[str, Callable[[list[Any]], Any]] = {
@@ -153,100 +149,132 @@ _OF_NUMBERS: Mapping[str, Callable[[list[Any]], Any]] = {
 
 @row_of(_ROWS, Operator.GROUP)
 def _group(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    key, value = _only(logical, "key"), _only(logical, "value")
-    keys = known.of(key)
-    groups = _by_member(key, value, known)
-    if groups is None:
-        return ASK
-    results = [_aggregated(logical.properties, group) for group in groups]
-    if any(result is ASK for result in results):
-        return ASK
-    members = as_list(keys)
-    return dict(zip(members or [], results, strict=True)) if _are_names(members) else results
-
-
-def _are_names(members: Sequence[Any] | None) -> bool:
-    return members is not None and all(isinstance(each, str) for each in members) and len(set(members)) == len(members)
+    keys = _the(logical.argument("key"))
+    groups = _by_member(keys, _the(logical.argument("value")), known)
+    results = [_aggregated(_property(logical), group) for group in groups]
+    members = known.members(keys)
+    are_names = all(isinstance(each, str) for each in members) and len(set(members)) == len(members)
+    return dict(zip(members, results, strict=True)) if are_names else results
 
 
 @row_of(_ROWS, Operator.SUPERLATIVE)
 def _superlative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    sub, attribute = _only(logical, "sub"), _only(logical, "attribute")
-    pairs = _measured(sub, attribute, known)
-    if pairs is None or len(logical.properties) != 1:
-        return ASK
-    if not pairs:
-        return []
-    best = (max if logical.properties[0] == "max" else min)(number for _, number in pairs)
-    return single([member for member, number in pairs if number == best])
+    sub, attribute = _the(logical.argument("sub")), _the(logical.argument("attribute"))
+    numbers = _numbers(_by_member(sub, attribute, known))
+    best = (max if _property(logical) == "max" else min)(numbers, default=None)
+    chosen = [member for member, number in zip(known.members(sub), numbers, strict=True) if number == best]
+    return single(chosen)
 
 
 @row_of(_ROWS, Operator.COMPARATIVE)
 def _comparative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    sub, attribute = _only(logical, "sub"), _only(logical, "attribute")
-    found = comparison_in(step.text)
-    values = _by_member(sub, attribute, known)
-    if found is None or values is None:
-        return ASK
-    relation, other = found
-    limit = _term(other, known)
-    kept = []
-    for member, value in zip(as_list(known.of(sub)) or [], values, strict=True):
-        verdict = None if limit is ASK else compare(relation, value, limit)
-        if verdict is None:
-            return ASK
-        if verdict:
-            kept.append(member)
-    return kept
+    sub, attribute = _the(logical.argument("sub")), _the(logical.argument("attribute"))
+    relation, limit = _comparison_of(step, known)
+    pairs = zip(known.members(sub), _by_member(sub, attribute, known), strict=True)
+    return [member for member, value in pairs if _known(compare(relation, value, limit))]
 
 
-def _term(text: str, known: Known) -> Any:
-    number = reference_number(text)
-    return text if number is None else known.answers[number]
+@row_of(_ROWS, Operator.BOOLEAN)
+def _boolean(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
+    values = [known.of(argument) for argument in logical.argument("sub")]
+    name = _the(logical.properties) if logical.properties else ""
+    if not values or (name == "if-exists" and logical.argument("condition")):
+        raise MustAskError
+    if name == "if-exists":
+        return bool(_known(as_list(values[0])))
+    if name.startswith(("and-", "or-")):
+        hits = [value is name.endswith("true") for value in _truths(values)]
+        return all(hits) if name.startswith("and-") else any(hits)
+    relation, limit = _comparison_of(step, known)
+    return _known(compare(relation, values[0], limit))
+
+
+def _comparison_of(step: PlanStep, known: Known) -> tuple[Callable[[Any, Any], bool], Any]:
+    """The relation that a step names, and what it compares with."""
+    relation, term = _known(comparison_in(step.text))
+    number = reference_number(term)
+    return relation, term if number is None else known.answers[number]
 
 
 @row_of(_ROWS, Operator.COMPARISON)
 def _comparison(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    arguments = logical.argument("arg")
+    arguments, name = logical.argument("arg"), _property(logical)
     values = [known.of(argument) for argument in arguments]
-    if any(value is ASK for value in values) or len(logical.properties) != 1:
-        return ASK
-    (name,) = logical.properties
     if name in ("true", "false"):
-        if not all(isinstance(single(value), bool) for value in values):
-            return ASK
-        chosen = [single(value) is (name == "true") for value in values]
+        chosen = [value is (name == "true") for value in _truths(values)]
     elif name in ("max", "min"):
-        numbers: list[Any] = [as_number(value) for value in values]
-        if any(number is None for number in numbers):
-            return ASK
+        numbers = _numbers(values)
         best = (max if name == "max" else min)(numbers)
         chosen = [number == best for number in numbers]
     else:
-        return ASK
-    return winners([argument.references[0] for argument in arguments], chosen, known)
+        raise MustAskError
+    return _winners([argument.references[0] for argument in arguments], chosen, known)
+
+
+def _winners(numbers: Sequence[int], chosen: Sequence[bool], known: Known) -> Any:
+    """What the chosen ones of these steps are about: "which is highest of #3 , #4" asks for a thing, not a number."""
+    found = []
+    for place, number in enumerate(numbers):
+        if chosen[place]:
+            others = {number for number in numbers if number != numbers[place]}
+            found.append(_about(number, others.union(*map(known.below, others)), known))
+    return single(found)
+
+
+def _about(number: int, shared: set[int], known: Known) -> Any:
+    """The nearest thing below a step: of "population of #3", the answer of #3 if that is one thing.
+
+    Numbers and truth values are measured on what is below them, and so are things that are only counted. If there is
+    no such thing, the words of the measured step say what it is about.
+    """
+    measured = None
+    for step, is_counted in _chain(number, shared, known):
+        answer = single(known.answers[step.number])
+        is_one_thing = as_list(answer) is None and not isinstance(answer, Mapping) and not _is_measurement(answer)
+        if is_one_thing and not is_counted:
+            return answer
+        if measured is None and not _is_measurement(answer):
+            measured = step
+    return (measured or step).resolved
+
+
+def _chain(number: int, shared: set[int], known: Known) -> Iterator[tuple[PlanStep, bool]]:
+    """The step and those below it, one after another, each with whether its members are only counted.
+
+    A step that the other side also needs cannot distinguish the two: if there are more red cubes than blue ones, the
+    answer is not "cubes". So the chain ends above it.
+    """
+    is_counted = False
+    while True:
+        step = known.steps[number]
+        yield step, is_counted
+        if len(step.needs) != 1 or step.needs[0] in shared:
+            return
+        (number,) = step.needs
+        # "#2 that were won" has members of #2, and they are counted together with it.
+        narrows = step.operator is not None and OPERATORS[step.operator].narrows
+        counts = step.operator is Operator.AGGREGATE and step.logical and "count" in step.logical.properties
+        is_counted = bool(counts) or (is_counted and narrows)
+
+
+def _is_measurement(answer: Any) -> bool:
+    members = list(answer.values()) if isinstance(answer, Mapping) else as_list(answer)
+    if members is None:
+        return isinstance(answer, bool) or as_number(answer) is not None
+    return bool(members) and all(map(_is_measurement, members))
 
 
 @row_of(_ROWS, Operator.UNION)
 def _union(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    members: list[Any] = []
-    for argument in logical.argument("sub"):
-        answer = known.of(argument)
-        if answer is ASK or isinstance(answer, Mapping):
-            return ASK
-        several = as_list(answer)
-        members += [answer] if several is None else several
-    return unique(members)
+    return unique(each for argument in logical.argument("sub") for each in _one_or_several(known.of(argument)))
 
 
 @row_of(_ROWS, Operator.INTERSECTION)
 def _intersection(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    arguments = logical.argument("intersect")
-    lists = [as_list(known.of(argument)) for argument in arguments]
-    if any(members is None for members in lists) or not _are_of_one_kind(logical, known):
-        return ASK
-    first, *others = [members or [] for members in lists]
-    kept = [{as_key(member) for member in other} for other in others]
+    first, *others = map(known.members, logical.argument("intersect"))
+    if not _are_of_one_kind(logical, known):
+        raise MustAskError
+    kept = [set(map(as_key, other)) for other in others]
     return unique(member for member in first if all(as_key(member) in keys for keys in kept))
 
 
@@ -264,97 +292,92 @@ def _are_of_one_kind(logical: LogicalStep, known: Known) -> bool:
 
 @row_of(_ROWS, Operator.DISCARD)
 def _discard(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    members = as_list(known.of(_only(logical, "sub")))
-    excluded = known.of(_only(logical, "exclude"))
-    if members is None or excluded is ASK or isinstance(excluded, Mapping):
-        return ASK
-    several = as_list(excluded)
-    keys = {as_key(each) for each in ([excluded] if several is None else several)}
-    return [member for member in members if as_key(member) not in keys]
+    members = known.members(_the(logical.argument("sub")))
+    excluded = set(map(as_key, _one_or_several(known.of(_the(logical.argument("exclude"))))))
+    return [member for member in members if as_key(member) not in excluded]
 
 
 @row_of(_ROWS, Operator.SORT)
 def _sort(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    sub, order = _only(logical, "sub"), _only(logical, "order")
-    if order is None or len(order.references) != 1 or not _ORDER_WORDS.fullmatch(" ".join(order.words)):
-        return ASK
-    by = Argument("order", (f"#{order.references[0]}",))
-    members = as_list(known.of(sub))
-    values = members if sub is not None and sub.references == by.references else _by_member(sub, by, known)
-    if members is None or values is None:
-        return ASK
-    keys: list[Any] = [as_number(value) for value in values]
-    if any(key is None for key in keys):
+    sub, order = _the(logical.argument("sub")), _the(logical.argument("order"))
+    words = " ".join(order.words)
+    if not _ORDER_WORDS.fullmatch(words):
+        raise MustAskError
+    by = Argument("order", (f"#{_the(order.references)}",))
+    members = known.members(sub)
+    values = members if sub.references == by.references else _by_member(sub, by, known)
+    keys: list[Any]
+    try:
+        keys = _numbers(values)
+    except MustAskError:
         keys = [as_text(value).casefold() for value in values]
-    places = sorted(range(len(members)), key=keys.__getitem__, reverse=bool(_DESCENDING.search(" ".join(order.words))))
+    places = sorted(range(len(members)), key=keys.__getitem__, reverse=bool(_DESCENDING.search(words)))
     return [members[place] for place in places]
-
-
-@row_of(_ROWS, Operator.BOOLEAN)
-def _boolean(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    values = [known.of(argument) for argument in logical.argument("sub")]
-    if not values or any(value is ASK for value in values) or len(logical.properties) > 1:
-        return ASK
-    name = logical.properties[0] if logical.properties else ""
-    if name == "if-exists":
-        members = as_list(values[0])
-        return ASK if members is None or logical.argument("condition") else bool(members)
-    if name.startswith(("and-", "or-")):
-        wanted = name.endswith("true")
-        if not all(isinstance(single(value), bool) for value in values):
-            return ASK
-        hits = [single(value) is wanted for value in values]
-        return all(hits) if name.startswith("and-") else any(hits)
-    found = comparison_in(step.text)
-    if found is None:
-        return ASK
-    limit = _term(found[1], known)
-    verdict = compare(found[0], values[0], limit)
-    return ASK if verdict is None else verdict
 
 
 @row_of(_ROWS, Operator.ARITHMETIC)
 def _arithmetic(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    numbers = [as_number(known.of(argument)) for argument in logical.arguments]
-    if len(numbers) < 2 or any(number is None for number in numbers) or len(logical.properties) != 1:
-        return ASK
-    (name,) = logical.properties
+    numbers, name = _numbers(map(known.of, logical.arguments)), _property(logical)
+    if len(numbers) < 2 or (name in ("diff", "div") and len(numbers) > 2):
+        raise MustAskError
     if name == "sum":
         return tidy(sum(numbers))
     if name == "multiply":
         return tidy(math.prod(numbers))
-    if len(numbers) != 2:
-        return ASK
     if name == "div" and numbers[1] == 0:
         raise DataError(f"step {step.number}: {as_text(numbers[0])} cannot be divided by zero")
     return tidy((operator.sub if name == "diff" else operator.truediv)(*numbers))
 
 
-def _only(logical: LogicalStep, name: str) -> Argument | None:
-    arguments = logical.argument(name)
-    return arguments[0] if len(arguments) == 1 else None
-
-
-def _by_member(sub: Argument | None, attribute: Argument | None, known: Known) -> list[Any] | None:
+def _by_member(sub: Argument, attribute: Argument, known: Known) -> list[Any]:
     """The attribute of each member of a list: from a mapping, or from a list that was asked about those members."""
-    members, values = as_list(known.of(sub)), known.of(attribute)
-    if members is None or values is ASK or sub is None or attribute is None or not sub.references:
-        return None
+    members, values = known.members(sub), known.of(attribute)
     if isinstance(values, Mapping):
         by_key = {as_key(key): value for key, value in values.items()}
-        keys = [as_key(member) for member in members]
-        return [by_key[key] for key in keys] if all(key in by_key for key in keys) else None
-    several = as_list(values)
-    belongs = any(sub.references[0] in known.below(number) for number in attribute.references)
-    return several if belongs and several is not None and len(several) == len(members) else None
+        keys = list(map(as_key, members))
+        if all(key in by_key for key in keys):
+            return [by_key[key] for key in keys]
+    elif sub.references and any(sub.references[0] in known.below(number) for number in attribute.references):
+        several = as_list(values)
+        if several is not None and len(several) == len(members):
+            return several
+    raise MustAskError
 
 
-def _measured(sub: Argument | None, attribute: Argument | None, known: Known) -> list[tuple[Any, Any]] | None:
-    values = _by_member(sub, attribute, known)
-    numbers = None if values is None else [as_number(value) for value in values]
-    if numbers is None or any(number is None for number in numbers):
-        return None
-    return list(zip(as_list(known.of(sub)) or [], numbers, strict=True))
+def _numbers(values: Iterable[Any]) -> list[Any]:
+    return [_known(as_number(value)) for value in values]
+
+
+def _truths(values: Iterable[Any]) -> list[bool]:
+    truths = [single(value) for value in values]
+    if not all(isinstance(truth, bool) for truth in truths):
+        raise MustAskError
+    return truths
+
+
+def _one_or_several(answer: Any) -> list[Any]:
+    if isinstance(answer, Mapping):
+        raise MustAskError
+    several = as_list(answer)
+    return [answer] if several is None else several
+
+
+def _known(value: _Value | None) -> _Value:
+    if value is None:
+        raise MustAskError
+    return value
+
+
+def _the(several: Sequence[Any]) -> Any:
+    """The only one."""
+    if len(several) != 1:
+        raise MustAskError
+    return several[0]
+
+
+def _property(logical: LogicalStep) -> str:
+    name: str = _the(logical.properties)
+    return name
 
 
 COMBINERS: Mapping[Operator, Combiner] = MappingProxyType(_ROWS)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.operators import TextEnum
 from qdecomp.planning.answer_values import as_text
-from qdecomp.planning.combining import ASK, Known, combine
+from qdecomp.planning.combining import Known, MustAskError, combine
 from qdecomp.planning.sub_questions import SubQuestion
 
 if TYPE_CHECKING:
@@ -153,10 +153,10 @@ class _Progress:
             return None
         try:
             answer = combine(step, Known(self.steps, self.answers))
+        except MustAskError:
+            return None
         except Exception as error:  # an odd answer costs its step, not the run
             return self.failed(question, error, started, was_asked=False)
-        if answer is ASK:
-            return None
         return self._finished(question, Outcome.COMBINED, answer, started)
 
     def asked(self, question: SubQuestion, answer: Any, started: float) -> StepRun:

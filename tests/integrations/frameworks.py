@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from qdecomp import Decomposition
-from qdecomp.data_structures.errors import DataError
+from qdecomp import Decomposition, Parser
 from qdecomp.parsers.decomposition import failed_decomposition
 
 CHAIN = "Which river flows through the capital of Norland?"
@@ -42,21 +41,21 @@ def require(module: str) -> None:
     pytest.importorskip(module, reason=f"{module} is not installed: {how}", exc_type=ImportError)
 
 
-class FixedParser:
-    """Knows the plans of a few questions."""
+class FixedParser(Parser):
+    """Knows the plans of a few questions, and the sizes of its batches."""
 
     def __init__(self) -> None:
+        super().__init__("fixed", self._answers)
         self.batches: list[int] = []
 
-    def parse(self, question: str) -> Decomposition:
-        if question in PLANS:
-            return Decomposition.of_text(question, PLANS[question])
-        return failed_decomposition(question, DataError("not a question"))
-
-    def pipe(self, questions: Iterable[str]) -> Iterator[Decomposition]:
-        batch = list(questions)
-        self.batches.append(len(batch))
-        return map(self.parse, batch)
+    def _answers(self, questions: Sequence[str]) -> list[Decomposition]:
+        self.batches.append(len(questions))
+        return [
+            Decomposition.of_text(question, PLANS[question])
+            if question in PLANS
+            else failed_decomposition(question, "not a question")
+            for question in questions
+        ]
 
 
 def run_example(project_root: Path, name: str) -> str:
