@@ -33,6 +33,7 @@ from qdecomp.data_structures.limits import LARGEST_ARCHIVE, MOST_ARCHIVE_EXPANSI
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.training import register_components
 from qdecomp.training.predictor import QuestionDecompositionPredictor
+from qdecomp.training.question_parser import QuestionParser
 
 TRUST_SWITCH = "QDECOMP_TRUST_ARCHIVES"
 """The environment variable that replaces ``--trust`` for the ``allennlp`` command, whose options are fixed."""
@@ -75,11 +76,10 @@ def load_archived_parser(
     given = dict(options or {})
     extra: dict[str, Any] = {"candidates": given.pop("candidates", 0)}
     archive = load_archive_safely(path, trust=trust)
-    search = None if decoder else getattr(archive.model, "search_options", None)
-    if search is not None:
-        search(given)
-    elif decoder or given:
-        extra["decoder"] = {"type": decoder or "ilp", **given}
+    if decoder:
+        extra["decoder"] = {"type": decoder, **given}
+    elif given and isinstance(archive.model, QuestionParser):
+        archive.model.set_options(given)
     try:
         with registered_only(trust=trust):
             predictor = Predictor.from_archive(archive, extra_args=extra)

@@ -26,7 +26,7 @@ from allennlp.training.metrics import Average
 from qdecomp.decoding import DecoderSettings, make_decoder, with_candidates
 from qdecomp.decoding.scores import Places
 from qdecomp.parsers.decomposition import Decomposition
-from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, edge_matrix, label_matrix, model_order, pair_mask
+from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, edge_matrix, model_order, pair_mask
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
 from qdecomp.training.question_parser import QuestionParser, decoded_graph
 from qdecomp.training.word_encoder import WordEncoder
@@ -55,7 +55,7 @@ class BiaffineGraphParser(QuestionParser):
     edges have the size ``edge_dim``, those for labels ``label_dim``. ``feed_forward_dropout`` is for the
     networks. ``label_weight`` is the weight of the labels' loss. Both losses are sums
     over a question divided by the number of gold edges in the batch. ``mode_seeking`` above 0 weights questions by the
-    probability of their gold graphs to this power, see :mod:`qdecomp.training.biaffine_parser`.
+    probability of their gold graphs to this power.
 
     ``decoder`` makes a graph from the probabilities. ``"greedy"`` takes each edge that is more probable than not, with
     its most probable label. If that graph is not valid, ``"ilp"`` finds the best one that is; it can have options, such
@@ -185,12 +185,7 @@ class BiaffineGraphParser(QuestionParser):
                 order = model_order(len(prediction.predicted_graph.tokens), self.word_encoder.special_count)
                 for (head, dependent), label in prediction.predicted_graph.labels().items():
                     predicted[question, order[head], order[dependent]] = numbers[label]
-        known = graph["known"]
-        # A gold label that is not in the vocabulary is still an edge, with a label that cannot be predicted.
-        gold_edges = edge_matrix(graph["edges"], size)
-        gold = label_matrix(graph["edges"], size, NO_EDGE)
-        gold = torch.where(gold_edges & (gold == NO_EDGE), len(self.labels), gold)
-        self._edges(predicted[known], gold[known])
+        self._edges(predicted, graph, len(self.labels))
         self._decompositions(predictions, [entry["decomposition"] for entry in metadata])
 
     def get_metrics(self, reset: bool = False) -> dict[str, float]:

@@ -50,16 +50,11 @@ class CopyNetBert(QuestionParser):
         super().__init__(vocab, word_encoder, dropout, **kwargs)
         self.decoder = make_copy_decoder(decoder, vocab, word_encoder.get_output_dim())
         self._decompositions = DecompositionScores()
-        self._candidates = 0
         self.set_up()
 
-    def search_options(self, options: Mapping[str, Any]) -> None:
+    def set_options(self, options: Mapping[str, Any]) -> None:
         """From now on, search with these options of the decoder."""
         self.decoder.search_options(options)
-
-    def give_candidates(self, count: int) -> None:
-        """From now on, give this many of the best decompositions with every prediction."""
-        self._candidates = count
 
     def forward(
         self,

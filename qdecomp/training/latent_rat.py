@@ -14,7 +14,7 @@ two softmax distributions of the last layer.
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -89,7 +89,6 @@ class LatentRat(QuestionParser):
         self.graph_decoder = make_decoder(graph_decoder)
         self._graph_weight = graph_weight
         self._predict_with = predict_with
-        self._candidates = 0
         self._losses = {"decoder_loss": Average(), "graph_loss": Average()}
         self._edges = EdgeScores()
         self._decompositions = {head: DecompositionScores() for head in _HEADS}
@@ -101,17 +100,19 @@ class LatentRat(QuestionParser):
             raise DataError("this Latent-RAT predicts with its text decoder; set model.predict_with to graph")
         self.graph_decoder = make_decoder(decoder)
 
-    @property
-    def search_options(self) -> Callable[[Mapping[str, Any]], None] | None:
-        """What takes the options of the text search; None if predictions are graphs."""
-        return self.decoder.search_options if self._predict_with == "decoder" else None
+    def set_options(self, options: Mapping[str, Any]) -> None:
+        """From now on, predict with these options: of the search, or of ``ilp`` if predictions are graphs."""
+        if self._predict_with == "graph":
+            super().set_options(options)
+        else:
+            self.decoder.search_options(options)
 
     def give_candidates(self, count: int) -> None:
         """From now on, give this many of the best decompositions with every prediction."""
         if self._predict_with == "graph":
             self.graph_decoder = with_candidates(self.graph_decoder, count)
         else:
-            self._candidates = count
+            super().give_candidates(count)
 
     def forward(
         self,
@@ -159,7 +160,9 @@ class LatentRat(QuestionParser):
         """The graphs of the most probable labels, made valid if the decoder of graphs does that."""
         probabilities = self.relation_labels.log_probabilities(relations).exp()
         if graph is not None:
-            self._measure_edges(probabilities.argmax(dim=-1), encoded, graph)
+            labels = probabilities.argmax(dim=-1)
+            none = ~pair_mask(encoded.mask) | (labels == self.relation_labels.none)
+            self._edges(labels.masked_fill(none, NO_EDGE), graph, len(self.labels))
         labelled, none = probabilities[..., :-1], probabilities[..., -1]
         likeliest = labelled.amax(dim=-1)
         # Above one half exactly if some label is more probable than none.
@@ -172,14 +175,6 @@ class LatentRat(QuestionParser):
             arrays = (edges[pairs].cpu().numpy(), labelled[pairs].cpu().numpy())
             predictions.append(decoded_graph(self.graph_decoder, entry, *arrays, self.labels))
         return predictions
-
-    def _measure_edges(self, labels: Tensor, encoded: EncodedWords, graph: dict[str, Tensor]) -> None:
-        none = self.relation_labels.none
-        predicted = labels.masked_fill(~pair_mask(encoded.mask) | (labels == none), NO_EDGE)
-        gold = label_matrix(graph["edges"], encoded.mask.size(1), none)
-        # What the vocabulary lacks is an edge with a label that cannot be predicted; that number is free here.
-        gold = torch.where(gold == none, NO_EDGE, torch.where(gold == NO_EDGE, none, gold))
-        self._edges(predicted[graph["known"]], gold[graph["known"]])
 
     def _measure(self, predictions: dict[str, list[Decomposition]], metadata: Sequence[dict[str, Any]]) -> None:
         for head, found in predictions.items():

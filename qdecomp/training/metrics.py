@@ -5,7 +5,7 @@ All values are plain floats, since the training state of a run is written with t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 import torch
@@ -15,6 +15,7 @@ from allennlp.training.metrics import Metric
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import normalized_text
 from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.training.fields import NO_EDGE, edge_matrix, label_matrix
 
 
 @lru_cache(maxsize=65536)
@@ -73,8 +74,17 @@ class EdgeScores(Metric):
     def __init__(self) -> None:
         self.reset()
 
-    def __call__(self, predicted: torch.Tensor, gold: torch.Tensor) -> None:  # type: ignore[override]
-        """Add a batch: label matrices of one shape, below 0 if there is no edge."""
+    def __call__(  # type: ignore[override]
+        self, predicted: torch.Tensor, graph: Mapping[str, torch.Tensor], count: int
+    ) -> None:
+        """Add the questions of a batch whose gold is known: predicted labels of all pairs, :data:`NO_EDGE` for none.
+
+        A gold label that is not among the ``count`` labels of the vocabulary is still an edge.
+        """
+        edges, known = graph["edges"], graph["known"]
+        gold = label_matrix(edges, predicted.size(1), NO_EDGE)
+        gold = torch.where(edge_matrix(edges, predicted.size(1)) & (gold == NO_EDGE), count, gold)
+        predicted, gold = predicted[known], gold[known]
         has_edge, has_gold = predicted >= 0, gold >= 0
         both = has_edge & has_gold
         self._found += int(both.sum())

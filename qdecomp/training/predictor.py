@@ -16,6 +16,7 @@ from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.decoding import DecoderSettings
 from qdecomp.files.break_csv import question_from_json
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
+from qdecomp.training.question_parser import QuestionParser
 
 logger = logging.getLogger(__name__)
 
@@ -50,16 +51,14 @@ class QuestionDecompositionPredictor(Predictor):
         candidates: int = 0,
     ) -> None:
         super().__init__(model, dataset_reader)
+        if decoder is None and not candidates:
+            return
+        if not isinstance(model, QuestionParser):
+            raise DataError(f"{type(model).__name__} is not a parser of this project, so it has no such options")
         if decoder is not None:
-            decode_graphs_with = getattr(model, "decode_graphs_with", None)
-            if decode_graphs_with is None:
-                raise DataError(f"{type(model).__name__} predicts no graphs, so it takes no decoder")
-            decode_graphs_with(decoder)
+            model.decode_graphs_with(decoder)
         if candidates:
-            give_candidates = getattr(model, "give_candidates", None)
-            if give_candidates is None:
-                raise DataError(f"{type(model).__name__} gives no candidates")
-            give_candidates(candidates)
+            model.give_candidates(candidates)
 
     def predict(self, question: str, question_id: str = "") -> JsonDict:
         """The record of one question."""

@@ -2,7 +2,7 @@
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from allennlp.nn.initializers import InitializerApplicator
 from torch import Tensor, nn
 
 from qdecomp.data_structures.errors import DataError, GraphError
-from qdecomp.decoding import Decoder
+from qdecomp.decoding import Decoder, DecoderSettings
 from qdecomp.decoding.scores import LabelProbabilities
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_decoded, failed_decomposition
 from qdecomp.training.word_encoder import EncodedWords, WordEncoder
@@ -48,6 +48,7 @@ class QuestionParser(Model):
         self.dropout = torch.nn.Dropout(dropout)
         self._byte_dropout = byte_dropout
         self._initializer = initializer
+        self._candidates = 0
 
     def encode(self, question: TextFieldTensors, metadata: Sequence[dict[str, Any]]) -> EncodedWords:
         """The states of the tokens of graphs; a :class:`DataError` if the reader appends other tokens."""
@@ -55,6 +56,18 @@ class QuestionParser(Model):
         if encoded.states.size(1) != max(len(entry["tokens"]) for entry in metadata):
             raise DataError("the reader and the word encoder have different special_tokens")
         return encoded
+
+    def decode_graphs_with(self, decoder: DecoderSettings) -> None:
+        """From now on, make graphs with this decoder; an error if predictions are not graphs."""
+        raise DataError(f"{type(self).__name__} predicts no graphs, so it takes no decoder")
+
+    def set_options(self, options: Mapping[str, Any]) -> None:
+        """From now on, predict with these options: of the decoder ``ilp``, or of the search of a seq2seq parser."""
+        self.decode_graphs_with({"type": "ilp", **options})
+
+    def give_candidates(self, count: int) -> None:
+        """From now on, give this many of the best decompositions with every prediction."""
+        self._candidates = count
 
     def set_up(self) -> None:
         """Prepare all parts of the parser for training."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 import torch
 
 from qdecomp.parsers.decomposition import decomposition_from_text, failed_decomposition
+from qdecomp.training.fields import NO_EDGE
 from qdecomp.training.metrics import DecompositionScores, EdgeScores
 
 QUESTION = "How many red cubes are there?"
@@ -29,8 +30,10 @@ def test_a_gold_without_a_logical_form_cannot_be_matched() -> None:
 
 def test_edges_with_and_without_labels() -> None:
     scores = EdgeScores()
-    gold = torch.tensor([[[-1, 2], [3, -1]]])
-    scores(torch.tensor([[[-1, 2], [4, 5]]]), gold)
+    # Two questions; the second has no gold graph. The label of the edge from 1 to 0 is not in the vocabulary.
+    edges = torch.tensor([[[0, 1, 2], [1, 0, NO_EDGE]], [[NO_EDGE] * 3] * 2])
+    predicted = torch.tensor([[[NO_EDGE, 2], [4, 5]], [[1, 1], [1, 1]]])
+    scores(predicted, {"edges": edges, "known": torch.tensor([True, False])}, 6)
     metrics = scores.get_metric(reset=True)
     assert metrics == {"edge_f1": 2 * 2 / 5, "labeled_f1": 2 * 1 / 5}
     assert all(type(value) is float for value in metrics.values())
