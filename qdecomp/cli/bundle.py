@@ -19,7 +19,7 @@ from qdecomp.cli.card import card_of, renew_section, training_of
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import METRIC_VERSION, lf_em
 from qdecomp.evaluation.metrics import choose_metrics
-from qdecomp.evaluation.metrics.sari import sari
+from qdecomp.evaluation.metrics.break_text import sari
 from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
 from qdecomp.evaluation.scoring import evaluate

@@ -77,9 +77,7 @@ class Analysis:
 
     question: QuestionScores
     kinds: frozenset[DifferenceKind]
-    gold: tuple[StepRemark, ...]
-    predicted: tuple[StepRemark, ...]
-    alignment: StepPairing | None
+    steps: ComparedSteps
     internal_error: str | None = None
     """The internal error, if there was one."""
 
@@ -92,24 +90,21 @@ class Analysis:
 def analyse(question: QuestionScores) -> Analysis:
     """Compare prediction and gold; a question that LF-EM finds right has no kinds of difference.
 
-    After an internal error, the analysis has that as ``internal_error`` and nothing else.
+    After an internal error, the analysis has that as ``internal_error`` and no steps.
     """
+    result, example = question.results["lf_em"], question.example
+    unreadable = frozenset((DifferenceKind.NO_LOGICAL_FORM,))
     try:
         with as_internal_errors():
-            return _analyse(question)
+            steps = compare_steps(example.question, question.prediction.text, example.decomposition)
+            if steps.alignment is None:
+                return Analysis(question, unreadable if result.error else frozenset(), steps)
+            if result.value:
+                return Analysis(question, frozenset(), steps)
+            return Analysis(question, unreadable if result.error else difference_kinds(steps.alignment), steps)
     except InternalError as error:
-        kinds = frozenset() if question.results["lf_em"].value else frozenset((DifferenceKind.NO_LOGICAL_FORM,))
-        return Analysis(question, kinds, (), (), None, str(error))
-
-
-def _analyse(question: QuestionScores) -> Analysis:
-    result = question.results["lf_em"]
-    example = question.example
-    compared = compare_steps(example.question, question.prediction.text, example.decomposition)
-    kinds = frozenset((DifferenceKind.NO_LOGICAL_FORM,)) if result.error else frozenset()
-    if compared.alignment is not None:
-        kinds = frozenset() if result.value else kinds or difference_kinds(compared.alignment)
-    return Analysis(question, kinds, compared.gold, compared.predicted, compared.alignment)
+        kinds = frozenset() if result.value else unreadable
+        return Analysis(question, kinds, ComparedSteps((), (), None), str(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +198,7 @@ def operator_confusion(analyses: Iterable[Analysis]) -> Counter[tuple[str, str]]
     """How often the counterpart of a gold operator has which operator; ``none`` is a missing or extra step."""
     pairs: Counter[tuple[str, str]] = Counter()
     for analysis in analyses:
-        alignment = analysis.alignment
+        alignment = analysis.steps.alignment
         if alignment is None:
             continue
         gold, predicted = alignment.gold, alignment.predicted

@@ -133,7 +133,7 @@ def _analyse_system(system: SystemScores, seed: int) -> SystemAnalysis:
         wrong=sum(bool(analysis.kinds) for analysis in analyses),
         kinds={kind: counts[kind] for kind in DifferenceKind},
         confusion=operator_confusion(analyses),
-        compared=sum(analysis.alignment is not None for analysis in analyses),
+        compared=sum(analysis.steps.alignment is not None for analysis in analyses),
         examples={kind: _choose_examples(analyses, kind, seed) for kind in DifferenceKind},
         analyses=tuple(analyses),
         internal_errors=sum(
@@ -198,8 +198,8 @@ def _example_to_json(analysis: Analysis) -> dict[str, Any]:
         "question": analysis.question.example.question,
         "kinds": sorted(str(kind) for kind in analysis.kinds),
         "error": analysis.error,
-        "gold": [asdict(step) for step in analysis.gold],
-        "prediction": [asdict(step) for step in analysis.predicted],
+        "gold": [asdict(step) for step in analysis.steps.gold],
+        "prediction": [asdict(step) for step in analysis.steps.predicted],
         **_meaning_to_json(analysis),
     }
 

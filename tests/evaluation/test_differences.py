@@ -62,17 +62,17 @@ def test_the_same_content_with_another_computation_is_not_elaboration() -> None:
 
 def test_steps_carry_remarks_for_the_reader() -> None:
     result = analysis(GOLD, "return cubes ;return sum of #1 ;return #1 that are green")
-    assert [(step.text, step.operator) for step in result.gold][1] == ("#1 that are red", "filter")
-    assert [step.remarks for step in result.gold] == [(), ("words",), ("operator",)]
-    assert [step.remarks for step in result.predicted] == [(), ("operator",), ("words",)]
+    assert [(step.text, step.operator) for step in result.steps.gold][1] == ("#1 that are red", "filter")
+    assert [step.remarks for step in result.steps.gold] == [(), ("words",), ("operator",)]
+    assert [step.remarks for step in result.steps.predicted] == [(), ("operator",), ("words",)]
 
 
 def test_a_side_without_logical_form_is_still_shown() -> None:
     result = analysis(GOLD, "return  cubes ;; return #9 in red")
-    assert [(step.text, step.operator) for step in result.predicted] == [("cubes", ""), ("#9 in red", "")]
-    assert [step.operator for step in result.gold] == ["select", "filter", "aggregate"]
-    assert result.alignment is None
-    assert analysis(GOLD, None).predicted == ()
+    assert [(step.text, step.operator) for step in result.steps.predicted] == [("cubes", ""), ("#9 in red", "")]
+    assert [step.operator for step in result.steps.gold] == ["select", "filter", "aggregate"]
+    assert result.steps.alignment is None
+    assert analysis(GOLD, None).steps.predicted == ()
 
 
 def test_every_kind_says_what_it_means() -> None:

@@ -123,7 +123,7 @@ def _lf_em_strict(question: str, prediction: str, gold: str) -> MetricResult:
 
 _TABLE = (
     Metric("em", "EM", "break_text:exact_match"),
-    Metric("sari", "SARI", "sari:sari", is_verdict=False),
+    Metric("sari", "SARI", "break_text:sari", is_verdict=False),
     Metric("lf_em", "LF-EM", _lf_em),
     Metric("lf_em_strict", "LF-EM (strict)", _lf_em_strict),
     Metric("lf_eq", "LF-Eq", "lf_eq.verdict:score_lf_eq"),

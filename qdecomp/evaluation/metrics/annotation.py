@@ -6,10 +6,10 @@ spaCy's model gives tags and trees, and the functions of :mod:`.penn_words` give
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from qdecomp.data_structures.errors import DataError, QDecompError, missing_extra
 from qdecomp.evaluation.metrics.break_text import REFERENCE
@@ -80,55 +80,47 @@ def step_key(label: str) -> str:
     return " ".join(label.split()).lower()
 
 
-class SpacyAnnotator:
-    """Annotates steps with ``en_core_web_sm`` and remembers them."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, StepAnnotation] = {}
-
-    def prepare(self, steps: Iterable[str]) -> None:
-        """Annotate the steps in batches."""
-        _forget_many(self._known)
-        new = [step for step in dict.fromkeys(steps) if step not in self._known and len(step) <= _MOST_CHARACTERS]
-        self._known.update(zip(new, _annotate(new), strict=True))
-
-    def annotate(self, step: str) -> StepAnnotation:
-        """The annotation of a step."""
-        if step not in self._known:
-            _check_length(step)
-            self.prepare([step])
-        return self._known[step]
+_Found = TypeVar("_Found")
 
 
-class SpacyLemmas:
-    """The lemmas of plain texts, without masks; they are remembered."""
+class _Remembered(Generic[_Found]):
+    """What a function finds for each of many texts, in batches or one by one."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[str, ...]] = {}
+    def __init__(self, find: Callable[[Sequence[str]], Iterable[_Found]]) -> None:
+        self._find = find
+        self._known: dict[str, _Found] = {}
 
     def prepare(self, texts: Iterable[str]) -> None:
-        """Look up the texts in batches."""
-        _forget_many(self._known)
+        """Look up texts in batches."""
+        if len(self._known) > _MOST_REMEMBERED:
+            self._known.clear()
         new = [text for text in dict.fromkeys(texts) if text not in self._known and len(text) <= _MOST_CHARACTERS]
-        for text, tokens in zip(new, _parse(new, needs_tree=False), strict=True):
-            self._known[text] = tuple(token.lemma for token in tokens)
+        self._known.update(zip(new, self._find(new), strict=True))
 
-    def lemmas(self, text: str) -> tuple[str, ...]:
-        """The lemmas of all tokens, including spaces at the beginning."""
+    def __getitem__(self, text: str) -> _Found:
         if text not in self._known:
-            _check_length(text)
+            if len(text) > _MOST_CHARACTERS:
+                raise MissingAnnotationError(f"a step of {len(text)} characters is too long to be annotated")
             self.prepare([text])
         return self._known[text]
 
 
-def _forget_many(known: dict[str, Any]) -> None:
-    if len(known) > _MOST_REMEMBERED:
-        known.clear()
+class SpacyAnnotator(_Remembered[StepAnnotation]):
+    """Annotates steps with ``en_core_web_sm`` and remembers them."""
+
+    def __init__(self) -> None:
+        super().__init__(_annotate)
+
+    def annotate(self, step: str) -> StepAnnotation:
+        """The annotation of a step."""
+        return self[step]
 
 
-def _check_length(step: str) -> None:
-    if len(step) > _MOST_CHARACTERS:
-        raise MissingAnnotationError(f"a step of {len(step)} characters is too long to be annotated")
+class SpacyLemmas(_Remembered[tuple[str, ...]]):
+    """The lemmas of all tokens of plain texts, without masks, including spaces at the beginning; remembered."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda texts: [tuple(token.lemma for token in tokens) for tokens in _parse(texts, False)])
 
 
 def _annotate(steps: Sequence[str]) -> Iterator[StepAnnotation]:

@@ -1,4 +1,4 @@
-"""A decomposition the way Break's official evaluator reads it, as labels and as a graph, and exact match of such texts.
+"""A decomposition the way Break's official evaluator reads it, as labels and as a graph; exact match and SARI of texts.
 
 It is more literal than :func:`~qdecomp.data_structures.qdmr.parse_qdmr`: any text is accepted, empty steps count,
 and the letters ``return`` are removed wherever they occur, because Break's published scores depend on that.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
+from typing import TypeAlias
 
 from qdecomp.data_structures.errors import QdmrSyntaxError
 from qdecomp.data_structures.qdmr import check_references
@@ -18,6 +18,8 @@ from qdecomp.evaluation.metrics import MetricResult
 
 _SEPARATOR = " @@SEP@@ "
 _TYPED_REFERENCE = re.compile(r"#(\d+)")
+_LONGEST_NGRAM = 4
+_Ngrams: TypeAlias = frozenset[tuple[str, ...]]
 
 REFERENCE = re.compile(r"@@(\d{1,9})@@")
 """A reference inside a label. No step number has more than nine digits: a longer one is a word."""
@@ -92,6 +94,43 @@ def exact_match(question: str, prediction: str, gold: str) -> MetricResult:
     return MetricResult(float(predicted.flat.lower() == parse_break_text(gold).flat.lower()))
 
 
+def sari(question: str, prediction: str, gold: str) -> MetricResult:
+    """Break's official SARI, from 0 to 1. An empty prediction has 0, not a reward for deleting the question."""
+    predicted = parse_break_text(prediction)
+    if predicted.is_empty:
+        return MetricResult(0.0, f"prediction: {predicted.problem}")
+    return MetricResult(sari_score(question, predicted.flat, parse_break_text(gold).flat))
+
+
+def sari_score(source: str, prediction: str, target: str) -> float:
+    """SARI of three lines of words. Every single space separates, so a double one makes an empty word.
+
+    >>> round(sari_score("how big is texas ", "texas @@SEP@@ size of @@1@@", "size of texas"), 6)
+    0.75
+    """
+    total = 0.0
+    for length in range(1, _LONGEST_NGRAM + 1):
+        before, after, wanted = (_ngrams(text.split(" "), length) for text in (source, prediction, target))
+        kept, added, deleted = before & after, after - before, before - after
+        total += _f1(len(kept & wanted), len(kept), len(before & wanted))
+        total += _f1(len(added & wanted), len(added), len(wanted - before))
+        total += _share(len(deleted - wanted), len(deleted))
+    return total / (3 * _LONGEST_NGRAM)
+
+
+def _ngrams(words: list[str], length: int) -> _Ngrams:
+    return frozenset(zip(*(words[start:] for start in range(length)), strict=False))
+
+
+def _share(hits: int, total: int) -> float:
+    return hits / total if total else 1.0
+
+
+def _f1(hits: int, selected: int, relevant: int) -> float:
+    precision, recall = _share(hits, selected), _share(hits, relevant)
+    return 2 * precision * recall / (precision + recall) if precision and recall else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class StepGraph:
     """A node for each step, an edge to each step that it refers to: labels and edges by node number.
@@ -130,35 +169,3 @@ def text_of(labels: Mapping[int, str]) -> str | None:
     if set(labels) != set(numbers):
         return None
     return flat_text(tuple(labels[number] for number in numbers))
-
-
-def levels_of(graph: StepGraph) -> dict[int, int] | None:
-    """How far each node is from the nodes without edges, by the longest path; None if there is a cycle.
-
-    A node that leads to no such node (it refers to itself, for example) has no level.
-    """
-    grounded = _grounded(graph)
-    inner = {node: [target for target in graph.edges[node] if target in grounded] for node in grounded}
-    try:
-        order = list(TopologicalSorter(inner).static_order())
-    except CycleError:
-        return None
-    levels: dict[int, int] = {}
-    for node in order:
-        levels[node] = max((levels[target] + 1 for target in inner[node]), default=0)
-    return levels
-
-
-def _grounded(graph: StepGraph) -> set[int]:
-    """The nodes from which some node without edges can be reached."""
-    sources: dict[int, list[int]] = {node: [] for node in graph.labels}
-    for node, targets in graph.edges.items():
-        for target in targets:
-            sources[target].append(node)
-    waiting = [node for node, targets in graph.edges.items() if not targets]
-    grounded = set(waiting)
-    while waiting:
-        new = [source for source in sources[waiting.pop()] if source not in grounded]
-        grounded.update(new)
-        waiting.extend(new)
-    return grounded

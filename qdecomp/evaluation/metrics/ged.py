@@ -61,7 +61,7 @@ class Ged:
     def _distance(self, first: StepGraph, second: StepGraph) -> float:
         started = time.monotonic()
         first_lemmas, second_lemmas = (
-            [self._lemmas.lemmas(label) for label in graph.labels.values()] for graph in (first, second)
+            [self._lemmas[label] for label in graph.labels.values()] for graph in (first, second)
         )
         costs = []
         for lemmas in first_lemmas:

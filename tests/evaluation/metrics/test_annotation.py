@@ -70,7 +70,7 @@ def test_a_batch_and_single_steps_are_the_same():
 
 def test_half_of_a_character_is_no_crash():
     assert [token.text for token in SpacyAnnotator().annotate("red \ud800 balls").tokens] == ["red", "?", "balls"]
-    assert SpacyLemmas().lemmas("\ud800 balls") == ("?", "ball")
+    assert SpacyLemmas()["\ud800 balls"] == ("?", "ball")
 
 
 def test_key():
@@ -84,7 +84,7 @@ def test_a_step_of_any_length_is_no_crash():
     with pytest.raises(MissingAnnotationError, match="too long"):
         annotator.annotate(huge)
     with pytest.raises(MissingAnnotationError, match="too long"):
-        SpacyLemmas().lemmas(huge)
+        SpacyLemmas()[huge]
 
 
 def test_an_annotator_travels_between_processes_with_what_it_knows(monkeypatch):
@@ -97,5 +97,5 @@ def test_an_annotator_travels_between_processes_with_what_it_knows(monkeypatch):
 
 def test_lemmas_keep_a_space_at_the_beginning_and_references():
     lemmas = SpacyLemmas()
-    assert lemmas.lemmas(" @@1@@ that are red") == (" ", "@@1@@", "that", "be", "red")
-    assert lemmas.lemmas("") == ()
+    assert lemmas[" @@1@@ that are red"] == (" ", "@@1@@", "that", "be", "red")
+    assert lemmas[""] == ()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.evaluation.metrics.break_text import REFERENCE, StepGraph, levels_of, mention
+from qdecomp.evaluation.metrics.break_text import REFERENCE, StepGraph, mention
 
 _FILTER = re.compile(r"FILTER\(@@(\d+)@@,@@(\d+)@@\)")
 # A step that mentions another twice doubles its text, so a few steps can make an endless text.
@@ -165,3 +166,35 @@ def _rename(label: str, numbers: Mapping[int, int]) -> str:
         return mention(numbers[number])
 
     return REFERENCE.sub(renamed, label)
+
+
+def levels_of(graph: StepGraph) -> dict[int, int] | None:
+    """How far each node is from the nodes without edges, by the longest path; None if there is a cycle.
+
+    A node that leads to no such node (it refers to itself, for example) has no level.
+    """
+    grounded = _grounded(graph)
+    inner = {node: [target for target in graph.edges[node] if target in grounded] for node in grounded}
+    try:
+        order = list(TopologicalSorter(inner).static_order())
+    except CycleError:
+        return None
+    levels: dict[int, int] = {}
+    for node in order:
+        levels[node] = max((levels[target] + 1 for target in inner[node]), default=0)
+    return levels
+
+
+def _grounded(graph: StepGraph) -> set[int]:
+    """The nodes from which some node without edges can be reached."""
+    sources: dict[int, list[int]] = {node: [] for node in graph.labels}
+    for node, targets in graph.edges.items():
+        for target in targets:
+            sources[target].append(node)
+    waiting = [node for node, targets in graph.edges.items() if not targets]
+    grounded = set(waiting)
+    while waiting:
+        new = [source for source in sources[waiting.pop()] if source not in grounded]
+        grounded.update(new)
+        waiting.extend(new)
+    return grounded
