@@ -29,6 +29,8 @@ _SEPARATORS = (
 _TAGGED = re.compile(r"<(?P<tag>step|li|item|question|s)\b[^>]*>(?P<text>.*?)</(?P=tag)>", re.DOTALL | re.IGNORECASE)
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s:|-]+\Z")
+# How prompts with Break's examples number steps; the first label is often part of the prompt.
+_HASHED_LABEL = re.compile(r"(?:(?<=\s)|(?<=;)|\A)(\d{1,3})#\)\s*")
 _ORDER = re.compile(
     r"(?:\A|(?<=[.;,])\s*|(?<=\n)[^\S\n]*|\n)(?:and )?"
     r"(?:first|second|third|fourth|fifth|sixth|next|then|after that|finally|last)(?:ly)?[,:]\s+",
@@ -60,6 +62,8 @@ def _break_steps(text: str) -> list[WrittenStep]:
         lines = [line for line in map(str.strip, text.split("\n")) if line]
         if any(not line.endswith(";") and not below.startswith(";") for line, below in pairwise(lines)):
             return []
+    if _HASHED_LABEL.search(text):
+        return []
     if ";" not in text and any(len(pattern.split(text)) > 1 for pattern in (_NEXT_RETURN, _ARROW)):
         return []
     return [WrittenStep(text)]
@@ -99,6 +103,20 @@ def _numbered_lines(numbering: Numbering) -> Callable[[str], list[WrittenStep]]:
 
 def _numbered_inside(numbering: Numbering) -> Callable[[str], list[WrittenStep]]:
     return lambda text: in_one_line(text, numbering)
+
+
+def _hashed(text: str) -> list[WrittenStep]:
+    """``1#) return cubes 2#) return number of #1``, with or without the first label; what follows is not of it."""
+    begin, *rest = _HASHED_LABEL.split(text.strip())
+    labelled = list(zip(map(int, rest[::2]), rest[1::2], strict=True))
+    if begin.strip(" ;\n"):
+        labelled.insert(0, (1, begin))
+    # A model goes on with a next question, whose steps begin with 1 again.
+    steps = [WrittenStep(part, number) for place, (number, part) in enumerate(labelled, 1) if number == place]
+    if not steps or [step.label for step in steps] != [number for number, _ in labelled[: len(steps)]]:
+        return []
+    steps[-1] = WrittenStep(steps[-1].text.partition("\n")[0], steps[-1].label)
+    return [WrittenStep(step.text.strip(" ;\n"), step.label) for step in steps]
 
 
 def _bullets(text: str) -> list[WrittenStep]:
@@ -168,6 +186,7 @@ BREAK = Form("Break's text", _BREAK, _break_steps, kept=True)
 
 FORMS: tuple[Form, ...] = (
     BREAK,
+    Form("1#)", _HASHED_LABEL, _hashed),
     Form("lines with \\n", re.compile(r"\A[^\n]*\\n[^\n]*\Z"), _escaped_lines),
     Form("JSON", re.compile(r"[\[{]\s*[\"'{]"), steps_in_text),
     Form("tags", _TAGGED, _tagged),

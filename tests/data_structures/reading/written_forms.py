@@ -81,6 +81,10 @@ FORMS = (
     # One line for all.
     Written("1. cubes 2. #1 that are red 3. number of #2", CUBES, "1. in one line"),
     Written("(1) cubes, (2) #1 that are red, (3) number of #2", CUBES, "1. in one line"),
+    Written("1#) return cubes 2#) return #1 that are red 3#) return number of #2", CUBES, "1#)"),
+    Written("return cubes 2#) return #1 that are red 3#) return number of #2\nSentence: next", CUBES, "1#)"),
+    Written("1#) return cubes;2#) return #1 that are red;3#) return number of #2;\n1#) spheres", CUBES, "1#)"),
+    Written("1#) cubes\n2#) #1 that are red\n3#) number of #2", CUBES, "1#)"),
     Written("Step 1: cubes; Step 2: #1 that are red; Step 3: number of #2", CUBES, "Step n: in one line"),
     Written("Q1: cubes Q2: #1 that are red Q3: number of #2", CUBES, "Qn: in one line"),
     Written("Return cubes. Return #1 that are red. Return number of #2.", CUBES, "sentences with return"),
