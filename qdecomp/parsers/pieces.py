@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from qdecomp.data_structures.errors import DataError, QDecompError, missing_extra
+from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.tokenization import question_words
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 
 # Words of questions recur; this many take a few megabytes.
 _MOST_WORDS_REMEMBERED = 50_000
 _SPECIAL_PIECES = ("[CLS]", "[SEP]", "[UNK]")
+# A longer part of a word is unknown.
+_LONGEST_PART = 100
+_CONTROL = frozenset({"Cc", "Cf", "Co", "Cs"})
+# The blocks of ideographs, as BERT counts them.
+_CHINESE = (
+    ("\u3400", "\u4dbf"),
+    ("\u4e00", "\u9fff"),
+    ("\uf900", "\ufaff"),
+    ("\U00020000", "\U0002a6df"),
+    ("\U0002a700", "\U0002b73f"),
+    ("\U0002b740", "\U0002b81f"),
+    ("\U0002b920", "\U0002ceaf"),
+    ("\U0002f800", "\U0002fa1f"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +44,18 @@ class PieceIds:
 
 
 class WordPieces:
-    """Cuts words by a file ``vocab.txt`` with one piece per line."""
+    """Cuts words by a file ``vocab.txt`` with one piece per line, as BERT's tokenizer for lower case does."""
 
     def __init__(self, vocabulary: Path, max_pieces: int) -> None:
-        try:
-            from tokenizers import BertWordPieceTokenizer
-        except ImportError:
-            raise missing_extra("the bundled parser", "parser") from None
         try:
             pieces = vocabulary.read_text(encoding="utf-8").split("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"{vocabulary}: cannot be read ({error})") from None
-        ids = {piece: number for number, piece in enumerate(pieces) if piece}
+        self._ids = {piece: number for number, piece in enumerate(pieces) if piece}
         for token in _SPECIAL_PIECES:
-            if token not in ids:
+            if token not in self._ids:
                 raise DataError(f"{vocabulary}: there is no {token} in it")
-        self._tokenizer = BertWordPieceTokenizer(ids, lowercase=True)
-        self._first, self._last, self._unknown = (self._tokenizer.token_to_id(token) for token in _SPECIAL_PIECES)
+        self._first, self._last, self._unknown = (self._ids[token] for token in _SPECIAL_PIECES)
         self._max_pieces = max_pieces
         self._pieces_of: dict[str, tuple[int, ...]] = {}
 
@@ -68,11 +78,57 @@ class WordPieces:
     def _pieces(self, word: str) -> tuple[int, ...]:
         pieces = self._pieces_of.get(word)
         if pieces is None:
-            # A word of which the tokenizer leaves nothing, such as a control character, is still a word.
-            pieces = tuple(self._tokenizer.encode(word, add_special_tokens=False).ids) or (self._unknown,)
+            found = (piece for part in _parts(word) for piece in _longest_pieces(part, self._ids, self._unknown))
+            # A word of which nothing is left, such as a control character, is still a word.
+            pieces = tuple(found) or (self._unknown,)
             if len(self._pieces_of) < _MOST_WORDS_REMEMBERED:
                 self._pieces_of[word] = pieces
         return pieces
+
+
+def _parts(word: str) -> list[str]:
+    """A word in lower case and without accents, cut around each punctuation mark and each Chinese character.
+
+    >>> _parts("Café-Bar"), _parts("東京")
+    (['cafe', '-', 'bar'], ['東', '京'])
+    """
+    if word.isascii() and word.isalnum():
+        return [word.lower()]
+    kept = "".join(f" {each} " if _is_chinese(each) else each for each in word if not _is_control(each))
+    # Letter by letter: in lower case, a Greek word may end with a letter of its own.
+    letters = (each.lower() for each in unicodedata.normalize("NFD", kept) if unicodedata.category(each) != "Mn")
+    return "".join(f" {each} " if _is_punctuation(each) else each for each in "".join(letters)).split()
+
+
+def _is_control(character: str) -> bool:
+    return character == "\ufffd" or (character not in "\t\n\r" and unicodedata.category(character) in _CONTROL)
+
+
+def _is_chinese(character: str) -> bool:
+    return any(first <= character <= last for first, last in _CHINESE)
+
+
+def _is_punctuation(character: str) -> bool:
+    """Also the ASCII symbols that Unicode does not count as punctuation, such as ``$``."""
+    if character.isascii():
+        return character.isprintable() and not character.isalnum() and character != " "
+    return unicodedata.category(character).startswith("P")
+
+
+def _longest_pieces(part: str, ids: Mapping[str, int], unknown: int) -> list[int]:
+    """From left to right the longest pieces, of which all but the first are written with ``##``."""
+    if len(part) > _LONGEST_PART:
+        return [unknown]
+    found: list[int] = []
+    start, mark = 0, ""
+    while start < len(part):
+        fits = ((end, ids.get(mark + part[start:end])) for end in range(len(part), start, -1))
+        end, piece = next((fit for fit in fits if fit[1] is not None), (0, None))
+        if piece is None:
+            return [unknown]
+        found.append(piece)
+        start, mark = end, "##"
+    return found
 
 
 @dataclass(frozen=True, slots=True)

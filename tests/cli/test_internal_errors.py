@@ -92,7 +92,7 @@ def test_render_shows_it_beside_the_others(files: Path, gold: bool, capsys: pyte
 def test_parse_gives_the_others_their_answers(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("tokenizers")
+    pytest.importorskip("onnxruntime")
 
     def broken(question: str) -> tuple[str, ...]:
         return [][1] if "boom" in question else tokenize(question)
