@@ -3,6 +3,7 @@
     python scripts/make_splits.py subsets --input train.csv --output splits/          # 1, 5, 10, 20, 50 and 100 percent
     python scripts/make_splits.py leave-one-out --input train.csv --output splits/    # a folder for each source
     python scripts/make_splits.py holdout --input train.csv --output splits/          # fit.csv and holdout.csv
+    python scripts/make_splits.py halves --input train.csv --output splits/           # half_0.csv and half_1.csv
 
 Every split depends only on the rows and the seed.
 """
@@ -57,14 +58,14 @@ def subsets(rows: Rows, percentages: Sequence[int], seed: int) -> dict[int, Rows
     }
 
 
-def hold_out(rows: Rows, one_of: int) -> tuple[Rows, Rows]:
+def hold_out(rows: Rows, one_of: int, salt: str = "") -> tuple[Rows, Rows]:
     """Rows to train on and about one in ``one_of`` rows to hold out, chosen by the question's words.
 
     So a question that occurs twice, with other capitals or punctuation, is on one side only.
     """
     parts: tuple[Rows, Rows] = ([], [])
     for row in rows:
-        words = " ".join(_WORDS.findall(row["question_text"].lower()))
+        words = salt + " ".join(_WORDS.findall(row["question_text"].lower()))
         number = int(hashlib.sha256(words.encode()).hexdigest(), 16)
         parts[number % one_of == 0].append(row)
     return parts
@@ -121,6 +122,17 @@ def holdout_command(source: Path, output: Path, one_of: int) -> None:
     write_rows(output / "fit.csv", fit, source)
     write_rows(output / "holdout.csv", held_out, source)
     click.echo(f"{len(fit)} rows to train on, {len(held_out)} held out")
+
+
+@main.command("halves")
+@_input
+@_output
+def halves_command(source: Path, output: Path) -> None:
+    """Write half_0.csv and half_1.csv; a parser of one half can parse the other as rows that it does not know."""
+    parts = hold_out(read_rows(source), 2, "half ")
+    for number, rows in enumerate(reversed(parts)):
+        write_rows(output / f"half_{number}.csv", rows, source)
+        click.echo(f"half_{number}.csv: {len(rows)} rows")
 
 
 if __name__ == "__main__":

@@ -39,8 +39,6 @@ class BundleConfig:
     """What all kinds of parsers share."""
 
     kind: ClassVar[str]
-    graphs: ClassVar[tuple[str, ...]]
-    """The files of its networks."""
 
     name: str
     encoder: str
@@ -77,7 +75,6 @@ class GraphConfig(BundleConfig):
     """A parser that predicts a graph."""
 
     kind: ClassVar[str] = "graph"
-    graphs: ClassVar[tuple[str, ...]] = ("model.onnx",)
 
     special_heads: int
     resources: tuple[str, ...]
@@ -93,6 +90,11 @@ class GraphConfig(BundleConfig):
         self._check("decoder", by=lambda value: isinstance(value, str | Mapping), what="a name or an object")
 
     @property
+    def graphs(self) -> tuple[str, ...]:
+        """The file of its network."""
+        return ("model.onnx",)
+
+    @property
     def special_tokens(self) -> SpecialTokens:
         """The tokens that are appended to every question."""
         return SpecialTokens(tuple(self.resources), self.duplicates, self.dummies)
@@ -103,7 +105,6 @@ class Seq2SeqConfig(BundleConfig):
     """A parser that generates the decomposition token by token."""
 
     kind: ClassVar[str] = "seq2seq"
-    graphs: ClassVar[tuple[str, ...]] = ("encoder.onnx", "step.onnx")
 
     tokens: tuple[str, ...]
     """The vocabulary, in the order of the ids."""
@@ -116,9 +117,17 @@ class Seq2SeqConfig(BundleConfig):
     plan_rules: RuleNames
     coverage_penalty: float = 0.0
     """What each word of the question that a plan leaves out takes off the plan's score."""
+    ranker: Mapping[str, Any] | None = None
+    """The ``heads`` of the ranker and on what it was trained, if there is one, see :mod:`qdecomp.parsers.ranker`."""
+
+    @property
+    def graphs(self) -> tuple[str, ...]:
+        """The files of its networks."""
+        return ("encoder.onnx", "step.onnx", *(() if self.ranker is None else ("ranker.onnx",)))
 
     def __post_init__(self) -> None:
         BundleConfig.__post_init__(self)
+        self._check("ranker", by=lambda value: isinstance(value, Mapping | None), what="an object")
         self._check("tokens", by=_are_words, what="a list of different strings")
         special = ("padding", "unknown", "start", "end")
         self._check(*special, by=lambda value: _is_text(value) and value in self.tokens, what="one of the tokens")

@@ -86,20 +86,26 @@ class Seq2SeqNetwork:
         self._tokens, self._unknown = tokens, unknown
         self._results = [each.name for each in self._encoder.get_outputs()]
 
-    def begin(self, questions: Sequence[PieceIds], source_ids: Sequence[Sequence[int]], width: int) -> DecoderState:
-        """The state of questions of one group before the first token.
+    def begin(
+        self, questions: Sequence[PieceIds], source_ids: Sequence[Sequence[int]]
+    ) -> tuple[DecoderState, list[Array]]:
+        """The state of questions of one group before the first token, and of each the states of its words.
 
         ``source_ids`` has the id of each word; equal words have equal ids, and words that are not in the vocabulary
-        have ids beyond it. A question has up to ``width`` hypotheses.
+        have ids beyond it. The state has room for one hypothesis a question.
         """
         count, words = len(questions), _padded(len(source_ids[0]))
         tables: dict[str, Array] = {}
         gates: list[dict[int, Array]] = [{}] * count
+        states: list[Array] = [np.zeros((0, 0), dtype=np.float32)] * count
         for group in _groups((len(question.ids), question.word_count) for question in questions):
             found = self._encode([questions[number] for number in group], [source_ids[number] for number in group])
             for number, word_gates in zip(group, found.pop("word_gates"), strict=True):
                 # Equal words have the same gates, so which of them is found does not matter.
                 gates[number] = dict(zip(source_ids[number], word_gates, strict=True))
+            # A bundle without a ranker may not have them.
+            for number, word_states in zip(group, found.pop("words", ()), strict=False):
+                states[number] = word_states
             for name, values in found.items():
                 rows, columns = values.shape[1:]
                 if name not in tables:
@@ -114,7 +120,7 @@ class Seq2SeqNetwork:
             tables["targets"][number, np.arange(len(ids)), ids] = 1.0
         numbers, state = np.arange(count), tables.pop("state")[:, 0]
         shared = {"generated": (np.arange(self._tokens + words) < self._tokens).astype(np.float32)}
-        return DecoderState(self, shared, tables, gates, width, numbers * width, numbers, state)
+        return DecoderState(self, shared, tables, gates, 1, numbers, numbers, state), states
 
     def _encode(self, questions: Sequence[PieceIds], source_ids: Sequence[Sequence[int]]) -> dict[str, Array]:
         ids = np.array(source_ids)
@@ -148,6 +154,10 @@ class DecoderState:
     places: TokenIds
     parents: TokenIds
     state: Array
+
+    def of_width(self, width: int) -> DecoderState:
+        """The state before the first token with room for so many hypotheses a question."""
+        return replace(self, width=width, places=self.parents * width)
 
     def next_tokens(
         self, tokens: TokenIds, forbidden: Sequence[TokenIds], count: int

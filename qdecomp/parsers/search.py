@@ -30,6 +30,8 @@ class Hypothesis:
     tokens: tuple[int, ...]
     score: float
     finished: bool
+    logarithms: tuple[float, ...] = ()
+    """The log probability of each token, and of the end if it is finished."""
 
 
 Cost = Callable[[int, Hypothesis], float]
@@ -81,6 +83,7 @@ class _Plan:
     ended: bool
     progress: PlanProgress  # up to the last token if it is continued
     parent: int
+    logarithms: tuple[float, ...] = ()
     is_open: bool = False
     """Whether it is continued."""
     cost: float | None = None
@@ -120,7 +123,8 @@ class _Search:
     def _continued(self, score: float, plan: _Plan, token: int, row: int) -> _Plan:
         if plan.ended:
             return plan
-        return _Plan((*plan.tokens, token), score, token == self.settings.end, plan.progress, row)
+        logarithms = (*plan.logarithms, score - plan.score)
+        return _Plan((*plan.tokens, token), score, token == self.settings.end, plan.progress, row, logarithms)
 
     def _choose_open(self) -> None:
         """Continue what is near the best, has not ended, and can still become the answer."""
@@ -154,12 +158,12 @@ class _Search:
 
     def _hypothesis(self, plan: _Plan) -> Hypothesis:
         if not plan.ended:
-            return Hypothesis(plan.tokens[1:], plan.score, False)
+            return Hypothesis(plan.tokens[1:], plan.score, False, plan.logarithms)
         tokens = plan.tokens[1:-1]
         if plan.cost is None:
-            free = Hypothesis(tokens, plan.score, True)
+            free = Hypothesis(tokens, plan.score, True, plan.logarithms)
             plan.cost = 0.0 if self.cost is None else self.cost(self.number, free)
-        return Hypothesis(tokens, plan.score - plan.cost, True)
+        return Hypothesis(tokens, plan.score - plan.cost, True, plan.logarithms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +186,7 @@ class BeamSearch:
         of its best hypotheses have ended. With a ``cost``, those that have ended are compared at their cost, and the
         others as if they cost nothing.
         """
-        first = [_Plan((self.start,), 0.0, False, PlanProgress(), 0, True)]
+        first = [_Plan((self.start,), 0.0, False, PlanProgress(), 0, is_open=True)]
         searches = [_Search(self, number, cost, first, first) for number in range(questions)]
         active = searches
         for _ in range(self.max_steps):

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf, isfinite
+from math import exp, inf, isfinite, log1p
 from pathlib import Path
+from typing import NamedTuple
 
 from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids, text_from_target_tokens
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding.coverage import check_penalty, unsaid_words
 from qdecomp.parsers.bundle import VOCABULARY, Seq2SeqConfig
 from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text
-from qdecomp.parsers.network import Seq2SeqNetwork, groups_of_a_length
-from qdecomp.parsers.pieces import WordPieces, make_ready
+from qdecomp.parsers.network import Array, DecoderState, Seq2SeqNetwork, groups_of_a_length
+from qdecomp.parsers.pieces import ReadyQuestions, WordPieces, make_ready
 from qdecomp.parsers.plan_rules import PlanRules, RuleNames
+from qdecomp.parsers.ranker import Ranker
 from qdecomp.parsers.search import BeamSearch, Cost, Found, Hypothesis
 
 # A plan whose score is so much lower than that of another of as many tokens has never become the answer: on 1,049
 # training rows that were held out, no answer differs from those with 4.
-_MOST_BEHIND = 3.0
+MOST_BEHIND = 3.0
+"""How far behind the best hypothesis those may be that are ranked or can become the answer."""
 _LIMITS = {"beam_size": (1, 100), "max_steps": (1, 1_000), "candidates": (0, 100)}
 
 
@@ -44,47 +47,97 @@ class SearchSettings:
                 raise DataError(f"{name} is {str(value)[:20]}; give a whole number from {least} to {most:,}")
         check_penalty(self.coverage_penalty)
 
-    def search(self, tokens: Sequence[str], start: str, end: str) -> BeamSearch:
+    def search(self, tokens: Sequence[str], start: str, end: str, wanted: int, most_behind: float) -> BeamSearch:
         """The search with these settings for a vocabulary."""
         rules = PlanRules(tokens, STEP_SEPARATOR, end, self.plan_rules)
-        return BeamSearch(
-            tokens.index(start),
-            tokens.index(end),
-            rules,
-            max(self.beam_size, self.candidates),
-            self.max_steps,
-            max(1, self.candidates),
-            inf if self.candidates else _MOST_BEHIND,
-        )
+        start_id, end_id, beam_size = tokens.index(start), tokens.index(end), max(self.beam_size, wanted)
+        return BeamSearch(start_id, end_id, rules, beam_size, self.max_steps, wanted, most_behind)
 
 
 class Seq2SeqParser:
-    """Networks, the tokens that they can generate, and a search."""
+    """Networks, the tokens that they can generate, a search, and perhaps a ranker of what it finds."""
 
     def __init__(self, folder: Path, config: Seq2SeqConfig, settings: SearchSettings) -> None:
-        ids = {token: number for number, token in enumerate(config.tokens)}
-        self._network = Seq2SeqNetwork(folder, len(ids), ids[config.unknown])
+        self._ids = {token: number for number, token in enumerate(config.tokens)}
+        self._network = Seq2SeqNetwork(folder, len(self._ids), self._ids[config.unknown])
+        self._ranker = None if config.ranker is None else Ranker(folder, config.tokens, config.unknown)
         self._pieces = WordPieces(folder / VOCABULARY, config.max_pieces)
-        self._tokens, self._ids = config.tokens, ids
-        self._settings = settings
-        self._search = settings.search(config.tokens, config.start, config.end)
+        self._tokens, self._settings = config.tokens, settings
+        search = partial(settings.search, config.tokens, config.start, config.end)
+        self._candidates = search(settings.candidates, inf) if settings.candidates else None
+        # The answer does not depend on how many candidates are asked for: it is the best of this search.
+        self._search = search(settings.beam_size if self._ranker else 1, MOST_BEHIND)
 
     def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
         """A decomposition for each question of a batch; one that cannot be parsed has an error."""
         ready = make_ready(questions, self._pieces)
+        answers: dict[int, Decomposition] = {}
+        for group in self._begun(ready, questions):
+            found = self._ranked(group, self._found(group, self._search))
+            if self._candidates is not None:
+                others = self._ranked(group, self._found(group, self._candidates))
+                found = list(map(_followed_by, found, others))
+            decompose = partial(decomposition_of, candidates=self._settings.candidates)
+            answers |= zip(group.numbers, map(decompose, found, group.sources), strict=True)
+        return ready.with_answers([answers[number] for number in range(len(answers))])
+
+    def word_states(self, questions: Sequence[str]) -> Iterator[tuple[Source, Array]]:
+        """Those questions of a batch that can be parsed, and the states of their words in the encoder (words, size)."""
+        for group in self._begun(make_ready(questions, self._pieces), questions):
+            yield from zip(group.sources, group.words, strict=True)
+
+    def candidates(self, questions: Sequence[str]) -> Iterator[tuple[Source, Found]]:
+        """Those questions of a batch that can be parsed, and the candidates for each, without the ranker."""
+        for group in self._begun(make_ready(questions, self._pieces), questions):
+            yield from zip(group.sources, self._found(group, self._candidates or self._search), strict=True)
+
+    def _begun(self, ready: ReadyQuestions, questions: Sequence[str]) -> Iterator[_Begun]:
         sources = [
             Source(questions[number], tuple(word.lower() for word in words), self._tokens)
             for number, words in ready.words.items()
         ]
-        found: dict[int, Decomposition] = {}
         for group in groups_of_a_length([len(source.words) for source in sources]):
             asked = [sources[number] for number in group]
             ids = [copied_ids(source.words, self._ids, len(self._tokens)) for source in asked]
-            state = self._network.begin([ready.pieces[number] for number in group], ids, self._search.beam_size)
-            results = self._search(state, len(group), coverage_cost(asked, self._settings.coverage_penalty))
-            answers = map(partial(decomposition_of, candidates=self._settings.candidates), results, asked)
-            found |= zip(group, answers, strict=True)
-        return ready.with_answers([found[number] for number in range(len(sources))])
+            yield _Begun(group, asked, ids, *self._network.begin([ready.pieces[number] for number in group], ids))
+
+    def _found(self, group: _Begun, search: BeamSearch) -> list[Found]:
+        cost = coverage_cost(group.sources, self._settings.coverage_penalty)
+        return search(group.state.of_width(search.beam_size), len(group.sources), cost)
+
+    def _ranked(self, group: _Begun, found: list[Found]) -> list[Found]:
+        if self._ranker is None:
+            return found
+        return list(map(partial(ranked, self._ranker), group.words, group.source_ids, found))
+
+
+class _Begun(NamedTuple):
+    """Questions of a group, by their numbers, before the search."""
+
+    numbers: list[int]
+    sources: list[Source]
+    source_ids: list[list[int]]
+    state: DecoderState
+    words: list[Array]
+    """The states of each question's words in the encoder (words, size)."""
+
+
+def ranked(ranker: Ranker, words: Array, source_ids: Sequence[int], found: Found) -> Found:
+    """The finished hypotheses by how likely they are right; the logarithm of that becomes their score."""
+    finished = [each for each in found.hypotheses if each.finished]
+    if not finished:
+        return found
+    hypotheses = [each for each in finished if each.score >= finished[0].score - MOST_BEHIND]
+    odds = ranker(words, source_ids, hypotheses)
+    scored = [replace(each, score=-log1p(exp(-logit))) for each, logit in zip(hypotheses, odds, strict=True)]
+    scored.sort(key=lambda each: -each.score)
+    return Found(tuple(scored), scored[1].score if len(scored) > 1 else -inf)
+
+
+def _followed_by(found: Found, others: Found) -> Found:
+    """The best hypothesis, then the others that are not it."""
+    best = found.hypotheses[0]
+    return Found((best, *(each for each in others.hypotheses if each.tokens != best.tokens)), found.next_score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +150,12 @@ class Source:
 
     def text(self, hypothesis: Hypothesis) -> str:
         """The decomposition of a hypothesis, spelled as in the question."""
+        return text_from_target_tokens(self.target_tokens(hypothesis), self.question)
+
+    def target_tokens(self, hypothesis: Hypothesis) -> list[str]:
+        """The tokens of a hypothesis as they are generated or copied."""
         first = len(self.tokens)
-        words = [self.tokens[each] if each < first else self.words[each - first] for each in hypothesis.tokens]
-        return text_from_target_tokens(words, self.question)
+        return [self.tokens[each] if each < first else self.words[each - first] for each in hypothesis.tokens]
 
 
 def coverage_cost(sources: Sequence[Source], penalty: float) -> Cost | None:
@@ -124,5 +180,5 @@ def decomposition_of(found: Found, source: Source, candidates: int = 0) -> Decom
     )
     if not candidates:
         return answer
-    kept = [best, *(each for each in others if each.finished)]
+    kept = [best, *(each for each in others if each.finished)][:candidates]
     return replace(answer, candidates=tuple(Candidate(source.text(each), each.score) for each in kept))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,25 @@ from allennlp.models.model import Model
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import special_tokens_of
-from qdecomp.parsers.bundle import CARD, VOCABULARY, WEIGHTS, BundleConfig, GraphConfig, Seq2SeqConfig, write_config
+from qdecomp.parsers.bundle import (
+    CARD,
+    VOCABULARY,
+    WEIGHTS,
+    BundleConfig,
+    GraphConfig,
+    Seq2SeqConfig,
+    read_config,
+    write_config,
+)
 from qdecomp.training import register_components
 from qdecomp.training.archives import load_archive_safely
 from qdecomp.training.biaffine_parser import BiaffineGraphParser
 from qdecomp.training.copynet import CopyNetBert
 from qdecomp.training.indexer import MAX_PIECES
-from qdecomp.training.onnx_export import write_graphs
+from qdecomp.training.onnx_export import RANKER, write_graphs
 from qdecomp.training.pretrained import encoder_path
-from qdecomp.training.weights import Array, Int8Rows, quantised, write_weights
+from qdecomp.training.ranker import PlanRanker
+from qdecomp.training.weights import Array, Int8Rows, quantised, read_weights, write_weights
 
 Parts = tuple[BundleConfig, dict[str, Array | Int8Rows], str]
 """Config, weights and pieces."""
@@ -86,6 +97,21 @@ def write_bundle(
     write_weights(folder / WEIGHTS, weights)
     write_graphs(folder, config)
     write_config(folder, config)
+
+
+def add_ranker(source: Path, output: Path, model: PlanRanker) -> None:
+    """Write the bundle of a seq2seq parser again, with a ranker; its calibration no longer holds, so it is left out."""
+    config = read_config(source)
+    if not isinstance(config, Seq2SeqConfig):
+        raise DataError(f"{source}: only the plans of a seq2seq parser can be ranked")
+    weights = {name: each for name, each in read_weights(source / WEIGHTS).items() if not name.startswith(RANKER)}
+    for name, tensor in model.state_dict().items():
+        array = tensor.numpy()
+        # The last layer has one output, and is not worth rounding.
+        weights[f"{RANKER}{name}"] = quantised(array) if array.ndim == 2 and len(array) > 1 else array
+    ranked = replace(config, ranker={"heads": model.heads}, calibration=None)
+    pieces, card = ((source / name).read_text(encoding="utf-8") for name in (VOCABULARY, CARD))
+    write_bundle(output, ranked, weights, pieces, card)
 
 
 def _graph_settings(model: BiaffineGraphParser, params: Mapping[str, Any]) -> dict[str, Any]:

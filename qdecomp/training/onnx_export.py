@@ -23,12 +23,15 @@ import numpy.typing as npt
 
 from qdecomp.data_structures.errors import DataError, missing_extra
 from qdecomp.parsers.bundle import WEIGHTS, BundleConfig, GraphConfig, Seq2SeqConfig
+from qdecomp.parsers.ranker import PLAN_FEATURES, RANKER_GRAPH
 
 _MICROSOFT = "com.microsoft"
 _OPSETS = {"": 17, _MICROSOFT: 1}
 _IR_VERSION = 8
 _ENCODER = "word_encoder.transformer."
 _SPECIAL = "word_encoder.special_states."
+RANKER = "ranker."
+"""What the names of a ranker's weights begin with."""
 # A quantised row has integers from -63 to 63, its low part, what the high part leaves, too.
 _ZERO, _STEP, _LOW_STEP = 64, 1 / 63, 1 / 126
 # torch stacks the gates of an LSTM in this order: input, forget, cell, output.
@@ -42,6 +45,8 @@ def write_graphs(folder: Path, config: BundleConfig) -> list[str]:
     """Write the graphs of a bundle whose weights are in the folder; the names of the files."""
     if isinstance(config, Seq2SeqConfig):
         graphs = {"encoder.onnx": _seq2seq_encoder(folder, config), "step.onnx": _seq2seq_step(folder, config)}
+        if config.ranker is not None:
+            graphs[RANKER_GRAPH] = _ranker(folder, config.ranker["heads"])
     else:
         assert isinstance(config, GraphConfig)
         graphs = {"model.onnx": _graph_parser(folder, config)}
@@ -225,7 +230,7 @@ class _Graph:
             return result if bias is None else self.op("Add", result, bias)
         integers, largest = self._quantised(rows)
         step, zero = self.constant(_STEP * (rows.bound or 1.0)), self.constant(_ZERO, np.uint8)
-        added = [] if rows.is_fine or bias is None else ["", bias]
+        added = [] if rows.is_fine or rows.bound is None or bias is None else ["", bias]
         inputs = (integers, matrix.values, step, matrix.scales, zero, *added)
         result = self.op("MatMulIntegerToFloat", *inputs, domain=_MICROSOFT)
         if rows.is_fine:
@@ -385,6 +390,7 @@ def _seq2seq_encoder(folder: Path, config: Seq2SeqConfig) -> _Graph:
         state += [graph.product(_Rows(output, _TANH, is_fine=False), layer.from_output), cell]
     size = (_GATES + 1) * hidden * len(layers)
     graph.output("state", graph.op("Concat", *state, axis=-1), np.float32, "questions", 1, size)
+    graph.output("words", words.floats, np.float32, "questions", "words", graph.shape("decoder._copy.weight")[1])
     return graph
 
 
@@ -476,6 +482,96 @@ def _shared(graph: _Graph, probabilities: str, tokens: int) -> str:
     of_tokens = graph.op("Mul", probabilities, graph.input("generated", np.float32, "targets"))
     allowed = graph.input("allowed", np.float32, "questions", "width", "targets")
     return graph.op("Mul", graph.op("Add", of_words, of_tokens), allowed)
+
+
+def _ranker(folder: Path, heads: int) -> _Graph:
+    """From the states of a question's words (words, size) and its plans to their log-odds (plans).
+
+    The other inputs are those of :func:`qdecomp.parsers.ranker.ranker_inputs`, and the network is that of
+    :class:`qdecomp.training.ranker.PlanRanker`.
+    """
+    graph, int64, float32 = _Graph(folder), np.int64, np.float32
+    states = _Rows(graph.input("words", float32, "words", graph.shape(f"{RANKER}words.weight")[1]))
+    of_words = graph.op(
+        "Add", graph.linear(states, f"{RANKER}words"), _first(graph, "word_positions", states.floats, 0)
+    )
+    uses = graph.input("uses", int64, "plans", "words")
+    of_words = graph.op("Add", graph.op("Gather", graph.floats(f"{RANKER}uses.weight"), uses, axis=0), of_words)
+    tokens = graph.input("tokens", int64, "plans", "tokens")
+    copied = graph.product(states, graph.matrix(f"{RANKER}copied.weight"))
+    of_tokens = [
+        graph.op("Gather", graph.floats(f"{RANKER}tokens.weight"), tokens, axis=0),
+        graph.op(
+            "Gather", graph.floats(f"{RANKER}steps.weight"), graph.input("steps", int64, "plans", "tokens"), axis=0
+        ),
+        _float_linear(graph, graph.input("sure", float32, "plans", "tokens", 2), "sure"),
+        graph.op("MatMul", graph.input("places", float32, "plans", "tokens", "words"), copied),
+        _first(graph, "token_positions", tokens, 1),
+    ]
+    summary = _float_linear(graph, graph.input("plans", float32, "plans", PLAN_FEATURES), "plan")
+    summary = graph.op("Add", summary, graph.floats(f"{RANKER}summary"))
+    parts = [graph.op("Unsqueeze", summary, graph.constant([1], int64)), of_words, _sum(graph, of_tokens)]
+    found = graph.op("Concat", *parts, axis=1)
+    # What is padding has minus infinity, or nearly.
+    written = graph.input("written", float32, "plans", "tokens")
+    never = graph.op("Mul", graph.op("Sub", written, graph.constant(1.0)), graph.constant(-_NEVER))
+    zeros = graph.op("Mul", graph.op("Cast", uses, to=graph._onnx.TensorProto.FLOAT), graph.constant(0.0))
+    one = graph.op("Slice", zeros, *_range(graph, 0, 1, 1))
+    bias = graph.op("Unsqueeze", graph.op("Concat", one, zeros, never, axis=1), graph.constant([1, 2], int64))
+    for layer in graph.parts(f"{RANKER}layers"):
+        found = _ranker_layer(graph, layer, found, bias, heads)
+    last = graph.op("Gather", found, graph.constant(0, int64), axis=1)
+    normed = graph.norm(last, f"{RANKER}norm").floats
+    logits = _float_linear(graph, normed, "logit")
+    graph.output("logits", graph.op("Squeeze", logits, graph.constant([1], int64)), float32, "plans")
+    return graph
+
+
+def _ranker_layer(graph: _Graph, layer: str, states: str, bias: str, heads: int) -> str:
+    size = graph.shape(f"{layer}attended.bias")[0]
+    asked = graph.linear(_coarse(graph.norm(states, f"{layer}attention_norm")), f"{layer}asked")
+    # Shape of each: (plans, heads, tokens, size of a head)
+    split = graph.constant([0, 0, heads, size // heads], np.int64)
+    parts = [graph.op("Reshape", part, split) for part in graph.split(asked, [size] * 3)]
+    query, value = (graph.op("Transpose", parts[number], perm=[0, 2, 1, 3]) for number in (0, 2))
+    key = graph.op("Transpose", parts[1], perm=[0, 2, 3, 1])
+    scores = graph.op("Mul", graph.op("MatMul", query, key), graph.constant((size // heads) ** -0.5))
+    attended = graph.op("MatMul", graph.op("Softmax", graph.op("Add", scores, bias), axis=-1), value)
+    joined = graph.op("Transpose", attended, perm=[0, 2, 1, 3])
+    joined = graph.op("Reshape", joined, graph.constant([0, 0, size], np.int64))
+    states = graph.op("Add", states, graph.linear(_Rows(joined, is_fine=False), f"{layer}attended"))
+    inner = graph.linear(_coarse(graph.norm(states, f"{layer}inner_norm")), f"{layer}inner")
+    changed = _Rows(graph.op("Gelu", inner, domain=_MICROSOFT), is_fine=False)
+    return graph.op("Add", states, graph.linear(changed, f"{layer}outer"))
+
+
+def _coarse(rows: _Rows) -> _Rows:
+    """Rows without low parts."""
+    return _Rows(rows.floats, rows.bound, is_fine=False)
+
+
+def _float_linear(graph: _Graph, rows: str, name: str) -> str:
+    """A linear layer of the ranker for few numbers, which need not be quantised."""
+    weight = graph.op("Transpose", graph.floats(f"{RANKER}{name}.weight"), perm=[1, 0])
+    return graph.op("Add", graph.op("MatMul", rows, weight), graph.floats(f"{RANKER}{name}.bias"))
+
+
+def _first(graph: _Graph, name: str, like: str, axis: int) -> str:
+    """As many rows of a table of the ranker as ``like`` has along the axis."""
+    zero = graph.constant([0], np.int64)
+    count = graph.op("Shape", like, start=axis, end=axis + 1)
+    return graph.op("Slice", graph.floats(f"{RANKER}{name}.weight"), zero, count, zero)
+
+
+def _range(graph: _Graph, start: int, end: int, axis: int) -> list[str]:
+    return [graph.constant([place], np.int64) for place in (start, end, axis)]
+
+
+def _sum(graph: _Graph, values: Sequence[str]) -> str:
+    total, *others = values
+    for each in others:
+        total = graph.op("Add", total, each)
+    return total
 
 
 def _graph_parser(folder: Path, config: GraphConfig) -> _Graph:

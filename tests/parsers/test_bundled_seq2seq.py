@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 import torch
 from allennlp.common import Params
 
+from qdecomp.data_structures.conversion.target_tokens import copied_ids
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding.coverage import unsaid_words
+from qdecomp.parsers.bundle import Seq2SeqConfig, read_config
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import load
-from qdecomp.training.bundling import bundle_parts, write_bundle
+from qdecomp.parsers.ranker import Ranker, ranker_inputs
+from qdecomp.parsers.seq2seq import SearchSettings, Seq2SeqParser
+from qdecomp.training.bundling import add_ranker, bundle_parts, write_bundle
 from qdecomp.training.copynet import written_predictions
+from qdecomp.training.ranker import PlanRanker, RankedList, logits_of
 from tests.training.parser_test_case import SMALL_WRITER, ParserTestCase
 
 
@@ -95,6 +102,56 @@ class TestBundledSeq2Seq(ParserTestCase):
                 for asked in (questions, questions[::-1]):
                     found = parser.pipe(asked, batch_size=size)
                     assert {answer.question: answer.to_dict() for answer in found} == expected
+
+    @pytest.fixture
+    def ranker(self) -> PlanRanker:
+        """A ranker that knows nothing, but has opinions."""
+        torch.manual_seed(1)
+        model = PlanRanker(len(self.model.decoder.tokens), self.model.word_encoder.get_output_dim(), 32, heads=2)
+        torch.nn.init.normal_(model.logit.weight)
+        return model.eval()
+
+    def test_the_network_of_a_ranker_says_what_torch_says(self, folder: Path, ranker: PlanRanker) -> None:
+        add_ranker(folder, folder, ranker)
+        config = read_config(folder)
+        assert isinstance(config, Seq2SeqConfig)
+        assert config.ranker == {"heads": 2}
+        parser = Seq2SeqParser(folder, config, SearchSettings(candidates=4))
+        states = {source.question: words for source, words in parser.word_states(self.questions)}
+        network = Ranker(folder, config.tokens, config.unknown)
+        unknown, separator = config.tokens.index(config.unknown), config.tokens.index(";")
+        expected, found = [], []
+        for source, plans in parser.candidates(self.questions):
+            ids = copied_ids(source.words, {token: number for number, token in enumerate(config.tokens)}, 1_000)
+            words = states[source.question]
+            inputs = ranker_inputs(ids, plans.hypotheses, len(config.tokens), unknown, separator)
+            ranked_list = RankedList(words.astype(np.float16), inputs, np.zeros(len(plans.hypotheses), np.float32))
+            expected += logits_of(ranker, [ranked_list])[0].tolist()
+            found += network(words, ids, plans.hypotheses)
+        # Its matrices and what they are multiplied with are quantised.
+        assert np.abs(np.subtract(found, expected)).mean() < 0.1 * np.std(expected)
+
+    def test_the_answer_is_the_plan_that_is_most_likely_right(self, folder: Path, ranker: PlanRanker) -> None:
+        plain = [each.text for each in load(folder).pipe(self.questions)]
+        add_ranker(folder, folder, ranker)
+        answers = list(load(folder).pipe(self.questions))
+        for answer in answers:
+            assert answer.score is not None
+            assert answer.confidence == pytest.approx(math.exp(answer.score))
+        for count in (1, 3, 9):
+            others = list(load(folder, candidates=count).pipe(self.questions))
+            assert [(each.text, each.confidence) for each in others] == [
+                (each.text, each.confidence) for each in answers
+            ]
+            assert all(each.candidates[0].text == each.text and len(each.candidates) <= count for each in others)
+        assert len(plain) == len(answers)
+
+    def test_the_batch_changes_no_digit_of_a_ranked_answer(self, folder: Path, ranker: PlanRanker) -> None:
+        add_ranker(folder, folder, ranker)
+        parser = load(folder, candidates=3)
+        expected = [parser.parse(question).to_dict() for question in self.questions]
+        for size in (2, 32):
+            assert [each.to_dict() for each in parser.pipe(self.questions, batch_size=size)] == expected
 
     def test_what_does_not_fit_is_said(self, folder: Path) -> None:
         with pytest.raises(DataError, match="takes no decoder"):

@@ -94,7 +94,7 @@ def test_a_beam_of_one_is_greedy() -> None:
 def test_a_sequence_without_end_is_given_as_unfinished() -> None:
     endless = np.full((1, VOCABULARY, VOCABULARY), -50.0, dtype=np.float32)
     endless[:, :, 2] = 0.0
-    assert search(endless, 2, max_steps=3)[0].hypotheses == (Hypothesis((2, 2, 2), 0.0, finished=False),)
+    assert search(endless, 2, max_steps=3)[0].hypotheses == (Hypothesis((2, 2, 2), 0.0, False, (0.0, 0.0, 0.0)),)
 
 
 def test_there_may_be_no_question() -> None:
