@@ -59,8 +59,8 @@ Exact match of the text: $exact_match; SARI: $sari. Questions with a decompositi
 
 ## How sure it is
 
-This parser is not calibrated: `confidence` is what it says of itself, and mostly too high. `qdecomp calibrate`
-calibrates it on rows that it was not trained on, and writes this section.
+This parser is not calibrated, so its plans have no `confidence`. `qdecomp calibrate` calibrates it on rows that it was
+not trained on, and writes this section.
 
 ## How fast it is
 

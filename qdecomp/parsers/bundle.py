@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
@@ -35,7 +36,7 @@ _MOST_OF_ANYTHING = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BundleConfig:
+class BundleConfig(ABC):
     """What all kinds of parsers share."""
 
     kind: ClassVar[str]
@@ -49,6 +50,11 @@ class BundleConfig:
     """What was measured, as on the card."""
     calibration: Mapping[str, Any] | None = None
     """How confidence is computed, see :mod:`qdecomp.parsers.calibration`."""
+
+    @property
+    @abstractmethod
+    def graphs(self) -> tuple[str, ...]:
+        """The files of its networks."""
 
     def __post_init__(self) -> None:
         self._check("name", "encoder", by=_is_text, what="a string")
@@ -91,7 +97,7 @@ class GraphConfig(BundleConfig):
 
     @property
     def graphs(self) -> tuple[str, ...]:
-        """The file of its network."""
+        """That of the whole parser."""
         return ("model.onnx",)
 
     @property
@@ -122,7 +128,7 @@ class Seq2SeqConfig(BundleConfig):
 
     @property
     def graphs(self) -> tuple[str, ...]:
-        """The files of its networks."""
+        """Those of the encoder and of a step of the search, and the ranker's."""
         return ("encoder.onnx", "step.onnx", *(() if self.ranker is None else ("ranker.onnx",)))
 
     def __post_init__(self) -> None:

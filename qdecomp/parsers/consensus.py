@@ -2,8 +2,7 @@
 
 Candidates are grouped into classes with the same normalised logical form, which LF-EM calls equal. The weight of a
 class is the weighted sum of its members' probabilities, and the best member of the best class is the answer.
-Probabilities of different parsers can be compared if they are calibrated, so the calibrated confidence is used if there
-is one.
+Probabilities of different parsers can be compared if they are calibrated, so the confidence is used if there is one.
 
 As a parser, a consensus is a JSON file that names others, by paths relative to it, with their weights::
 
@@ -90,14 +89,14 @@ def _is_about_another(question: str, prediction: Decomposition) -> bool:
 
 
 def _candidates(prediction: Decomposition) -> list[tuple[str, float]]:
-    """Texts with their probabilities, scaled so that the first one's is its calibrated confidence, if it has that."""
+    """Texts with their probabilities, scaled so that the first one's is its confidence, if it has that."""
     given = [(each.text, _probability(each.score)) for each in prediction.candidates]
     if not given and prediction.text is not None:
         given = [(prediction.text, _probability(prediction.score))]
-    if not given or prediction.calibrated is None:
+    if not given or prediction.confidence is None:
         return given
     first = given[0][1]
-    return [(text, prediction.calibrated * (probability / first if first else 1.0)) for text, probability in given]
+    return [(text, prediction.confidence * (probability / first if first else 1.0)) for text, probability in given]
 
 
 def _probability(score: float | None) -> float:
@@ -133,7 +132,7 @@ def consensus(question: str, predictions: Sequence[Decomposition], weights: Sequ
     own = predictions[system]
     answer = own if own.text == text else decomposition_from_text(question, text)
     margin = candidates[0].score - candidates[1].score if len(candidates) > 1 else None
-    return replace(answer, score=candidates[0].score, candidates=tuple(candidates), margin=margin, calibrated=None)
+    return replace(answer, score=candidates[0].score, candidates=tuple(candidates), margin=margin, confidence=None)
 
 
 def learn_weights(rows: Iterable[tuple[str, str, Sequence[Decomposition]]]) -> tuple[float, ...]:

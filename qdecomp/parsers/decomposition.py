@@ -64,8 +64,8 @@ class Decomposition:
     error: str | None = None
     candidates: tuple[Candidate, ...] = ()
     """The best decompositions that the parser found, this one first, if it was asked for them."""
-    calibrated: float | None = None
-    """The probability that it is right, by the parser's calibration if it has one."""
+    confidence: float | None = None
+    """The probability that all of it is right, from 0 to 1, if the parser is calibrated."""
     margin: float | None = None
     """How much more probable than the next best the parser finds it, in nats, if known."""
     question_id: str = ""
@@ -102,13 +102,6 @@ class Decomposition:
     def qdmr(self) -> Qdmr | None:
         """The decomposition as a value; as text it is Break's form."""
         return None if self.text is None else parse_qdmr(self.text)
-
-    @property
-    def confidence(self) -> float | None:
-        """The probability that all of it is right, from 0 to 1; the parser's own if it has no calibration."""
-        if self.calibrated is not None or self.score is None:
-            return self.calibrated
-        return math.exp(min(self.score, 0.0))
 
     @property
     def graph(self) -> DependencyGraph | None:
@@ -159,8 +152,8 @@ class Decomposition:
         }
         if is_internal(self.error):
             record["internal_error"] = True
-        if self.calibrated is not None:
-            record["confidence"] = self.calibrated
+        if self.confidence is not None:
+            record["confidence"] = self.confidence
         if self.candidates:
             record["candidates"] = [{"decomposition": each.text, "score": each.score} for each in self.candidates]
         encodable: dict[str, Any] = _encodable(record)

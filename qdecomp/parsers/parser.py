@@ -56,9 +56,9 @@ class Parser:
         self.name = name
         self.source = source
         self.calibration = calibration
-        """How confidence is computed; without one, it is the parser's own probability."""
+        """How confidence is computed; without one, answers have none."""
         self.answers = answers
-        """The parser alone: it answers whatever it is asked, without calibrated confidence."""
+        """The parser alone: it answers whatever it is asked, without confidence."""
         self._refuses = refuses
 
     def __repr__(self) -> str:
@@ -95,11 +95,11 @@ class Parser:
         return [found for question in questions for found in self.predict([question])]
 
     def calibrated(self, questions: Sequence[str]) -> Sequence[Decomposition]:
-        """What the parser says, whatever it is asked, with calibrated confidence if it has a calibration."""
+        """What the parser says, whatever it is asked, with its confidence if it has a calibration."""
         found = self.answers(questions)
         if self.calibration is None:
             return found
-        return [replace(each, calibrated=self.calibration(each)) for each in found]
+        return [replace(each, confidence=self.calibration(each)) for each in found]
 
     def _predict(self, questions: Sequence[str]) -> Sequence[Decomposition]:
         reasons = [not_a_question(question) if self._refuses else None for question in questions]

@@ -86,6 +86,11 @@ class ParserSource:
             answers, calibration = self._open_bundle(config), calibration_from_json(config.calibration)
         else:
             answers, calibration = self._open_archive(), None
+        if self.min_confidence and calibration is None:
+            raise DataError(
+                f"{self.path}: this parser is not calibrated, so min_confidence has nothing to go by; "
+                "'qdecomp calibrate' calibrates it on rows that it was not trained on"
+            )
         return Parser(self.path.name, answers, source=self, calibration=calibration, refuses=True)
 
     def contents(self) -> tuple[str, ...]:

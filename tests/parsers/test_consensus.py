@@ -52,11 +52,12 @@ def test_a_system_without_candidates_counts_with_its_probability_or_one() -> Non
 
 
 def test_calibrated_confidence_counts_instead_of_the_probability() -> None:
-    modest = replace(says((JOINED, 0.01), (WRONG, 0.001)), calibrated=0.8)
+    modest = replace(says((JOINED, 0.01), (WRONG, 0.001)), confidence=0.8)
     answer = consensus(QUESTION, [says((WRONG, 0.5)), modest], [1, 1])
     assert answer.text == JOINED
     # The member's own confidence is not that of all.
-    assert answer.confidence == pytest.approx(0.4)
+    assert answer.confidence is None
+    assert math.exp(answer.score or 0) == pytest.approx(0.4)
     assert [math.exp(each.score) for each in answer.candidates] == pytest.approx([0.8 / 2, (0.5 + 0.08) / 2])
 
 

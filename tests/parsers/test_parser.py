@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import math
+import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from qdecomp.data_structures.conversion.chain import logical_form_from_graph
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.tokenization import question_words
 from qdecomp.files import read_break_csv
-from qdecomp.parsers.bundle import BUNDLED, VOCABULARY
+from qdecomp.parsers.bundle import BUNDLED, VOCABULARY, read_config, write_config
 from qdecomp.parsers.calibration import Calibration
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text
 from qdecomp.parsers.parser import Parser
@@ -189,7 +191,12 @@ def test_an_executor_of_python_gives_the_same_answers() -> None:
 
 def as_sure_as_asked(questions: Sequence[str]) -> list[Decomposition]:
     """As sure as the last word of the question says."""
-    return [decomposition_from_text(each, "return rivers", math.log(float(each.split()[-1]))) for each in questions]
+    sure = [float(question.split()[-1]) for question in questions]
+    plans = [
+        decomposition_from_text(question, "return rivers", math.log(each))
+        for question, each in zip(questions, sure, strict=True)
+    ]
+    return [replace(plan, confidence=each) for plan, each in zip(plans, sure, strict=True)]
 
 
 def test_what_is_not_a_question_is_never_asked() -> None:
@@ -214,10 +221,18 @@ def test_a_threshold_is_from_0_to_1(value: float) -> None:
         ParserSource(Path("sure"), min_confidence=value)
 
 
+def test_a_threshold_needs_a_calibration(tmp_path: Path) -> None:
+    shutil.copytree(BUNDLED, tmp_path / "own")
+    write_config(tmp_path / "own", replace(read_config(BUNDLED), calibration=None))
+    assert load(tmp_path / "own").parse("how many rivers are in texas ?").confidence is None
+    with pytest.raises(DataError, match="not calibrated, so min_confidence has nothing to go by"):
+        load(tmp_path / "own", min_confidence=0.3)
+
+
 def test_a_parser_is_calibrated() -> None:
     parser = Parser("sure", as_sure_as_asked, calibration=Calibration({}, 0))
     assert [each.confidence for each in parser.predict(["length 0.9", "length 0.1"])] == [0.5, 0.5]
-    assert [each.calibrated for each in parser.answers(["length 0.9"])] == [None]
+    assert [each.confidence for each in parser.answers(["length 0.9"])] == [0.9]
 
 
 def test_an_internal_error_is_that_of_one_question() -> None:
