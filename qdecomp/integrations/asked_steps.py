@@ -17,14 +17,17 @@ _ARTICLES = frozenset(("a", "an", "the"))
 _WORDS_OF_A_TITLE = 6
 
 
-def names_itself(step: PlanStep) -> bool:
-    """Whether a step only names something, such as a person or a place, so that there is nothing to look up.
+def named_things(plan: Plan) -> dict[int, str]:
+    """The steps that only name something, such as a person or a place, so that there is nothing to look up.
 
     >>> from qdecomp import Decomposition
-    >>> plan = Decomposition.of_text("", "return the Lord of the Rings ;return rivers in Texas ;return films").plan()
-    >>> [names_itself(step) for step in plan.steps]
-    [True, False, False]
+    >>> named_things(Decomposition.of_text("", "return the Lord of the Rings ;return rivers in Texas").plan())
+    {1: 'the Lord of the Rings'}
     """
+    return {step.number: step.text for step in plan.steps if _names_itself(step)}
+
+
+def _names_itself(step: PlanStep) -> bool:
     if step.operator is not Operator.SELECT or step.needs:
         return False
     words = step.text.split()

@@ -11,9 +11,10 @@ from functools import partial
 from typing import Any
 
 from qdecomp.data_structures.errors import missing_extra
-from qdecomp.integrations.asked_steps import DocumentSearch, names_itself
+from qdecomp.integrations.asked_steps import DocumentSearch, named_things
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import Parser, load
+from qdecomp.planning.plan import Plan
 from qdecomp.planning.running import PlanRun
 from qdecomp.planning.sub_questions import SubQuestion
 
@@ -115,23 +116,25 @@ class AnswerPlan(Runnable[Decomposition, PlanRun]):
         self, decomposition: Decomposition, run_manager: CallbackManagerForChainRun, config: RunnableConfig
     ) -> PlanRun:
         def ask(question: SubQuestion) -> Any:
-            if names_itself(question.step):
-                return question.step.text
             callbacks = run_manager.get_child(f"step:{question.step.number}")
             return self._answer.invoke(question, patch_config(config, callbacks=callbacks))
 
-        return decomposition.plan().run(ask, concurrency=_concurrency(config), combine=self._combine)
+        plan = decomposition.plan()
+        return plan.run(ask, **self._options(plan, config))
 
     async def _arun(
         self, decomposition: Decomposition, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig
     ) -> PlanRun:
         async def ask(question: SubQuestion) -> Any:
-            if names_itself(question.step):
-                return question.step.text
             callbacks = run_manager.get_child(f"step:{question.step.number}")
             return await self._answer.ainvoke(question, patch_config(config, callbacks=callbacks))
 
-        return await decomposition.plan().arun(ask, concurrency=_concurrency(config), combine=self._combine)
+        plan = decomposition.plan()
+        return await plan.arun(ask, **self._options(plan, config))
+
+    def _options(self, plan: Plan, config: RunnableConfig) -> dict[str, Any]:
+        concurrency = config.get("max_concurrency") or _CONCURRENCY
+        return {"concurrency": concurrency, "combine": self._combine, "answers": named_things(plan)}
 
 
 class PlanRetriever(BaseRetriever):
@@ -170,7 +173,3 @@ class PlanRetriever(BaseRetriever):
                 document.metadata.get("score"),
             ),
         )
-
-
-def _concurrency(config: RunnableConfig) -> int:
-    return config.get("max_concurrency") or _CONCURRENCY

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError, missing_extra
-from qdecomp.integrations.asked_steps import DocumentSearch, names_itself, standalone_questions
-from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.integrations.asked_steps import DocumentSearch, named_things, standalone_questions
 from qdecomp.parsers.parser import Parser, load
 from qdecomp.planning.answer_values import as_text
 from qdecomp.planning.running import PlanRun
@@ -110,11 +109,10 @@ class PlanQueryEngine(BaseQueryEngine):
         nodes: dict[int, list[NodeWithScore]] = {}
 
         def ask(question: PlanQuestion) -> Any:
-            if names_itself(question.step):
-                return question.step.text
             return self._read(question, self._engine(question).query(str(question)), nodes)
 
-        return _response(decomposition, decomposition.plan().run(ask, concurrency=self._concurrency), nodes)
+        plan = decomposition.plan()
+        return _response(plan.run(ask, concurrency=self._concurrency, answers=named_things(plan)), nodes)
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         decomposition = await asyncio.to_thread(self._parser.parse, query_bundle.query_str)
@@ -123,11 +121,10 @@ class PlanQueryEngine(BaseQueryEngine):
         nodes: dict[int, list[NodeWithScore]] = {}
 
         async def ask(question: PlanQuestion) -> Any:
-            if names_itself(question.step):
-                return question.step.text
             return self._read(question, await self._engine(question).aquery(str(question)), nodes)
 
-        return _response(decomposition, await decomposition.plan().arun(ask, concurrency=self._concurrency), nodes)
+        plan = decomposition.plan()
+        return _response(await plan.arun(ask, concurrency=self._concurrency, answers=named_things(plan)), nodes)
 
     def _engine(self, question: str) -> BaseQueryEngine:
         name = self._choose_tool(question, self._metadata)
@@ -174,9 +171,9 @@ class PlanRetriever(BaseRetriever):
         return await self._search.afind(query_bundle.query_str, self._k, self._retriever.aretrieve)
 
 
-def _response(decomposition: Decomposition, run: PlanRun, nodes: dict[int, list[NodeWithScore]]) -> Response:
+def _response(run: PlanRun, nodes: dict[int, list[NodeWithScore]]) -> Response:
     if not run:
-        raise DataError(f"{decomposition.question!r} has no answer: {run.error}")
+        raise DataError(f"{run.plan.question!r} has no answer: {run.error}")
     steps = [
         {"step": step.number, "question": str(step.question), "answer": step.answer, "outcome": str(step.outcome)}
         for step in run.steps

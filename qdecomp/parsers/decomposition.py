@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -132,6 +132,23 @@ class Decomposition:
         if not self:
             raise DataError(f"there is no plan, as there is no decomposition: {self.error}")
         return plan_of_steps(self._steps(), self.logical_form, self.question, self.confidence)
+
+    def with_steps(self, steps: str | Sequence[str]) -> Decomposition:
+        """The question with other steps, as a text or a list of texts, which no parser has scored.
+
+        >>> first = Decomposition.of_text("How many red cubes?", "return red cubes ;return number of #1")
+        >>> print(first.with_steps(["cubes", "#1 that are red", "number of #2"]))
+        1. cubes
+        2. #1 that are red
+        3. number of #2
+        """
+        text = read_decomposition(steps if isinstance(steps, str) else list(steps)).text
+        return replace(Decomposition.of_text(self.question, text), question_id=self.question_id)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Decomposition:
+        """What :meth:`to_dict` was called on; the same as :func:`decomposition_from_record`."""
+        return decomposition_from_record(record)
 
     def to_dict(self) -> dict[str, Any]:
         """The prediction record with the warnings, for ``json.dumps``."""

@@ -2,7 +2,7 @@
 
 from qdecomp.planning.plan import Plan, PlanStep
 from qdecomp.planning.retrieval import Passage, Retrieval
-from qdecomp.planning.running import PlanRun, StepRun
+from qdecomp.planning.running import PlanRun, StepRun, StepStart
 from qdecomp.planning.sub_questions import SubQuestion
 
-__all__ = ["Passage", "Plan", "PlanRun", "PlanStep", "Retrieval", "StepRun", "SubQuestion"]
+__all__ = ["Passage", "Plan", "PlanRun", "PlanStep", "Retrieval", "StepRun", "StepStart", "SubQuestion"]

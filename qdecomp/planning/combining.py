@@ -8,9 +8,8 @@ members of its list one by one. The step is then asked like any other.
 from __future__ import annotations
 
 import math
-import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,8 +19,10 @@ from qdecomp.data_structures.logical_form import Argument, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator, row_of
 from qdecomp.data_structures.qdmr import reference_number
 from qdecomp.planning.answer_values import (
+    Measure,
     as_key,
     as_list,
+    as_measure,
     as_number,
     as_text,
     compare,
@@ -133,18 +134,14 @@ def _aggregated(name: str, answer: Any) -> Any:
     members = list(answer.values()) if isinstance(answer, Mapping) else _known(as_list(answer))
     if name == "count":
         return len(members)
-    numbers = _numbers(members)
-    if name == "sum":
-        return tidy(sum(numbers))
-    # An empty list has no highest, lowest or average.
-    return tidy(_OF_NUMBERS[name](numbers)) if numbers else []
-
-
-_OF_NUMBERS: Mapping[str, Callable[[list[Any]], Any]] = {
-    "max": max,
-    "min": min,
-    "avg": lambda numbers: sum(numbers) / len(numbers),
-}
+    numbers, unit = _numbers(members)
+    if name != "sum" and not numbers:
+        # An empty list has no highest, lowest or average.
+        return []
+    if name in ("max", "min"):
+        best = members[numbers.index((max if name == "max" else min)(numbers))]
+        return single(best) if unit else tidy(as_number(best))
+    return _result(sum(numbers) if name == "sum" else sum(numbers) / len(numbers), unit)
 
 
 @row_of(_ROWS, Operator.GROUP)
@@ -160,7 +157,7 @@ def _group(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
 @row_of(_ROWS, Operator.SUPERLATIVE)
 def _superlative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     sub, attribute = _the(logical.argument("sub")), _the(logical.argument("attribute"))
-    numbers = _numbers(_by_member(sub, attribute, known))
+    numbers, _ = _numbers(_by_member(sub, attribute, known))
     best = (max if _property(logical) == "max" else min)(numbers, default=None)
     chosen = [member for member, number in zip(known.members(sub), numbers, strict=True) if number == best]
     return single(chosen)
@@ -169,9 +166,9 @@ def _superlative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
 @row_of(_ROWS, Operator.COMPARATIVE)
 def _comparative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     sub, attribute = _the(logical.argument("sub")), _the(logical.argument("attribute"))
-    relation, limit = _comparison_of(step, known)
+    holds = _comparison_of(step, known)
     pairs = zip(known.members(sub), _by_member(sub, attribute, known), strict=True)
-    return [member for member, value in pairs if _known(compare(relation, value, limit))]
+    return [member for member, value in pairs if holds(value)]
 
 
 @row_of(_ROWS, Operator.BOOLEAN)
@@ -185,15 +182,15 @@ def _boolean(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     if name.startswith(("and-", "or-")):
         hits = [value is name.endswith("true") for value in _truths(values)]
         return all(hits) if name.startswith("and-") else any(hits)
-    relation, limit = _comparison_of(step, known)
-    return _known(compare(relation, values[0], limit))
+    return _comparison_of(step, known)(values[0])
 
 
-def _comparison_of(step: PlanStep, known: Known) -> tuple[Callable[[Any, Any], bool], Any]:
-    """The relation that a step names, and what it compares with."""
+def _comparison_of(step: PlanStep, known: Known) -> Callable[[Any], bool]:
+    """Whether a value has the relation that a step names to what it compares with."""
     relation, term = _known(comparison_in(step.text))
     number = reference_number(term)
-    return relation, term if number is None else known.answers[number]
+    limit = term if number is None else known.answers[number]
+    return lambda value: _known(compare(relation, value, limit, is_literal=number is None))
 
 
 @row_of(_ROWS, Operator.COMPARISON)
@@ -203,7 +200,7 @@ def _comparison(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     if name in ("true", "false"):
         chosen = [value is (name == "true") for value in _truths(values)]
     elif name in ("max", "min"):
-        numbers = _numbers(values)
+        numbers, _ = _numbers(values)
         best = (max if name == "max" else min)(numbers)
         chosen = [number == best for number in numbers]
     else:
@@ -260,7 +257,7 @@ def _chain(number: int, shared: set[int], known: Known) -> Iterator[tuple[PlanSt
 def _is_measurement(answer: Any) -> bool:
     members = list(answer.values()) if isinstance(answer, Mapping) else as_list(answer)
     if members is None:
-        return isinstance(answer, bool) or as_number(answer) is not None
+        return isinstance(answer, bool) or as_measure(answer) is not None
     return bool(members) and all(map(_is_measurement, members))
 
 
@@ -308,7 +305,7 @@ def _sort(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     values = members if sub.references == by.references else _by_member(sub, by, known)
     keys: list[Any]
     try:
-        keys = _numbers(values)
+        keys, _ = _numbers(values)
     except MustAskError:
         keys = [as_text(value).casefold() for value in values]
     places = sorted(range(len(members)), key=keys.__getitem__, reverse=bool(_DESCENDING.search(words)))
@@ -317,16 +314,34 @@ def _sort(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
 
 @row_of(_ROWS, Operator.ARITHMETIC)
 def _arithmetic(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    numbers, name = _numbers(map(known.of, logical.arguments)), _property(logical)
+    measures = [_known(as_measure(known.of(argument))) for argument in logical.arguments]
+    numbers, units = [each.number for each in measures], [each.unit for each in measures]
+    name = _property(logical)
     if len(numbers) < 2 or (name in ("diff", "div") and len(numbers) > 2):
         raise MustAskError
-    if name == "sum":
-        return tidy(sum(numbers))
     if name == "multiply":
-        return tidy(math.prod(numbers))
-    if name == "div" and numbers[1] == 0:
-        raise DataError(f"step {step.number}: {as_text(numbers[0])} cannot be divided by zero")
-    return tidy((operator.sub if name == "diff" else operator.truediv)(*numbers))
+        # A share of something, or an area of lengths, has another unit than its factors.
+        return _result(math.prod(numbers), "".join(units) if sum(map(bool, units)) < 2 and "%" not in units else None)
+    if name == "div":
+        if numbers[1] == 0:
+            raise DataError(f"step {step.number}: {measures[0]} cannot be divided by zero")
+        return _result(numbers[0] / numbers[1], _ratio(*units))
+    _the(tuple(set(units)))
+    if name == "diff" and units[0] == "date":
+        return _result(numbers[0] - numbers[1], "days")
+    return _result(numbers[0] - numbers[1] if name == "diff" else sum(numbers), units[0])
+
+
+def _ratio(above: str, below: str) -> str | None:
+    """The unit of a ratio: none between equal ones, and that of the dividend over a plain number."""
+    return "" if above == below else above if not below else None
+
+
+def _result(number: Any, unit: str | None) -> Any:
+    """A computed number, with its unit as text; a unit that is not known is not guessed."""
+    if unit is None or unit.startswith("date"):
+        raise MustAskError
+    return str(Measure(number, unit)) if unit else tidy(number)
 
 
 def _by_member(sub: Argument, attribute: Argument, known: Known) -> list[Any]:
@@ -337,15 +352,23 @@ def _by_member(sub: Argument, attribute: Argument, known: Known) -> list[Any]:
         keys = list(map(as_key, members))
         if all(key in by_key for key in keys):
             return [by_key[key] for key in keys]
-    elif sub.references and any(sub.references[0] in known.below(number) for number in attribute.references):
+    # A set says nothing about which of its members belongs to which.
+    elif (
+        sub.references
+        and not isinstance(values, Set)
+        and any(sub.references[0] in known.below(number) for number in attribute.references)
+    ):
         several = as_list(values)
         if several is not None and len(several) == len(members):
             return several
     raise MustAskError
 
 
-def _numbers(values: Iterable[Any]) -> list[Any]:
-    return [_known(as_number(value)) for value in values]
+def _numbers(values: Iterable[Any]) -> tuple[list[Any], str]:
+    """The numbers of measures that have one unit, and the unit."""
+    measures = [_known(as_measure(value)) for value in values]
+    units = {each.unit for each in measures} or {""}
+    return [each.number for each in measures], _the(tuple(units))
 
 
 def _truths(values: Iterable[Any]) -> list[bool]:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep
+from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep, format_step, parse_logical_form
 from qdecomp.data_structures.operators import Operator
-from qdecomp.data_structures.qdmr import Step, order_by_references, reference_number
-from qdecomp.planning.answer_values import as_text
+from qdecomp.data_structures.qdmr import Step, order_by_references, parse_qdmr, reference_number
+from qdecomp.planning.answer_values import as_text, plain_answer
 from qdecomp.planning.combining import is_combined
 from qdecomp.planning.retrieval import Passage, Read, Retrieval, Search, aretrieve, retrieve
-from qdecomp.planning.running import PlanRun, arun_plan, run_plan
+from qdecomp.planning.running import PlanRun, RunOptions, StepRun, StepStart, astream_plan, run_plan
 from qdecomp.planning.sub_questions import SubQuestion, in_words
 
 # If a step refers to another twice, and that one does the same, and so on, the text doubles with every step.
@@ -111,24 +121,73 @@ class Plan:
 
     def questions(self, answers: Mapping[int, Any] | None = None) -> dict[int, SubQuestion]:
         """Every step as a question or a phrase for a retriever, by number; unknown answers stay ``#1`` and so on."""
-        return {step.number: step.question(answers) for step in self.steps}
+        known = {number: plain_answer(answer) for number, answer in (answers or {}).items()}
+        return {step.number: step.question(known) for step in self.steps}
 
-    def run(self, answer: Callable[[SubQuestion], Any], *, concurrency: int = 4, combine: bool = True) -> PlanRun:
+    def run(
+        self,
+        answer: Callable[[SubQuestion], Any],
+        *,
+        concurrency: int = 4,
+        combine: bool = True,
+        answers: Mapping[int, Any] | None = None,
+        timeout: float | None = None,
+        retries: int = 0,
+        pause: float = 1.0,
+        cache: MutableMapping[str, Any] | None = None,
+    ) -> PlanRun:
         """Answer all steps with a function from a question to its answer, and keep a trace.
 
         A step is asked as soon as the answers that it needs are known, at most ``concurrency`` at a time, in threads;
-        give 1 for a function that must not be called from several threads. What need not be asked (counts, unions,
-        comparisons, arithmetic …) is computed, unless ``combine`` is false or the types of the answers do not allow it.
-        An answer is a string, a number, a truth value, a list of these or a mapping. If the function raises an error,
-        the step and those that need it have no answer, and the run says why.
+        with 1, all calls are in the caller's thread. What need not be asked (counts, unions, comparisons, arithmetic …)
+        is computed, unless ``combine`` is false or the types of the answers do not allow it. Steps in ``answers`` are
+        known already. An answer is what :func:`~qdecomp.planning.answer_values.plain_answer` accepts; anything else is
+        an error, as is what takes more than ``timeout`` seconds. After an error, a step is asked up to ``retries`` more
+        times, after ``pause`` seconds and then twice as long each time. If it still has no answer, those that need it
+        have none either, and the run says why. ``cache``, any mutable mapping, keeps answers by the text of the
+        question.
         """
-        return run_plan(self, answer, concurrency, combine)
+        return run_plan(self, answer, RunOptions(concurrency, combine, answers, timeout, retries, pause, cache))
 
-    async def arun(
-        self, answer: Callable[[SubQuestion], Awaitable[Any]], *, concurrency: int = 4, combine: bool = True
-    ) -> PlanRun:
-        """Like :meth:`run`, with an ``async`` function."""
-        return await arun_plan(self, answer, concurrency, combine)
+    async def arun(self, answer: Callable[[SubQuestion], Awaitable[Any]], **options: Any) -> PlanRun:
+        """Like :meth:`run` and with its options, with an ``async`` function."""
+        async with aclosing(astream_plan(self, answer, RunOptions(**options))) as events:
+            async for event in events:
+                if isinstance(event, PlanRun):
+                    return event
+        raise AssertionError("a run ends with its trace")
+
+    def astream(
+        self, answer: Callable[[SubQuestion], Awaitable[Any]], **options: Any
+    ) -> AsyncGenerator[StepStart | StepRun | PlanRun, None]:
+        """Like :meth:`arun`, with what happens as it happens: a :class:`~qdecomp.planning.running.StepStart` for each
+        step that is asked, a :class:`~qdecomp.planning.running.StepRun` for each that is done, and the run at the end.
+        """
+        return astream_plan(self, answer, RunOptions(**options))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan for ``json.dumps``."""
+        logical = [step.logical for step in self.steps]
+        return {
+            "question": self.question,
+            "decomposition": " ;".join(f"return {step.text}" for step in self.steps),
+            "logical_form": None if None in logical else [format_step(step) for step in logical if step is not None],
+            "confidence": self.confidence,
+        }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Plan:
+        """What :meth:`to_dict` was called on."""
+        try:
+            form = record["logical_form"]
+            return plan_of_steps(
+                parse_qdmr(record["decomposition"]).steps,
+                None if form is None else parse_logical_form(form),
+                record["question"],
+                record["confidence"],
+            )
+        except (KeyError, TypeError) as error:
+            raise DataError(f"not the record of a plan: {type(error).__name__}: {error}") from None
 
     def retrieve(
         self, search: Search, k: int = 10, *, read: Read | None = None, beam: int = 3, searches: int = 60

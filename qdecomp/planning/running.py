@@ -1,18 +1,25 @@
-"""Running a plan: what is asked when, what is computed, and the trace of both."""
+"""Running a plan: what is asked when, what is computed, and the trace of both.
+
+:class:`_Progress` knows which steps are due and what became of the others; :func:`run_plan` asks in the caller's
+thread or in several, :func:`astream_plan` in tasks of an event loop.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterator
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, MutableMapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from time import perf_counter
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.operators import TextEnum
-from qdecomp.planning.answer_values import as_text
+from qdecomp.planning.answer_values import answer_from_json, answer_to_json, as_text, plain_answer
 from qdecomp.planning.combining import Known, MustAskError, combine
 from qdecomp.planning.sub_questions import SubQuestion
 
@@ -26,10 +33,20 @@ _LONGEST_ANSWER_SHOWN = 300
 class Outcome(TextEnum):
     """How a step got its answer, or why it has none."""
 
+    GIVEN = "given"
     ASKED = "asked"
+    CACHED = "cached"
     COMBINED = "combined"
     FAILED = "failed"
     NOT_RUN = "not run"
+
+
+@dataclass(frozen=True, slots=True)
+class StepStart:
+    """A step whose question is being asked."""
+
+    number: int
+    question: SubQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +57,12 @@ class StepRun:
     question: SubQuestion
     outcome: Outcome
     answer: Any = None
-    error: Exception | None = None
+    error: Exception | None = field(default=None, compare=False)
+    """What was raised; a run that was read from a record has only the reason."""
     reason: str | None = None
     """Why there is no answer, in words."""
-    was_asked: bool = False
-    """Whether the function was called for this step."""
+    attempts: int = 0
+    """How often the function was called for this step."""
     started: float = 0.0
     seconds: float = 0.0
 
@@ -52,14 +70,26 @@ class StepRun:
         result = self.reason if self.reason is not None else as_text(self.answer)
         return f"{self.number}. {self.question} → {result} ({self.outcome}, {self.seconds:.2f} s)"
 
+    def to_dict(self) -> dict[str, Any]:
+        """The step for ``json.dumps``."""
+        return {
+            "number": self.number,
+            "question": str(self.question),
+            "outcome": str(self.outcome),
+            "answer": answer_to_json(self.answer),
+            "reason": self.reason,
+            "attempts": self.attempts,
+            "started": self.started,
+            "seconds": self.seconds,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class PlanRun:
     """The trace of a run, step by step in the order of the decomposition. It is truthy if the question is answered."""
 
+    plan: Plan
     steps: tuple[StepRun, ...]
-    final: int
-    """The number of the step whose answer is the question's."""
     seconds: float
 
     def __bool__(self) -> bool:
@@ -67,6 +97,11 @@ class PlanRun:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.steps))
+
+    @property
+    def final(self) -> int:
+        """The number of the step whose answer is the question's."""
+        return self.plan.final.number
 
     @property
     def _last(self) -> StepRun:
@@ -85,13 +120,42 @@ class PlanRun:
 
     @property
     def answers(self) -> dict[int, Any]:
-        """The answers of the steps that have one, by number."""
+        """The answers of the steps that have one, by number; ``plan.run(answer, answers=…)`` goes on from them."""
         return {step.number: step.answer for step in self.steps if step.reason is None}
 
     @property
     def calls(self) -> int:
         """How often the function was called."""
-        return sum(step.was_asked for step in self.steps)
+        return sum(step.attempts for step in self.steps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan and the trace for ``json.dumps``; errors are their texts."""
+        return {"plan": self.plan.to_dict(), "steps": [step.to_dict() for step in self.steps], "seconds": self.seconds}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> PlanRun:
+        """What :meth:`to_dict` was called on."""
+        from qdecomp.planning.plan import Plan
+
+        try:
+            plan = Plan.from_dict(record["plan"])
+            numbered = {step.number: step for step in plan.steps}
+            answers = {row["number"]: answer_from_json(row["answer"]) for row in record["steps"]}
+            steps = tuple(
+                StepRun(
+                    **{
+                        **row,
+                        "question": SubQuestion(row["question"], step, {n: answers[n] for n in step.needs}),
+                        "outcome": Outcome(row["outcome"]),
+                        "answer": answers[step.number],
+                    }
+                )
+                for row in record["steps"]
+                for step in [numbered[row["number"]]]
+            )
+            return cls(plan, steps, record["seconds"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"not the record of a run: {type(error).__name__}: {error}") from None
 
     def _repr_html_(self) -> str:
         from qdecomp.visualization.fragment import table_html
@@ -113,22 +177,46 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_ANSWER_SHOWN else f"{text[: _LONGEST_ANSWER_SHOWN - 1]}…"
 
 
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a plan is run; see :meth:`Plan.run`."""
+
+    concurrency: int = 4
+    combine: bool = True
+    answers: Mapping[int, Any] | None = None
+    timeout: float | None = None
+    retries: int = 0
+    pause: float = 1.0
+    cache: MutableMapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1:
+            raise DataError(f"concurrency is {self.concurrency}; give 1 or more")
+        if self.timeout is not None and not self.timeout > 0:
+            raise DataError(f"timeout is {self.timeout}; give seconds, or None for no limit")
+        if self.retries < 0 or self.pause < 0:
+            raise DataError(f"retries and pause are {self.retries} and {self.pause}; give 0 or more")
+
+
 class _Progress:
     """The steps that are done and those that are not, while a plan runs."""
 
-    def __init__(self, plan: Plan, concurrency: int, combined: bool) -> None:
-        if concurrency < 1:
-            raise DataError(f"concurrency is {concurrency}; give 1 or more")
-        self.steps = {step.number: step for level in plan for step in level}
-        self.final = plan.final.number
-        self.combined = combined
+    def __init__(self, plan: Plan, options: RunOptions) -> None:
+        self.plan, self.options = plan, options
+        self.steps = {step.number: step for step in plan.steps}
+        given = options.answers or {}
+        if unknown := [number for number in given if number not in self.steps]:
+            raise DataError(f"answers has {unknown[0]!r}; the steps are 1 to {len(self.steps)}")
+        self.given = {number: plain_answer(given[number], f"the given answer of step {number}") for number in given}
         self.waiting = dict(self.steps)
+        self.to_ask: deque[SubQuestion] = deque()
+        self.asking = 0
         self.done: dict[int, StepRun] = {}
         self.answers: dict[int, Any] = {}
-        self.start = perf_counter()
+        self.start = time.perf_counter()
 
-    def to_ask(self) -> Iterator[SubQuestion]:
-        """Compute what need not be asked, and give the questions that can be asked now, each once."""
+    def due(self) -> Iterator[StepRun | StepStart]:
+        """What happens without waiting: the steps that need not be asked, and those whose question can be asked now."""
         found = True
         while found:
             ready = [step for step in self.waiting.values() if all(number in self.done for number in step.needs)]
@@ -138,48 +226,62 @@ class _Progress:
                 question = step.question(self.answers)
                 settled = self._settled(step, question)
                 if settled is None:
-                    yield question
+                    self.to_ask.append(question)
                 else:
-                    self.settle(settled)
+                    yield self.settle(settled)
                     found = True
+        while self.to_ask and self.asking < self.options.concurrency:
+            question = self.to_ask.popleft()
+            self.asking += 1
+            yield StepStart(question.step.number, question)
 
     def _settled(self, step: PlanStep, question: SubQuestion) -> StepRun | None:
+        started = time.perf_counter()
+        if step.number in self.given:
+            return self._finished(question, Outcome.GIVEN, self.given[step.number], started)
         missing = [number for number in step.needs if number not in self.answers]
-        started = perf_counter()
         if missing:
             reason = f"step {step.number} needs the answer of step {missing[0]}, which has none"
             return StepRun(step.number, question, Outcome.NOT_RUN, reason=reason, started=started - self.start)
-        if not self.combined:
-            return None
-        try:
-            answer = combine(step, Known(self.steps, self.answers))
-        except MustAskError:
-            return None
-        except Exception as error:  # an odd answer costs its step, not the run
-            return self.failed(question, error, started, was_asked=False)
-        return self._finished(question, Outcome.COMBINED, answer, started)
+        if self.options.combine:
+            try:
+                answer = combine(step, Known(self.steps, self.answers))
+                return self._finished(question, Outcome.COMBINED, answer, started)
+            except MustAskError:
+                pass
+            except Exception as error:  # an odd answer costs its step, not the run
+                return self.failed(question, error, started, 0)
+        cache = self.options.cache
+        if cache is not None and str(question) in cache:
+            known = plain_answer(cache[str(question)], f"the cached answer of step {step.number}")
+            return self._finished(question, Outcome.CACHED, known, started)
+        return None
 
-    def asked(self, question: SubQuestion, answer: Any, started: float) -> StepRun:
+    def tries(self) -> Iterator[tuple[int, float | None]]:
+        """The numbers of the attempts, each with the pause after it if it fails; the last one has none."""
+        for attempt in range(self.options.retries):
+            yield attempt + 1, self.options.pause * 2**attempt
+        yield self.options.retries + 1, None
+
+    def asked(self, question: SubQuestion, answer: Any, started: float, attempts: int) -> StepRun:
         """The step with what the function returned."""
-        if answer is None:
-            error = DataError(
-                f"step {question.step.number} was answered with None; return an empty list if there is nothing"
-            )
-            return self.failed(question, error, started)
-        return self._finished(question, Outcome.ASKED, answer, started)
+        return self._finished(question, Outcome.ASKED, plain_answer(answer), started, attempts)
 
-    def _finished(self, question: SubQuestion, outcome: Outcome, answer: Any, started: float) -> StepRun:
+    def _finished(
+        self, question: SubQuestion, outcome: Outcome, answer: Any, started: float, attempts: int = 0
+    ) -> StepRun:
+        seconds = time.perf_counter() - started
         return StepRun(
             question.step.number,
             question,
             outcome,
             answer,
-            was_asked=outcome is Outcome.ASKED,
+            attempts=attempts,
             started=started - self.start,
-            seconds=perf_counter() - started,
+            seconds=seconds,
         )
 
-    def failed(self, question: SubQuestion, error: Exception, started: float, *, was_asked: bool = True) -> StepRun:
+    def failed(self, question: SubQuestion, error: Exception, started: float, attempts: int) -> StepRun:
         """The step with the error that happened there."""
         said = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
         prefix = f"step {question.step.number}"
@@ -189,44 +291,62 @@ class _Progress:
             Outcome.FAILED,
             error=error,
             reason=said if said.startswith(prefix) else f"{prefix}: {said}",
-            was_asked=was_asked,
+            attempts=attempts,
             started=started - self.start,
-            seconds=perf_counter() - started,
+            seconds=time.perf_counter() - started,
         )
 
-    def settle(self, run: StepRun) -> None:
+    def settle(self, run: StepRun) -> StepRun:
         """Record a step that is done."""
         self.done[run.number] = run
         if run.reason is None:
             self.answers[run.number] = run.answer
+        if run.attempts:
+            self.asking -= 1
+        if run.outcome is Outcome.ASKED and self.options.cache is not None:
+            self.options.cache[str(run.question)] = run.answer
+        return run
 
     def result(self) -> PlanRun:
         """The trace of the whole run."""
-        return PlanRun(
-            tuple(self.done[number] for number in sorted(self.done)), self.final, perf_counter() - self.start
+        steps = tuple(self.done[number] for number in sorted(self.done))
+        return PlanRun(self.plan, steps, time.perf_counter() - self.start)
+
+
+def run_plan(plan: Plan, answer: Callable[[SubQuestion], Any], options: RunOptions) -> PlanRun:
+    """Answer a plan in this thread or in several; see :meth:`Plan.run`."""
+    if options.concurrency == 1 and options.timeout is not None:
+        raise DataError(
+            "a time limit needs other threads: give concurrency=2 or more, or use `await plan.arun(answer)`"
         )
-
-
-def run_plan(plan: Plan, answer: Callable[[SubQuestion], Any], concurrency: int, combined: bool) -> PlanRun:
-    """Answer a plan with threads; see :meth:`Plan.run`."""
-    progress = _Progress(plan, concurrency, combined)
+    progress = _Progress(plan, options)
 
     def ask(question: SubQuestion) -> StepRun:
-        started = perf_counter()
-        try:
-            given = answer(question)
-        except Exception as error:  # whatever the user's function raises belongs to the step
-            return progress.failed(question, error, started)
-        if inspect.isawaitable(given):
-            _close(given)
-            raise DataError("the answer function is async; use `await plan.arun(answer)`")
-        return progress.asked(question, given, started)
+        started = time.perf_counter()
+        for attempt, pause in progress.tries():
+            try:
+                given = _within(options.timeout, lambda: answer(question))
+                if not inspect.isawaitable(given):
+                    return progress.asked(question, given, started, attempt)
+            except Exception as error:  # whatever the user's function raises belongs to the step
+                if pause is None:
+                    return progress.failed(question, error, started, attempt)
+                time.sleep(pause)
+            else:
+                _close(given)
+                raise DataError("the answer function is async; use `await plan.arun(answer)`")
+        raise AssertionError("the last attempt has no pause")
 
-    with ThreadPoolExecutor(concurrency, thread_name_prefix="qdecomp-plan") as pool:
+    if options.concurrency == 1:
+        while due := next((event for event in progress.due() if isinstance(event, StepStart)), None):
+            progress.settle(ask(due.question))
+        return progress.result()
+    with ThreadPoolExecutor(options.concurrency, thread_name_prefix="qdecomp-plan") as pool:
         running: set[Future[StepRun]] = set()
         try:
             while True:
-                running |= {pool.submit(ask, question) for question in progress.to_ask()}
+                questions = [event.question for event in progress.due() if isinstance(event, StepStart)]
+                running |= {pool.submit(copy_context().run, ask, question) for question in questions}
                 if not running:
                     return progress.result()
                 finished, running = wait(running, return_when=FIRST_COMPLETED)
@@ -237,37 +357,80 @@ def run_plan(plan: Plan, answer: Callable[[SubQuestion], Any], concurrency: int,
                 future.cancel()
 
 
-async def arun_plan(
-    plan: Plan, answer: Callable[[SubQuestion], Awaitable[Any]], concurrency: int, combined: bool
-) -> PlanRun:
-    """Answer a plan with tasks of the running event loop; see :meth:`Plan.arun`."""
-    progress = _Progress(plan, concurrency, combined)
-    places = asyncio.Semaphore(concurrency)
+def _within(timeout: float | None, call: Callable[[], Any]) -> Any:
+    """What a function returns if it does so in time; otherwise its thread is left to itself."""
+    if timeout is None:
+        return call()
+    result: Future[Any] = Future()
 
-    async def ask(question: SubQuestion) -> StepRun:
-        async with places:
-            started = perf_counter()
+    def work() -> None:
+        try:
+            result.set_result(call())
+        except BaseException as error:
+            result.set_exception(error)
+
+    Thread(target=copy_context().run, args=(work,), daemon=True, name="qdecomp-answer").start()
+    if not wait([result], timeout).done:
+        raise TimeoutError(f"no answer within {timeout:g} s")
+    return result.result()
+
+
+async def astream_plan(
+    plan: Plan, answer: Callable[[SubQuestion], Awaitable[Any]], options: RunOptions
+) -> AsyncGenerator[StepStart | StepRun | PlanRun, None]:
+    """Answer a plan with tasks of the running event loop; see :meth:`Plan.astream`."""
+    progress = _Progress(plan, options)
+
+    async def ask(question: SubQuestion) -> StepRun | DataError:
+        started = time.perf_counter()
+        for attempt, pause in progress.tries():
             try:
                 given = answer(question)
                 if inspect.isawaitable(given):
-                    return progress.asked(question, await given, started)
+                    return progress.asked(question, await _awaited(given, options.timeout), started, attempt)
             except Exception as error:  # whatever the user's function raises belongs to the step
-                return progress.failed(question, error, started)
-        raise DataError("the answer function is not async; use `plan.run(answer)`")
+                if pause is None:
+                    return progress.failed(question, error, started, attempt)
+                await asyncio.sleep(pause)
+            else:
+                return DataError("the answer function is not async; use `plan.run(answer)`")
+        raise AssertionError("the last attempt has no pause")
 
-    running: set[asyncio.Task[StepRun]] = set()
+    running: set[asyncio.Task[StepRun | DataError]] = set()
     try:
         while True:
-            running |= {asyncio.create_task(ask(question)) for question in progress.to_ask()}
+            for event in progress.due():
+                if isinstance(event, StepStart):
+                    running.add(asyncio.create_task(ask(event.question)))
+                yield event
             if not running:
-                return progress.result()
+                break
             finished, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in finished:
-                progress.settle(task.result())
+            for run in [task.result() for task in finished]:
+                if isinstance(run, DataError):
+                    raise run
+                yield progress.settle(run)
+        yield progress.result()
     finally:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+async def _awaited(given: Awaitable[Any], timeout: float | None) -> Any:
+    """What is awaited if it is there in time; otherwise it is cancelled."""
+    if timeout is None:
+        return await given
+    task = asyncio.ensure_future(given)
+    # An error after the time limit has nobody left to be told.
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    try:
+        await asyncio.wait({task}, timeout=timeout)
+        if not task.done():
+            raise TimeoutError(f"no answer within {timeout:g} s")
+        return task.result()
+    finally:
+        task.cancel()
 
 
 def _close(given: Any) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from qdecomp import Decomposition
-from qdecomp.integrations.asked_steps import names_itself, standalone_questions
+from qdecomp.integrations.asked_steps import named_things, standalone_questions
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,12 @@ from qdecomp.integrations.asked_steps import names_itself, standalone_questions
     ],
 )
 def test_a_name_needs_no_looking_up(text: str, named: bool) -> None:
-    (step,) = Decomposition.of_text("", f"return {text}").plan().steps
-    assert names_itself(step) is named
+    assert (named_things(Decomposition.of_text("", f"return {text}").plan()) == {1: text}) is named
 
 
 def test_a_step_that_refers_to_another_is_no_name() -> None:
     plan = Decomposition.of_text("", "return Norland ;return Capital of #1").plan()
-    assert [names_itself(step) for step in plan.steps] == [True, False]
+    assert named_things(plan) == {1: "Norland"}
 
 
 @pytest.mark.parametrize(

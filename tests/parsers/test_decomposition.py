@@ -141,3 +141,11 @@ def test_a_calibrated_confidence_is_the_same_everywhere() -> None:
     assert decomposition.confidence == 0.75
     assert decomposition.to_dict()["confidence"] == 0.75
     assert decomposition_from_record(decomposition.to_dict()).confidence == 0.75
+
+
+def test_it_comes_back_from_its_dictionary_and_may_get_other_steps(decomposition: Decomposition) -> None:
+    assert Decomposition.from_dict(decomposition.to_dict()).to_dict() == decomposition.to_dict()
+    other = decomposition.with_steps("return rivers ;return number of #1")
+    assert (other.question, other.steps, other.confidence) == (decomposition.question, ("rivers", "number of #1"), None)
+    with pytest.raises(DataError):
+        decomposition.with_steps(["#2", "rivers"])
