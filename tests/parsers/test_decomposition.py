@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record, failed_decomposition
@@ -147,5 +147,5 @@ def test_it_comes_back_from_its_dictionary_and_may_get_other_steps(decomposition
     assert Decomposition.from_dict(decomposition.to_dict()).to_dict() == decomposition.to_dict()
     other = decomposition.with_steps("return rivers ;return number of #1")
     assert (other.question, other.steps, other.confidence) == (decomposition.question, ("rivers", "number of #1"), None)
-    with pytest.raises(DataError):
-        decomposition.with_steps(["#2", "rivers"])
+    with pytest.raises(QDecompError, match="no steps"):
+        decomposition.with_steps([])
