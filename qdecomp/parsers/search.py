@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from qdecomp.decoding.names import NamePlaces
 from qdecomp.parsers.plan_rules import PlanProgress, PlanRules, TokenIds
 
 # Shrinking the batch costs a copy of the memory, which is not worth it for one question of many.
@@ -95,6 +96,7 @@ class _Search:
     """The search for one question; the best of its plans is first."""
 
     settings: BeamSearch
+    rules: PlanRules
     number: int
     cost: Cost | None
     plans: list[_Plan]
@@ -140,7 +142,7 @@ class _Search:
         for plan in self.plans:
             if not plan.ended and plan.score >= least and plan.score > answer:
                 plan.is_open = True
-                plan.progress = settings.rules.after(plan.progress, plan.tokens[-1])
+                plan.progress = self.rules.after(plan.progress, plan.tokens[-1])
                 self.open.append(plan)
 
     def best(self, *, last: bool = False) -> Found:
@@ -179,24 +181,25 @@ class BeamSearch:
     most_behind: float = inf
     """How far behind the best hypothesis of its question the score of one may be that is continued."""
 
-    def __call__(self, state: _State, questions: int, cost: Cost | None = None) -> list[Found]:
-        """What is found for each question.
+    def __call__(self, state: _State, names: Sequence[NamePlaces | None], cost: Cost | None = None) -> list[Found]:
+        """What is found for each question, given the names in it.
 
         Nothing that is added to a hypothesis makes it more probable, so a question is done as soon as the wanted number
         of its best hypotheses have ended. With a ``cost``, those that have ended are compared at their cost, and the
         others as if they cost nothing.
         """
         first = [_Plan((self.start,), 0.0, False, PlanProgress(), 0, is_open=True)]
-        searches = [_Search(self, number, cost, first, first) for number in range(questions)]
+        searches = [
+            _Search(self, self.rules.with_names(each), number, cost, first, first) for number, each in enumerate(names)
+        ]
         active = searches
         for _ in range(self.max_steps):
-            plans = [plan for search in active for plan in search.open]
-            if not plans:
+            last_tokens = [plan.tokens[-1] for search in active for plan in search.open]
+            if not last_tokens:
                 break
-            last_tokens = np.array([plan.tokens[-1] for plan in plans])
-            forbidden = [self.rules.forbidden(plan.progress) for plan in plans]
-            found, state = state.next_tokens(last_tokens, forbidden, self.beam_size)
-            rows = iter(range(len(plans)))
+            forbidden = [search.rules.forbidden(plan.progress) for search in active for plan in search.open]
+            found, state = state.next_tokens(np.array(last_tokens), forbidden, self.beam_size)
+            rows = iter(range(len(last_tokens)))
             for search in active:
                 if search.open:
                     search.extend(found, rows)

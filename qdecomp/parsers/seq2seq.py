@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids, text_from_target_tokens
 from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.tokenization import tokenize
 from qdecomp.decoding.coverage import check_penalty, unsaid_words
+from qdecomp.decoding.names import NamePlaces, name_places
 from qdecomp.parsers.bundle import VOCABULARY, Seq2SeqConfig
 from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text
 from qdecomp.parsers.network import Array, DecoderState, Seq2SeqNetwork, groups_of_a_length
@@ -103,7 +105,8 @@ class Seq2SeqParser:
 
     def _found(self, group: _Begun, search: BeamSearch) -> list[Found]:
         cost = coverage_cost(group.sources, self._settings.coverage_penalty)
-        return search(group.state.of_width(search.beam_size), len(group.sources), cost)
+        names = [source.names(ids) for source, ids in zip(group.sources, group.source_ids, strict=True)]
+        return search(group.state.of_width(search.beam_size), names, cost)
 
     def _ranked(self, group: _Begun, found: list[Found]) -> list[Found]:
         if self._ranker is None:
@@ -156,6 +159,10 @@ class Source:
         """The tokens of a hypothesis as they are generated or copied."""
         first = len(self.tokens)
         return [self.tokens[each] if each < first else self.words[each - first] for each in hypothesis.tokens]
+
+    def names(self, ids: Sequence[int]) -> NamePlaces | None:
+        """Where its names are, given the ids of its words; a token of the vocabulary is not tied to a name."""
+        return name_places(tokenize(self.question), ids, len(self.tokens))
 
 
 def coverage_cost(sources: Sequence[Source], penalty: float) -> Cost | None:

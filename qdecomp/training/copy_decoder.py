@@ -25,6 +25,7 @@ from torch import Tensor, nn
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding.coverage import check_penalty
+from qdecomp.decoding.names import NamePlaces
 from qdecomp.parsers.plan_rules import PlanRules, TokenIds
 from qdecomp.parsers.search import BeamSearch, Cost, Found, NextTokens
 
@@ -259,15 +260,24 @@ class CopyDecoder(nn.Module, FromParams):
         losses = everything - _scores_of(target_ids, generated, copied, memory.source_ids)  # (batch, steps)
         return (losses * written).sum(dim=1)
 
-    def search(self, memory: Memory, wanted: int = 1, cost: Cost | None = None) -> list[Found]:
-        """The most probable decompositions for each question, the best first, by beam search."""
+    def search(
+        self,
+        memory: Memory,
+        wanted: int = 1,
+        cost: Cost | None = None,
+        names: Sequence[NamePlaces | None] | None = None,
+    ) -> list[Found]:
+        """The most probable decompositions for each question, the best first, by beam search.
+
+        ``names`` are those of the questions, which the plan rule for names needs.
+        """
         width = max(self.beam_size, wanted)
         search = BeamSearch(self._start, self._end, self._rules, width, self.max_steps, wanted)
         initial = self._initial(memory)
         hidden = tuple((each.expand(-1, width, -1), cell.expand(-1, width, -1)) for each, cell in initial.hidden)
         count = len(memory.states)
         state = _SearchState(self, _DecoderState(memory, hidden), width, np.arange(count) * width)
-        return search(state, count, cost)
+        return search(state, names or [None] * count, cost)
 
     def extended_log_probabilities(self, generated: Tensor, copied: Tensor, source_ids: Tensor) -> Tensor:
         """From the scores of generating and copying to log probabilities of the ids of the extended vocabulary.

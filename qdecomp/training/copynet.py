@@ -91,5 +91,6 @@ def written_predictions(
 ) -> list[Decomposition]:
     """The most probable decompositions, spelled as in the questions, with further candidates."""
     sources = [Source(each, tuple(word.lower() for word in tokenize(each)), decoder.tokens) for each in questions]
-    found = decoder.search(memory, max(1, candidates), coverage_cost(sources, decoder.coverage_penalty))
+    names = [source.names(ids) for source, ids in zip(sources, memory.source_ids.tolist(), strict=True)]
+    found = decoder.search(memory, max(1, candidates), coverage_cost(sources, decoder.coverage_penalty), names)
     return [decomposition_of(*pair, candidates=candidates) for pair in zip(found, sources, strict=True)]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.decoding.names import name_places
 from qdecomp.parsers.plan_rules import PLAN_RULES, PlanProgress, PlanRules, RuleNames
 
 TOKENS = ("@pad@", "@start@", "@end@", ";", "cubes", "#1", "#2", "#3")
@@ -58,3 +59,29 @@ def test_a_vocabulary_without_a_separator_has_plans_of_one_step() -> None:
     rules = PlanRules(("@start@", "@end@", "cubes"), ";", "@end@")
     assert rules.forbidden(PlanProgress()).tolist() == [1]
     assert rules.forbidden(rules.after(PlanProgress(), 2)).tolist() == []
+
+
+def after_words(rules: PlanRules, *tokens: int) -> list[int]:
+    progress = PlanProgress()
+    for token in tokens:
+        progress = rules.after(progress, token)
+    return rules.forbidden(progress).tolist()
+
+
+def test_a_name_that_is_begun_is_completed_and_none_begins_in_its_middle() -> None:
+    rules = PlanRules(TOKENS, ";", "@end@", ["whole_names"])
+    film, kung, fu, panda = range(len(TOKENS), len(TOKENS) + 4)
+    named = rules.with_names(name_places(("film", "Kung", "Fu", "Panda"), (film, kung, fu, panda), len(TOKENS)))
+    assert after_words(named) == [fu, panda]
+    assert after_words(named, film) == [fu, panda]
+    assert after_words(named, film, kung) == [*range(len(TOKENS)), film, kung, panda]
+    assert after_words(named, kung, fu) == [*range(len(TOKENS)), film, kung, fu]
+    assert after_words(named, kung, fu, panda) == [fu, panda]
+
+
+def test_only_the_rule_for_names_needs_them() -> None:
+    names = name_places(("by", "Who", "Met"), (8, 9, 10), 8)
+    rules = PlanRules(TOKENS, ";", "@end@", ["no_empty_steps"])
+    assert rules.with_names(names) is rules
+    everything = PlanRules(TOKENS, ";", "@end@")
+    assert everything.with_names(None) is everything

@@ -51,7 +51,7 @@ def search(
     scores: Array, beam_size: int, *, max_steps: int = 12, wanted: int = 1, cost: Cost | None = None
 ) -> list[Found]:
     beam_search = BeamSearch(START, END, NO_RULES, beam_size=beam_size, max_steps=max_steps, wanted=wanted)
-    return beam_search(Tables(scores, beam_size, np.arange(len(scores))), len(scores), cost)
+    return beam_search(Tables(scores, beam_size, np.arange(len(scores))), [None] * len(scores), cost)
 
 
 def by_brute_force(table: Array, max_steps: int) -> list[tuple[tuple[int, ...], float]]:
@@ -142,7 +142,7 @@ def test_hypotheses_far_behind_are_not_continued() -> None:
     def found(most_behind: float) -> list[Found]:
         continued.clear()
         beam_search = BeamSearch(START, END, NO_RULES, beam_size=5, max_steps=12, most_behind=most_behind)
-        return beam_search(Counting(scores, 5, np.arange(9)), 9)
+        return beam_search(Counting(scores, 5, np.arange(9)), [None] * 9)
 
     assert found(1000.0) == search(scores, 5)
     assert max(continued) > 1
