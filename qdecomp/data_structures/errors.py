@@ -63,15 +63,25 @@ class Reason(str):
     it refers to #N, but there are N steps
     """
 
-    pattern: str
-    kind: str
+    # What an error is counted as is composed when somebody counts.
+    _template: str
+    _details: tuple[object, ...]
 
     def __new__(cls, template: str, *details: object) -> Self:  # noqa: D102
         reason = super().__new__(cls, template.format(*details) if details else template)
-        reason.pattern = template.format(*map(_Gap, details)) if details else template
-        parts = (part.partition(" (")[0] for part in reason.pattern.split(": "))
-        reason.kind = next((part for part in parts if part not in ("N", "…")), reason.pattern)
+        reason._template, reason._details = template, details
         return reason
+
+    @property
+    def pattern(self) -> str:
+        """The template with gaps."""
+        return self._template.format(*map(_Gap, self._details)) if self._details else self._template
+
+    @property
+    def kind(self) -> str:
+        """The reason in a few words."""
+        parts = (part.partition(" (")[0] for part in self.pattern.split(": "))
+        return next((part for part in parts if part not in ("N", "…")), self.pattern)
 
 
 class _Gap:
@@ -104,12 +114,12 @@ class QDecompError(Exception):
         self.reason = reason if isinstance(reason, Reason) else Reason(reason)
 
     def __str__(self) -> str:
-        return self._composed(None if self.step is None else f"step {self.step}", self.reason)
+        return _composed(self.side, self.stage, None if self.step is None else f"step {self.step}", self.reason)
 
     @property
     def pattern(self) -> str:
         """The message without what differs from row to row."""
-        return self._composed(None if self.step is None else "step N", self.reason.pattern)
+        return _pattern(self.side, self.stage, self.step, self.reason)
 
     @property
     def kind(self) -> str:
@@ -121,8 +131,13 @@ class QDecompError(Exception):
         self.side = side
         return self
 
-    def _composed(self, step: str | None, reason: str) -> str:
-        return ": ".join(part for part in (self.side, self.stage, step, reason) if part is not None)
+
+def _composed(*parts: str | None) -> str:
+    return ": ".join([part for part in parts if part is not None])
+
+
+def _pattern(side: Side | None, stage: str | None, step: int | None, reason: Reason) -> str:
+    return _composed(side, stage, None if step is None else "step N", reason.pattern)
 
 
 class DataError(QDecompError):
@@ -216,9 +231,18 @@ class ErrorText(str):
     """The message of one or more errors, for results and records, which still knows what they are about."""
 
     messages: tuple[str, ...] = ()
-    patterns: tuple[str, ...] = ()
-    sides: tuple[Side | None, ...] = ()
     is_internal: bool = False
+    _fields: tuple[tuple[Side | None, str | None, int | None, Reason], ...] = ()
+
+    @property
+    def sides(self) -> tuple[Side | None, ...]:
+        """Whose error each is."""
+        return tuple(side for side, *_ in self._fields)
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """What each is counted as."""
+        return tuple(_pattern(*fields) for fields in self._fields)
 
     @classmethod
     def of(cls, *errors: QDecompError) -> Self:
@@ -228,11 +252,10 @@ class ErrorText(str):
         >>> text, text.patterns
         ('prediction: step 3: no root; gold: no steps', ('prediction: step N: no root', 'gold: no steps'))
         """
-        messages = tuple(map(str, errors))
+        messages = [str(error) for error in errors]
         text = cls("; ".join(messages))
-        text.messages = messages
-        text.patterns = tuple(error.pattern for error in errors)
-        text.sides = tuple(error.side for error in errors)
+        text.messages = tuple(messages)
+        text._fields = tuple([(error.side, error.stage, error.step, error.reason) for error in errors])
         text.is_internal = any(isinstance(error, InternalError) for error in errors)
         return text
 

@@ -17,7 +17,7 @@ from qdecomp.data_structures.conversion.qdmr_to_lf import read_step, to_logical_
 from qdecomp.data_structures.errors import DataError, ErrorText, QDecompError, QdmrSyntaxError, Side, StepError
 from qdecomp.data_structures.lexicon import removed_words
 from qdecomp.data_structures.lexicon.equivalence import representatives
-from qdecomp.data_structures.limits import LONGEST_REMEMBERED_STEP, MOST_STEPS, cache_short
+from qdecomp.data_structures.limits import LONGEST_REMEMBERED_STEP, MOST_STEPS
 from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import (
@@ -111,7 +111,7 @@ def lf_em(
     sides: tuple[tuple[Side, WrittenDecomposition], ...] = (("prediction", prediction), ("gold", gold))
     for side, value in sides:
         try:
-            normalized.append(normalized_text(question, _readable(value), strict=strict))
+            normalized.append(_normalized(question, value, strict))
         except QDecompError as error:
             normalized.append(None)
             errors.append(error.of(side))
@@ -132,17 +132,25 @@ def _require_decompositions(question: Any, prediction: Any, gold: Any) -> None:
             raise DataError(f"{side}: a decomposition must be a string or a list of steps, not {type(value).__name__}")
 
 
-def _readable(value: WrittenDecomposition) -> AnyDecomposition:
+def _normalized(question: str, value: WrittenDecomposition, strict: bool) -> str:
     if isinstance(value, str):
-        return _readable_text(value)
-    if isinstance(value, Reading):
-        return value.text
-    return value if isinstance(value, Qdmr | LogicalForm) else read_decomposition(value).text
+        if len(question) + len(value) <= _LONGEST_REMEMBERED:
+            return _remembered_text(question, value, strict)
+    elif isinstance(value, Qdmr | LogicalForm):
+        return normalized_text(question, value, strict=strict)
+    reading = value if isinstance(value, Reading) else read_decomposition(value)
+    return normalized_text(question, reading.text, strict=strict)
 
 
-@cache_short(entries=4096, longest=_LONGEST_REMEMBERED)
-def _readable_text(text: str) -> str:
-    return read_decomposition(text).text
+# The gold side of a whole data set, published and strict, for the next system that is compared with it.
+@lru_cache(maxsize=16384)
+def _remembered_text(question: str, written: str, strict: bool) -> str:
+    return normalized_text(question, _text_as_read(written), strict=strict)
+
+
+@lru_cache(maxsize=4096)
+def _text_as_read(written: str) -> str:
+    return read_decomposition(written).text
 
 
 def normalized_text(question: str, decomposition: AnyDecomposition, *, strict: bool = False) -> str:
@@ -151,33 +159,22 @@ def normalized_text(question: str, decomposition: AnyDecomposition, *, strict: b
     >>> normalized_text("How many red cubes are there?", "return red cubes ;return number of #1")
     'SELECT[](){cube,red}; AGGREGATE[count](arg=#1){}'
     """
-    if isinstance(decomposition, str) and len(question) + len(decomposition) <= _LONGEST_REMEMBERED:
-        return _remembered_text(question, decomposition, strict)
-    return _normalized_text(question, decomposition, strict)
-
-
-def _normalized_text(question: str, decomposition: AnyDecomposition, strict: bool) -> str:
     check_length(question)
     contents = _contents_of_decomposition(decomposition)
     if not strict:
         for number, content in enumerate(contents, start=1):
             if content[-1]:
                 raise StepError("the published rules have no operator for it", number)
-    return "; ".join([text for _, text in _normalized(_nodes(question, contents, strict))])
-
-
-# The gold side of a whole data set, published and strict, for the next system that is compared with it.
-_remembered_text = lru_cache(maxsize=16384)(_normalized_text)
+    return "; ".join([text for _, text in _ordered(_nodes(question, contents, strict))])
 
 
 def _contents_of_decomposition(decomposition: str | Qdmr | LogicalForm) -> Sequence[_StepContent]:
     """The contents of all steps; raises as :func:`~qdecomp.data_structures.conversion.qdmr_to_lf.to_logical_form`."""
     if isinstance(decomposition, str):
-        # Not by cache_short: a call more for every step of every pair is a twentieth of the time.
-        parts = [
-            _remembered_content(text) if len(text) <= LONGEST_REMEMBERED_STEP else _content_of_text(text)
-            for text in split_into_steps(decomposition)
-        ]
+        texts = split_into_steps(decomposition)
+        # One check for all, not one by cache_short for every step.
+        read = _remembered_content if max(map(len, texts), default=0) <= LONGEST_REMEMBERED_STEP else _content_of_text
+        parts = [read(text) for text in texts]
         contents = [content for content, _ in parts if content is not None]
         # What is unusual, such as a step without words, is read again and refused or repaired there.
         if 0 < len(contents) == len(parts) <= MOST_STEPS:
@@ -196,7 +193,7 @@ def _content_of_text(text: str) -> tuple[_StepContent | None, tuple[int, ...]]:
     return (None, ()) if step is None else (_content(*read_step(step)), step.references)
 
 
-_remembered_content = lru_cache(maxsize=16384)(_content_of_text)
+_remembered_content = lru_cache(maxsize=65536)(_content_of_text)
 
 
 def _content_of_step(step: LogicalStep) -> _StepContent:
@@ -278,7 +275,7 @@ def _nodes(question: str, contents: Iterable[_StepContent], strict: bool) -> lis
     ]
 
 
-def _normalized(nodes: Sequence[_Node]) -> list[tuple[_Node, str]]:
+def _ordered(nodes: Sequence[_Node]) -> list[tuple[_Node, str]]:
     """The steps of the normal form, each with its text."""
     order = _order(nodes)
     # In this order, merged steps also refer only to earlier steps: to those that the steps merged into them refer to.

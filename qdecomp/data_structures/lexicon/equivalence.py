@@ -44,7 +44,7 @@ def _representatives(question: str, strict: bool) -> Mapping[str, str]:
 _remembered_representatives = lru_cache(maxsize=1024)(_representatives)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=32768)
 def _class_of(word: str, strict: bool) -> WordClass:
     """The inflections of a word, with all synonyms of any of them."""
     static = _static_classes(strict)
