@@ -15,7 +15,7 @@ from pathlib import Path
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics import get_metric
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
-from qdecomp.evaluation.scoring import QuestionScores, evaluate
+from qdecomp.evaluation.scoring import QuestionScores, score_systems
 from qdecomp.files import BreakExample, read_json_lines, write_text_atomically
 
 from .cells import BY_VERDICTS, Cell, cells_of, left_out_source
@@ -65,7 +65,7 @@ def score_cell(cell: Cell, settings: Settings, base: Path) -> None:
 def score_predictions(cell: Cell, gold: Gold, base: Path, *metrics: str) -> tuple[QuestionScores, ...]:
     """The scores of a cell's predictions."""
     predictions = read_predictions(base / cell.predictions, gold, cell.system.title)
-    return evaluate(gold, [predictions], [get_metric(name) for name in metrics]).systems[0].questions
+    return score_systems(gold, [predictions], [get_metric(name) for name in metrics]).systems[0].questions
 
 
 def read_verdicts(settings: Settings) -> dict[Key, CellVerdicts]:

@@ -16,6 +16,7 @@ from qdecomp.data_structures.lf_em import LfEmResult, lf_em
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
 from qdecomp.data_structures.reading import Reading, read_decomposition
+from qdecomp.evaluation.scores import Scores, evaluate
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import Parser, load
 from qdecomp.planning import Plan, PlanRun, PlanStep, SubQuestion
@@ -32,8 +33,10 @@ __all__ = [
     "QDecompError",
     "Qdmr",
     "Reading",
+    "Scores",
     "SubQuestion",
     "__version__",
+    "evaluate",
     "lf_em",
     "load",
     "parse_qdmr",

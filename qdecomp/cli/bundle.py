@@ -22,7 +22,7 @@ from qdecomp.evaluation.metrics import choose_metrics
 from qdecomp.evaluation.metrics.break_text import sari
 from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
-from qdecomp.evaluation.scoring import evaluate
+from qdecomp.evaluation.scoring import score_systems
 from qdecomp.evaluation.statistics import Group
 from qdecomp.parsers.bundle import Seq2SeqConfig
 from qdecomp.parsers.parser import Parser, load
@@ -48,7 +48,7 @@ def measure(parser: Parser, gold: Gold, folder: Path) -> dict[str, Any]:
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
             valid += decomposition.logical_form is not None
     seconds = time.perf_counter() - started
-    evaluation = evaluate(gold, [read_predictions(path, gold)], choose_metrics(["lf_em", "em", "sari"]))
+    evaluation = score_systems(gold, [read_predictions(path, gold)], choose_metrics(["lf_em", "em", "sari"]))
     summary = summarize(evaluation)
     return {
         "gold": gold.path.name,

@@ -25,8 +25,9 @@ def command(output: Path, **scoring: Any) -> None:
     require_replaceable_folder(output, REPORT_FILES)  # before anybody waits for scores
     options = ScoringOptions(**scoring)
     options.require_other_outputs({"--output": output})
-    evaluation = options.score(options.read(required_metrics=["lf_em"]))
-    report = build_report(evaluation, seed=options.seed)
+    inputs = options.read(required_metrics=["lf_em"])
+    evaluation = inputs.score(where=options.where).summary.evaluation
+    report = build_report(evaluation, inputs.settings)
     write_report(report, output)
     print(printable(f"The report is in {output / 'index.html'}"))
     exit_after_internal_errors(sum(system.internal_errors for system in report.systems))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -15,9 +15,13 @@ from qdecomp.data_structures.reading import BREAK_FORM, Reading
 from qdecomp.evaluation.metrics import Metric, MetricResult
 from qdecomp.evaluation.predictions import RowProblem
 from qdecomp.evaluation.scoring import Evaluation, QuestionScores, SystemScores
-from qdecomp.evaluation.statistics import ALL, CONFIDENCE, RESAMPLES, Group, Score, places_by, score_groups
+from qdecomp.evaluation.signature import Settings, signature
+from qdecomp.evaluation.statistics import ALL, CONFIDENCE, LEVEL, Group, Score, places_by, score_groups
 from qdecomp.terminal import Table
 from qdecomp.version import VERSION
+
+SCHEMA_VERSION = 1
+"""The version of the JSON that ``scores.schema.json`` describes."""
 
 _PROBLEMS_SHOWN = 5
 _REASONS_SHOWN = 12
@@ -32,17 +36,20 @@ class Summary:
     overall: Group
     by_source: tuple[Group, ...]
     by_steps: tuple[Group, ...]
-    seed: int
+    by_group: tuple[Group, ...]
+    settings: Settings
 
 
-def summarize(evaluation: Evaluation, *, seed: int = 0) -> Summary:
-    """Aggregate the scores; the seed determines the resamples of intervals and permutation tests."""
-    (overall,) = score_groups(evaluation, {"all": ALL}, seed=seed)
+def summarize(evaluation: Evaluation, settings: Settings = Settings()) -> Summary:  # noqa: B008 (it is frozen)
+    """Aggregate the scores; groups that were asked for are tested, too."""
+    sampling, gold = settings.sampling, evaluation.gold
+    (overall,) = score_groups(evaluation, {"all": ALL}, sampling=sampling)
     by_source, by_steps = (
-        score_groups(evaluation, places_by(evaluation, key), seed=seed, tested=False)
-        for key in (attrgetter("source"), attrgetter("steps"))
+        score_groups(evaluation, places_by(map(attrgetter(key), gold.examples)), sampling=sampling, tested=False)
+        for key in ("source", "steps")
     )
-    return Summary(evaluation, overall, by_source, by_steps, seed)
+    by_group = score_groups(evaluation, places_by(gold.groups), sampling=sampling) if gold.groups else ()
+    return Summary(evaluation, overall, by_source, by_steps, by_group, settings)
 
 
 def summary_to_json(summary: Summary) -> dict[str, Any]:
@@ -50,14 +57,23 @@ def summary_to_json(summary: Summary) -> dict[str, Any]:
     evaluation = summary.evaluation
     fields = {metric.name: metric.field_name for metric in evaluation.metrics}
     return {
+        "schema": SCHEMA_VERSION,
         "qdecomp_version": VERSION,
         "metric_version": METRIC_VERSION,
         "gold": str(evaluation.gold.path),
         "questions": len(evaluation.gold.examples),
         "gold_problems": _problems_to_json(evaluation.gold.problems),
-        "interval": {"confidence": CONFIDENCE, "method": "bootstrap", "resamples": RESAMPLES, "seed": summary.seed},
+        "interval": {"confidence": CONFIDENCE, "method": "bootstrap", **asdict(summary.settings.sampling)},
+        "read": str(summary.settings.read),
+        "answered_only": summary.settings.answered_only,
         "metrics": [
-            {"name": metric.field_name, "title": metric.title, "lower_is_better": metric.lower_is_better}
+            {
+                "name": metric.field_name,
+                "title": metric.title,
+                "lower_is_better": metric.lower_is_better,
+                "version": metric.version,
+                "best": summary.overall.best(metric),
+            }
             for metric in evaluation.metrics
         ],
         "systems": [_system_to_json(system, summary) for system in evaluation.systems],
@@ -81,6 +97,11 @@ def _system_to_json(system: SystemScores, summary: Summary) -> dict[str, Any]:
         "overall": figures(summary.overall),
         "by_source": {group.name: figures(group) for group in summary.by_source},
         "by_steps": {group.name: figures(group) for group in summary.by_steps},
+        "by_group": {group.name: figures(group) for group in summary.by_group},
+        "signatures": {
+            each.field_name: signature(each, summary.overall.scores[system.name][each.name], summary.settings)
+            for each in metrics
+        },
         "errors": {metric.field_name: system.columns.error_counts(metric.name) for metric in metrics},
     }
 
@@ -180,19 +201,57 @@ def score_tables(summary: Summary) -> list[Table]:
     heads = ("questions", *(metric.head for metric in metrics))
     note = f"Percent, with {CONFIDENCE:.0%} bootstrap intervals.{_unscored_note(summary)}"
     overall = tuple(row[1:] for row in _rows(summary.overall, metrics))
-    tables = [Table("Scores", ("system", *heads), overall, note=note)]
+    tables = [Table("Scores", ("system", *heads), overall, note=f"{note}{best_note(summary)}")]
     for title, head, groups in (
+        ("By group", "group", summary.by_group),
         ("By source", "source", summary.by_source),
         ("By number of gold steps", "steps", summary.by_steps),
     ):
+        if not groups:
+            continue
         rows = tuple(row for group in groups for row in _rows(group, metrics))
         tables.append(Table(title, (head, "system", *heads), rows, text_columns=2))
-    return [*tables, *_error_tables(summary), *_comparison_tables(summary)]
+    signatures = Table("Signatures", ("system", "to cite"), tuple(signature_rows(summary)), text_columns=2)
+    return [*tables, *_error_tables(summary), *_comparison_tables(summary), signatures]
+
+
+def signature_rows(summary: Summary, *, short: bool = False) -> Iterator[tuple[str, str]]:
+    """Each system with the line to cite for each of its scores."""
+    for name, scores in summary.overall.scores.items():
+        for metric in summary.evaluation.metrics:
+            score = scores[metric.name]
+            yield name, f"{signature(metric, score, summary.settings, short=short)} = {format_score(score)}"
+
+
+def score_rows(summary: Summary) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
+    """The columns and rows of a table with a row for each system, group of questions and metric."""
+    parts = {"all": (summary.overall,), "group": summary.by_group, "source": summary.by_source}
+    columns = ("system", "part", "group", "questions", "metric", "mean", "low", "high", "scored", "errors", "best")
+    return (*columns, "signature"), (
+        (
+            *(system, part, group.name, group.questions, metric.field_name, *astuple(score)),
+            *(group.best(metric) == system, signature(metric, score, summary.settings)),
+        )
+        for system in summary.overall.scores
+        for part, groups in {**parts, "steps": summary.by_steps}.items()
+        for group in groups
+        for metric in summary.evaluation.metrics
+        for score in (group.scores[system][metric.name],)
+    )
+
+
+def best_note(summary: Summary) -> str:
+    """What a star means, if there may be one."""
+    if len(summary.evaluation.systems) < 2:
+        return ""
+    return f" *: better than every other system (paired test, p < {LEVEL} after Holm's correction)."
 
 
 def _rows(group: Group, metrics: Sequence[Metric]) -> Iterator[tuple[str, ...]]:
+    best = {metric.name: group.best(metric) for metric in metrics}
     for name, scores in group.scores.items():
-        yield group.name, name, f"{group.questions:,}", *(format_score(scores[metric.name]) for metric in metrics)
+        cells = (f"{format_score(scores[metric.name])}{'*' * (best[metric.name] == name)}" for metric in metrics)
+        yield group.name, name, f"{group.questions:,}", *cells
 
 
 def format_score(score: Score) -> str:

@@ -1,25 +1,25 @@
-"""Gold decompositions, predictions from a file, and which belongs to which.
+"""Gold decompositions, the predictions of systems, and which belongs to which.
 
-Predictions are prediction records, matched by ``question_id``, or a CSV with a ``decomposition`` column, matched by its
-``question_id`` column or, as on Break's leaderboard, by the order of the gold file. Rows that cannot be used are
-reported by number; a question without a usable row counts as wrong.
+Predictions are matched by the ids of their questions or, if they have none, by the order of the gold questions. Rows
+that cannot be used are reported by number; a question without a usable row counts as wrong.
 """
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from qdecomp.data_structures.errors import DataError, QdmrSyntaxError
+from qdecomp.data_structures.errors import DataError, QdmrSyntaxError, Reason
 from qdecomp.data_structures.operators import TextEnum
-from qdecomp.data_structures.reading import Reading, read_decomposition
+from qdecomp.data_structures.reading import BREAK_FORM, Reading, read_decomposition
 from qdecomp.data_structures.tokenization import has_half_character
-from qdecomp.files.break_csv import BreakExample, example_store, iterate_break_csv
-from qdecomp.files.predictions import HOW_RECORDS_LOOK, prediction_rows
-from qdecomp.files.rows import Row
+from qdecomp.files.break_csv import BreakExample, example_store, examples_of_values, iterate_break_rows
+from qdecomp.files.predictions import HOW_RECORDS_LOOK, Answer, read_answers, records_of
 from qdecomp.files.store import RowStore
 
 
@@ -57,6 +57,8 @@ class Gold:
     path: Path
     examples: RowStore[BreakExample]
     problems: Sequence[RowProblem] = ()
+    groups: Sequence[str] = ()
+    """The group of each question, if they were asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +87,24 @@ class SystemPredictions:
         return (each.reading for each in self.predictions if each.reading is not None)
 
 
-def read_gold(path: str | Path) -> Gold:
-    """Read Break's CSV for scoring; every question needs a unique id, and there must be decompositions."""
+GoldSource: TypeAlias = str | Path | Iterable[Any]
+GroupBy: TypeAlias = str | Callable[[BreakExample], object]
+
+
+def read_gold(source: GoldSource, group_by: GroupBy | None = None) -> Gold:
+    """Read gold questions for scoring: Break's CSV, or rows such as ``{"question": "…", "decomposition": "…"}``.
+
+    Every question needs a unique id, and there must be decompositions; rows without an id have their number.
+    ``group_by`` is a column, or a function of an example.
+    """
+    if isinstance(source, str | Path):
+        path, rows = Path(source), iterate_break_rows(source)
+    else:
+        path, rows = Path("gold"), examples_of_values(map(_gold_fields, records_of(source)))
     examples = example_store()
     problems: list[RowProblem] = []
-    for example in iterate_break_csv(path):
+    groups: list[str] = []
+    for fields, example in rows:
         if not example.question_id:
             reason = f": {example.error}" if example.error is not None else " has no question_id"
             raise DataError(f"{path}: row {example.row}{reason}")
@@ -98,6 +113,8 @@ def read_gold(path: str | Path) -> Gold:
             row = examples[first].row
             raise DataError(f"{path}: row {example.row} has the question_id of row {row}: {example.question_id}")
         examples.append(example, example.question_id)
+        if group_by is not None:
+            groups.append(_group(group_by, fields, example))
         if example.decomposition is None:
             message = f"{example.error or 'no gold decomposition'}; counts as wrong"
             problems.append(RowProblem(ProblemKind.NO_GOLD, example.row, example.question_id, message))
@@ -105,57 +122,104 @@ def read_gold(path: str | Path) -> Gold:
         raise DataError(f"{path}: there are no questions in it")
     if len(problems) == len(examples):
         raise DataError(f"{path}: no row has a decomposition; give a file with gold ones in the column decomposition")
-    return Gold(Path(path), examples, problems)
+    return Gold(path, examples, problems, groups)
 
 
-def name_systems(options: Iterable[str]) -> list[tuple[str, Path]]:
-    """The names and files of prediction options, each ``NAME=FILE`` or just a file, whose name is then used.
+def _gold_fields(row: Any) -> Mapping[str, Any]:
+    """A gold question's fields; its decomposition may be written in any form that predictions may have."""
+    if isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 2:
+        row = {"question": row[0], "decomposition": row[1]}
+    if not isinstance(row, Mapping):
+        raise DataError(f"gold: a row has the fields question and decomposition; this is a {type(row).__name__}")
+    fields = {name: None if isinstance(value, float) and isnan(value) else value for name, value in row.items()}
+    if written := fields.get("decomposition"):
+        fields["decomposition"] = read_decomposition(written).text
+    return fields
 
-    >>> [name for name, path in name_systems(["out/biaffine.jsonl", "CopyNet=out/copynet.csv"])]
-    ['biaffine', 'CopyNet']
+
+def _group(group_by: GroupBy, fields: Mapping[str, Any], example: BreakExample) -> str:
+    if not isinstance(group_by, str):
+        return str(group_by(example))
+    if group_by in fields:
+        return str(fields[group_by])
+    if group_by in ("source", "steps"):
+        return str(getattr(example, group_by))
+    found = ", ".join([*map(str, fields), "source", "steps"])
+    raise DataError(f"gold: row {example.row} has no {group_by} to group by; there is {found}")
+
+
+def name_systems(options: Iterable[str]) -> list[tuple[str, Path, str | None]]:
+    """The name, file and column of prediction options, each ``[NAME=]FILE[:COLUMN]``.
+
+    A system without a name is called like its column or, without one, like its file.
+
+    >>> name_systems(["out/biaffine.jsonl", "CopyNet=out/copynet.csv"])
+    [('biaffine', PosixPath('out/biaffine.jsonl'), None), ('CopyNet', PosixPath('out/copynet.csv'), None)]
     """
-    named: dict[str, Path] = {}
+    named: dict[str, tuple[Path, str | None]] = {}
     for option in options:
         name, equals, file = option.partition("=")
         if not equals or Path(option).exists():
-            name, file = Path(option).stem, option
-        name = name.strip()
+            name, file = "", option
+        elif not name.strip() or not file:
+            raise DataError(f"{option!r}: give predictions as FILE or NAME=FILE")
+        whole, colon, column = file.rpartition(":")
+        has_column = bool(colon and column and Path(whole).exists() and not Path(file).exists())
+        path = Path(whole if has_column else file)
+        name = name.strip() or (column if has_column else path.stem)
         if not name or not file:
             raise DataError(f"{option!r}: give predictions as FILE or NAME=FILE")
         if name in named:
             raise DataError(f"two prediction files are called {name!r}; give them different names with NAME=FILE")
-        named[name] = Path(file)
-    return list(named.items())
+        named[name] = path, column if has_column else None
+    return [(name, path, column) for name, (path, column) in named.items()]
+
+
+class HowRead(TextEnum):
+    """How predictions are read, which changes scores."""
+
+    ANY = "any"
+    """In any form that people and language models write."""
+    BREAK = "break"
+    """As Break's text, whatever it looks like."""
+    EPR = "epr"
+    """As EPR and the codebases that go back to it do."""
 
 
 def read_predictions(
-    path: str | Path, gold: Gold, name: str | None = None, *, column: str = "decomposition"
+    source: str | Path | Iterable[Any],
+    gold: Gold,
+    name: str | None = None,
+    *,
+    column: str | None = None,
+    read: HowRead = HowRead.ANY,
 ) -> SystemPredictions:
-    """Read a prediction file of any format and match its rows with the gold questions.
+    """Read what a system wrote, from a file of any format or a value, and match it with the gold questions.
 
     ``column`` names the column or field that has the decompositions.
     """
-    path = Path(path)
-    are_named, rows = prediction_rows(path, column)
-    matching = _Matching(gold, column)
+    path = Path(source) if isinstance(source, str | Path) else Path(name or "predictions")
+    are_named, answers = read_answers(source, column)
+    matching = _Matching(gold, read)
     match = matching.by_id if are_named else matching.by_order
     count = unusable = 0
-    first_unusable: Row | None = None
-    for row in rows:
+    first_unusable: Answer | None = None
+    for answer in answers:
         count += 1
-        if row.error is not None:
+        if answer.error is not None:
             unusable += 1
-            first_unusable = first_unusable or row
-        match(row)
+            first_unusable = first_unusable or answer
+        match(answer)
     if not count:
         raise DataError(f"{path}: there are no predictions in it, only a header")
     if first_unusable is not None and unusable == count:
-        hint = f"; {HOW_RECORDS_LOOK}" if are_named else ""
-        raise DataError(f"{path}: no row can be used; row {first_unusable.number}: {first_unusable.error}{hint}")
+        raise DataError(
+            f"{path}: no row can be used; row {first_unusable.number}: {first_unusable.error}; {HOW_RECORDS_LOOK}"
+        )
     if not are_named and count != len(gold.examples):
         raise DataError(
             f"{path}: {count:,} rows, but {gold.path} has {len(gold.examples):,} questions; without a "
-            "question_id column, rows are matched by order, so every question needs one"
+            "question_id, rows are matched by order, so every question needs one"
         )
     if not matching.predictions:
         raise DataError(f"{path}: none of its questions is in {gold.path}; are these the right files?")
@@ -165,44 +229,43 @@ def read_predictions(
 
 
 class _Matching:
-    """The predictions of a system as its rows come, in the gold file's order, and the problems of the rows."""
+    """The predictions of a system as its answers come, in the gold file's order, and the problems of the rows."""
 
-    def __init__(self, gold: Gold, column: str) -> None:
+    def __init__(self, gold: Gold, read: HowRead) -> None:
         self._examples = gold.examples
-        self._column = column
+        self._read = read
         self._ids = gold.examples.ids()
         # For each question, the row of its prediction.
         self._rows = array("q", [0]) * len(gold.examples)
         self.predictions: RowStore[PredictionRow] = RowStore(asdict, _prediction_from_json)
         self.problems: list[RowProblem] = []
 
-    def by_order(self, row: Row) -> None:
+    def by_order(self, answer: Answer) -> None:
         """The next question is that of the row; rows beyond the last one are of none."""
         question_id = next(self._ids, None)
         if question_id is None:
             return
-        if row.error is not None:
-            self._add_problem(ProblemKind.MALFORMED, row, question_id, row.error)
+        if answer.error is not None:
+            self._add_problem(ProblemKind.MALFORMED, answer, question_id, answer.error)
             self.predictions.append(PredictionRow(None, "prediction: malformed row"))
         else:
-            self.predictions.append(self._prediction_of(row, question_id))
+            self.predictions.append(self._prediction_of(answer, question_id))
 
-    def by_id(self, row: Row) -> None:
+    def by_id(self, answer: Answer) -> None:
         """The row names its question."""
-        given = row.fields.get("question_id")
-        question_id = given.strip() if isinstance(given, str) else ""
-        if row.error is not None:
-            self._add_problem(ProblemKind.MALFORMED, row, question_id or None, row.error)
+        question_id = (answer.question_id or "").strip()
+        if answer.error is not None:
+            self._add_problem(ProblemKind.MALFORMED, answer, question_id or None, answer.error)
             return
         place = self._examples.find(question_id)
         if place is None:
-            self._add_problem(ProblemKind.EXTRA, row, question_id, "not in the gold file")
+            self._add_problem(ProblemKind.EXTRA, answer, question_id, "not in the gold file")
         elif self._rows[place]:
             message = f"repeats the question of row {self._rows[place]}; the first one counts"
-            self._add_problem(ProblemKind.DUPLICATE, row, question_id, message)
+            self._add_problem(ProblemKind.DUPLICATE, answer, question_id, message)
         else:
-            self._rows[place] = row.number
-            self.predictions.put(place, self._prediction_of(row, question_id))
+            self._rows[place] = answer.number
+            self.predictions.put(place, self._prediction_of(answer, question_id))
 
     def add_missing(self) -> None:
         """Add what a question without a row counts as."""
@@ -212,24 +275,42 @@ class _Matching:
                 message = "no prediction for it; counts as wrong"
                 self.problems.append(RowProblem(ProblemKind.MISSING, example.row, example.question_id, message))
 
-    def _add_problem(self, kind: ProblemKind, row: Row, question_id: str | None, message: str) -> None:
-        self.problems.append(RowProblem(kind, row.number, question_id, message))
+    def _add_problem(self, kind: ProblemKind, answer: Answer, question_id: str | None, message: str) -> None:
+        self.problems.append(RowProblem(kind, answer.number, question_id, message))
 
-    def _prediction_of(self, row: Row, question_id: str) -> PredictionRow:
-        written = row.fields[self._column]
+    def _prediction_of(self, answer: Answer, question_id: str) -> PredictionRow:
+        written = answer.written
         if written and not (isinstance(written, str) and written.isspace()):
             try:
-                reading = read_decomposition(written)
+                reading = _reading_of(written, self._read)
             except QdmrSyntaxError as error:
-                self._add_problem(ProblemKind.MALFORMED, row, question_id, f"{error}; counts as wrong")
+                self._add_problem(ProblemKind.MALFORMED, answer, question_id, f"{error}; counts as wrong")
                 return PredictionRow(None, str(error.of("prediction")))
             if has_half_character(reading.text):
-                message = "half of a character (a lone surrogate); scored, and written as an escape such as \\ud800"
-                self._add_problem(ProblemKind.HALF_CHARACTER, row, question_id, message)
+                message = "half of a character (a lone surrogate); scored, and written as an escape such as \ud800"
+                self._add_problem(ProblemKind.HALF_CHARACTER, answer, question_id, message)
             return PredictionRow(reading.text, reading=reading)
-        why = f" ({row.fields['error']})" if row.fields.get("error") else ""
-        self._add_problem(ProblemKind.EMPTY, row, question_id, f"no decomposition{why}; counts as wrong")
+        why = f" ({answer.reason})" if answer.reason else ""
+        self._add_problem(ProblemKind.EMPTY, answer, question_id, f"no decomposition{why}; counts as wrong")
         return PredictionRow(None, f"prediction: no decomposition{why}")
+
+
+# EPR counts a prediction that mentions step 13 as wrong before it reads it.
+_REFUSED_BY_EPR = "#13"
+_EPR_LABEL = re.compile(r"\d+#\) ")
+
+
+def _reading_of(written: Any, read: HowRead) -> Reading:
+    if read is HowRead.ANY or not isinstance(written, str):
+        reading = read_decomposition(written)
+    else:
+        reading = Reading(written, BREAK_FORM)
+    if read is not HowRead.EPR:
+        return reading
+    if _REFUSED_BY_EPR in reading.text:
+        raise QdmrSyntaxError(Reason("EPR counts {} as wrong", _REFUSED_BY_EPR))
+    line = _EPR_LABEL.sub(";", reading.text.split("\n")[0]).strip()
+    return Reading(line.lstrip(";").replace("  ", " ").lower(), BREAK_FORM)
 
 
 def _prediction_from_json(value: Mapping[str, Any]) -> PredictionRow:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from importlib.resources import files
 from itertools import combinations
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from qdecomp.evaluation.differences import Analysis, DifferenceKind, analyse, operator_confusion
-from qdecomp.evaluation.outputs import Summary, detail_lines, summarize, summary_to_json
+from qdecomp.evaluation.outputs import Summary, detail_lines, score_rows, summarize, summary_to_json
 from qdecomp.evaluation.scoring import Evaluation, SystemScores
-from qdecomp.evaluation.statistics import Group, places_by, score_groups
+from qdecomp.evaluation.signature import Settings
+from qdecomp.evaluation.statistics import Group, Sampling, places_by, score_groups
 from qdecomp.files.atomic import write_folder_atomically
 from qdecomp.terminal import format_csv, progress
 
@@ -29,6 +30,7 @@ _SMALL_SHARE = 0.02
 REPORT_FILES = (
     "index.html",
     "report.json",
+    "scores.schema.json",
     "scores.csv",
     "agreement.csv",
     "differences.csv",
@@ -68,14 +70,16 @@ class Report:
     """By number of gold steps; long questions share a group."""
 
 
-def build_report(evaluation: Evaluation, *, seed: int = 0) -> Report:
+def build_report(evaluation: Evaluation, settings: Settings = Settings()) -> Report:  # noqa: B008 (it is frozen)
     """Analyse an evaluation that has LF-EM among its metrics; the seed also chooses the examples."""
+    sampling = settings.sampling
+    sources = places_by(example.source for example in evaluation.gold.examples)
     return Report(
-        summary=summarize(evaluation, seed=seed),
+        summary=summarize(evaluation, settings),
         agreement=agreement(evaluation),
-        systems=tuple(_analyse_system(system, seed) for system in evaluation.systems),
-        by_source=score_groups(evaluation, places_by(evaluation, attrgetter("source")), seed=seed),
-        by_length=by_length(evaluation, seed=seed),
+        systems=tuple(_analyse_system(system, sampling.seed) for system in evaluation.systems),
+        by_source=score_groups(evaluation, sources, sampling=sampling),
+        by_length=by_length(evaluation, sampling),
     )
 
 
@@ -95,14 +99,14 @@ def agreement(evaluation: Evaluation, metric: str = "lf_em") -> dict[tuple[str, 
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
-def by_length(evaluation: Evaluation, *, seed: int = 0) -> tuple[Group, ...]:
+def by_length(evaluation: Evaluation, sampling: Sampling) -> tuple[Group, ...]:
     """The scores by number of steps: ``1``, ``2`` and so on, and finally ``9+`` or the like for all that are longer."""
     steps = Counter(example.steps for example in evaluation.gold.examples)
     last = first_of_the_long(steps)
-    places = places_by(evaluation, lambda example: min(example.steps, last))
+    places = places_by(min(example.steps, last) for example in evaluation.gold.examples)
     if last < max(steps):
         places[f"{last}+"] = places.pop(str(last))
-    return score_groups(evaluation, places, seed=seed)
+    return score_groups(evaluation, places, sampling=sampling)
 
 
 def first_of_the_long(steps: Counter[int]) -> int:
@@ -157,6 +161,7 @@ def write_report(report: Report, folder: str | Path) -> None:
     contents = (
         render_page(report),
         json.dumps(report_to_json(report), ensure_ascii=False, indent=1) + "\n",
+        files(__package__).joinpath("scores.schema.json").read_text(encoding="utf-8"),
         *_csv_files(report),
     )
     write_folder_atomically(folder, dict(zip(REPORT_FILES, contents, strict=True)))
@@ -213,10 +218,7 @@ def _meaning_to_json(analysis: Analysis) -> dict[str, Any]:
 def _csv_files(report: Report) -> tuple[str, ...]:
     """The texts of the CSV files, in the order of :data:`REPORT_FILES`."""
     total = len(report.summary.evaluation.gold.examples)
-    scores = format_csv(
-        ("system", "part", "group", "questions", "metric", "mean", "low", "high", "scored", "errors"),
-        _score_rows(report.summary),
-    )
+    scores = format_csv(*score_rows(report.summary))
     subsets = format_csv(
         ("right", "questions", "share"),
         (
@@ -241,17 +243,6 @@ def _csv_files(report: Report) -> tuple[str, ...]:
         ),
     )
     return scores, subsets, differences, confusion, _questions_csv(report)
-
-
-def _score_rows(summary: Summary) -> Iterable[Sequence[object]]:
-    parts = (("all", (summary.overall,)), ("source", summary.by_source), ("steps", summary.by_steps))
-    for system in summary.evaluation.systems:
-        for part, groups in parts:
-            for group in groups:
-                for metric in summary.evaluation.metrics:
-                    score = group.scores[system.name][metric.name]
-                    figures = (score.mean, score.low, score.high, score.questions, score.errors)
-                    yield system.name, part, group.name, group.questions, metric.field_name, *figures
 
 
 def _questions_csv(report: Report) -> str:

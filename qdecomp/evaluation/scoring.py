@@ -103,17 +103,19 @@ class ScoreColumns:
         return dict(sorted(self._kinds[metric].items(), key=lambda item: (-item[1], item[0])))
 
 
-def evaluate(
+def score_systems(
     gold: Gold,
     systems: Sequence[SystemPredictions],
     metrics: Sequence[Metric],
     *,
+    answered_only: bool = False,
     where: Where = HERE,
     keep_questions: bool = True,
     each: Callable[[str, QuestionScores], object] | None = None,
 ) -> Evaluation:
     """Score the systems' predictions; a question without a prediction gets the worst score and an error.
 
+    With ``answered_only`` it gets no score, so that it is left out of the mean.
     For files of any size, do not keep the questions (``keep_questions``) but write them out as they come: ``each`` is
     called with the system's name and a scored question, system by system in the gold file's order.
     """
@@ -125,7 +127,7 @@ def evaluate(
             columns = ScoreColumns(metric.name for metric in metrics)
             kept: list[QuestionScores] = []
             pairs, again = tee(zip(gold.examples, system.predictions, strict=True))
-            results = _results(pairs, metrics, pool)
+            results = _results(pairs, metrics, answered_only, pool)
             questions = (QuestionScores(*pair, found) for pair, found in zip(again, results, strict=True))
             for question in progress(questions, f"Scoring {system.name}", len(gold.examples)):
                 columns.add(question)
@@ -137,17 +139,24 @@ def evaluate(
     return Evaluation(gold, metrics, tuple(scored))
 
 
-def _results(pairs: Iterable[_Pair], metrics: tuple[Metric, ...], pool: Pool | None) -> Iterator[_Results]:
+def _results(
+    pairs: Iterable[_Pair], metrics: tuple[Metric, ...], answered_only: bool, pool: Pool | None
+) -> Iterator[_Results]:
     chunks = in_chunks(pairs, _ROWS_A_TASK)
     if pool is None:
-        return chain.from_iterable(_scores(chunk, metrics) for chunk in chunks)
+        return chain.from_iterable(_scores(chunk, metrics, answered_only) for chunk in chunks)
     return chain.from_iterable(
-        spread(partial(_score_chunk, metrics=metrics), chunks, pool, partial(_died, metrics=metrics))
+        spread(
+            partial(_score_chunk, metrics=metrics, answered_only=answered_only),
+            chunks,
+            pool,
+            partial(_died, metrics=metrics),
+        )
     )
 
 
-def _score_chunk(pairs: Sequence[_Pair], metrics: tuple[Metric, ...]) -> list[_Results]:
-    return list(_scores(pairs, metrics))
+def _score_chunk(pairs: Sequence[_Pair], metrics: tuple[Metric, ...], answered_only: bool) -> list[_Results]:
+    return list(_scores(pairs, metrics, answered_only))
 
 
 def _died(pair: _Pair, metrics: tuple[Metric, ...]) -> _Results:
@@ -155,7 +164,7 @@ def _died(pair: _Pair, metrics: tuple[Metric, ...]) -> _Results:
     return {metric.name: MetricResult(metric.worst, ROW_KILLED_WORKERS) for metric in metrics}
 
 
-def _scores(pairs: Sequence[_Pair], metrics: tuple[Metric, ...]) -> Iterator[_Results]:
+def _scores(pairs: Sequence[_Pair], metrics: tuple[Metric, ...], answered_only: bool) -> Iterator[_Results]:
     """The results of some questions, in any process."""
     functions = _functions(metrics)
     for function in functions:
@@ -163,6 +172,9 @@ def _scores(pairs: Sequence[_Pair], metrics: tuple[Metric, ...]) -> Iterator[_Re
         with suppress(InternalError), as_internal_errors():
             prepare(function, _texts(pairs))
     for example, prediction in pairs:
+        if answered_only and prediction.text is None:
+            yield {metric.name: MetricResult(None, prediction.reason) for metric in metrics}
+            continue
         yield {
             metric.name: _score(metric, function, example, prediction)
             for metric, function in zip(metrics, functions, strict=True)

@@ -15,7 +15,7 @@ the chance of any false alarm among those of a metric below the level at which t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import exp, lgamma, log
@@ -25,7 +25,6 @@ import numpy as np
 
 from qdecomp.evaluation.metrics import Metric
 from qdecomp.evaluation.scoring import Evaluation, ScoreColumns, SystemScores
-from qdecomp.files.break_csv import BreakExample
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
@@ -37,6 +36,17 @@ _VALUES_AT_A_TIME = 4_000_000
 
 ALL = slice(None)
 """The places of all questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How intervals and permutation tests draw: their seed, and the number of a bootstrap's resamples."""
+
+    seed: int = 0
+    resamples: int = RESAMPLES
+
+
+_SAMPLING = Sampling()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +107,34 @@ class Group:
         return next((name for name in self.scores if 0 < others == wins[name]), None)
 
 
-def places_by(evaluation: Evaluation, key: Callable[[BreakExample], Any]) -> dict[str, np.ndarray]:
-    """Where the questions with each value of a key are, the smallest value first."""
+def places_by(values: Iterable[Any]) -> dict[str, np.ndarray]:
+    """Where each value is among those of all questions, the smallest value first."""
     places: dict[Any, list[int]] = {}
-    for place, example in enumerate(evaluation.gold.examples):
-        places.setdefault(key(example), []).append(place)
-    return {str(value): np.array(places[value]) for value in sorted(places)}
+    for place, value in enumerate(values):
+        places.setdefault(value, []).append(place)
+    return {str(value): np.array(places[value]) for value in sorted(places, key=_in_order)}
+
+
+def _in_order(value: Any) -> tuple[bool, int, str]:
+    """Numbers first, by their size, then words."""
+    text = str(value)
+    return (False, int(text), "") if text.isdecimal() else (True, 0, text)
 
 
 def score_groups(
-    evaluation: Evaluation, places: Mapping[str, np.ndarray | slice], *, seed: int = 0, tested: bool = True
+    evaluation: Evaluation,
+    places: Mapping[str, np.ndarray | slice],
+    *,
+    sampling: Sampling = _SAMPLING,
+    tested: bool = True,
 ) -> tuple[Group, ...]:
     """The scores on groups of questions, each given by its places; the tests are adjusted for all of the groups."""
-    tests = compare_groups(evaluation, list(places.values()), seed=seed) if tested else [()] * len(places)
+    tests = compare_groups(evaluation, list(places.values()), sampling=sampling) if tested else [()] * len(places)
     return tuple(
         Group(
             name,
             len(range(len(evaluation.gold.examples))[chosen]) if isinstance(chosen, slice) else len(chosen),
-            {each.name: _scores(each.columns, evaluation.metrics, chosen, seed) for each in evaluation.systems},
+            {each.name: _scores(each.columns, evaluation.metrics, chosen, sampling) for each in evaluation.systems},
             comparisons,
         )
         for (name, chosen), comparisons in zip(places.items(), tests, strict=True)
@@ -122,11 +142,11 @@ def score_groups(
 
 
 def _scores(
-    columns: ScoreColumns, metrics: Sequence[Metric], chosen: np.ndarray | slice, seed: int
+    columns: ScoreColumns, metrics: Sequence[Metric], chosen: np.ndarray | slice, sampling: Sampling
 ) -> dict[str, Score]:
     values = np.stack([columns.values(metric.name)[chosen] for metric in metrics])
     scores: dict[str, Score] = {}
-    for metric, row_values, (low, high) in zip(metrics, values, _intervals(values, seed), strict=True):
+    for metric, row_values, (low, high) in zip(metrics, values, _intervals(values, sampling), strict=True):
         scored = row_values[~np.isnan(row_values)]
         mean = float(scored.mean()) if scored.size else None
         errors = int(columns.failed(metric.name)[chosen].sum())
@@ -134,12 +154,12 @@ def _scores(
     return scores
 
 
-def mean_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float | None, float | None]:
+def mean_interval(values: Sequence[float], *, sampling: Sampling = _SAMPLING) -> tuple[float | None, float | None]:
     """The interval of the mean of some values; there is none for fewer than two."""
-    return _intervals(np.array([values], dtype=float).reshape(1, len(values)), seed)[0]
+    return _intervals(np.array([values], dtype=float).reshape(1, len(values)), sampling)[0]
 
 
-def _intervals(values: np.ndarray, seed: int) -> list[tuple[float | None, float | None]]:
+def _intervals(values: np.ndarray, sampling: Sampling) -> list[tuple[float | None, float | None]]:
     """The interval of each row's mean; rows without gaps share their resamples, which saves most of the time."""
     gaps = np.isnan(values).any(axis=1)
     intervals: list[tuple[float | None, float | None]] = [(None, None)] * len(values)
@@ -147,7 +167,7 @@ def _intervals(values: np.ndarray, seed: int) -> list[tuple[float | None, float 
         sample = values[rows]
         sample = sample[:, ~np.isnan(sample).any(axis=0)]
         if len(rows) and sample.shape[1] >= 2:
-            for row, low, high in zip(rows, *_percentiles(_resampled_means(sample, seed)), strict=True):
+            for row, low, high in zip(rows, *_percentiles(_resampled_means(sample, sampling)), strict=True):
                 intervals[row] = float(low), float(high)
     return intervals
 
@@ -155,31 +175,31 @@ def _intervals(values: np.ndarray, seed: int) -> list[tuple[float | None, float 
 def _percentiles(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The bounds of each row's interval, interpolated to the last digit as in published ones."""
     ordered, tail = np.sort(means, axis=-1), (1 - CONFIDENCE) / 2
-    places = [share * RESAMPLES + (1 - share) for share in (tail, 1 - tail)]  # counted from 1
+    places = [share * means.shape[1] + (1 - share) for share in (tail, 1 - tail)]  # counted from 1
     low, high = ((1 - place % 1) * ordered[:, int(place) - 1] + place % 1 * ordered[:, int(place)] for place in places)
     return low, high
 
 
-def _resampled_means(sample: np.ndarray, seed: int) -> np.ndarray:
+def _resampled_means(sample: np.ndarray, sampling: Sampling) -> np.ndarray:
     """The means of each row (rows, resamples) in bootstrap resamples of its columns."""
-    rng, size = np.random.default_rng(seed), sample.shape[1]
+    rng, size = np.random.default_rng(sampling.seed), sample.shape[1]
     at_a_time = max(1, _VALUES_AT_A_TIME // sample.size)
     return np.concatenate(
         [
-            sample[:, rng.integers(0, size, (min(at_a_time, RESAMPLES - start), size))].mean(axis=-1)
-            for start in range(0, RESAMPLES, at_a_time)
+            sample[:, rng.integers(0, size, (min(at_a_time, sampling.resamples - start), size))].mean(axis=-1)
+            for start in range(0, sampling.resamples, at_a_time)
         ],
         axis=-1,
     )
 
 
-def compare_systems(evaluation: Evaluation, *, seed: int = 0) -> tuple[Comparison, ...]:
+def compare_systems(evaluation: Evaluation, *, sampling: Sampling = _SAMPLING) -> tuple[Comparison, ...]:
     """Compare every two systems under every metric."""
-    return compare_groups(evaluation, (ALL,), seed=seed)[0]
+    return compare_groups(evaluation, (ALL,), sampling=sampling)[0]
 
 
 def compare_groups(
-    evaluation: Evaluation, groups: Sequence[np.ndarray | slice], *, seed: int = 0
+    evaluation: Evaluation, groups: Sequence[np.ndarray | slice], *, sampling: Sampling = _SAMPLING
 ) -> tuple[tuple[Comparison, ...], ...]:
     """Compare every two systems on each group of questions; the adjustment is for all pairs and groups of a metric."""
     found: list[list[Comparison]] = [[] for _ in groups]
@@ -188,7 +208,7 @@ def compare_groups(
             (place, comparison)
             for place, chosen in enumerate(groups)
             for first, second in combinations(evaluation.systems, 2)
-            if (comparison := _compare(metric, first, second, chosen, seed)) is not None
+            if (comparison := _compare(metric, first, second, chosen, sampling)) is not None
         ]
         for (place, comparison), adjusted in zip(compared, _holm([each.p_value for _, each in compared]), strict=True):
             found[place].append(replace(comparison, p_adjusted=adjusted))
@@ -196,7 +216,7 @@ def compare_groups(
 
 
 def _compare(
-    metric: Metric, first: SystemScores, second: SystemScores, chosen: np.ndarray | slice, seed: int
+    metric: Metric, first: SystemScores, second: SystemScores, chosen: np.ndarray | slice, sampling: Sampling
 ) -> Comparison | None:
     values = first.columns.values(metric.name)[chosen] - second.columns.values(metric.name)[chosen]
     differences = values[~np.isnan(values)]
@@ -207,7 +227,7 @@ def _compare(
     if metric.is_verdict:
         test, p_value = "exact McNemar", mcnemar(first_better, second_better)
     else:
-        test, p_value = "paired permutation", _permutation(differences, seed)
+        test, p_value = "paired permutation", _permutation(differences, sampling.seed)
     return Comparison(
         metric=metric.name,
         first=first.name,

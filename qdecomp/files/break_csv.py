@@ -16,7 +16,8 @@ from qdecomp.files.store import RowStore
 
 # If a row has several of them, the first one counts.
 _QUESTION_NAMES = ("question_text", "question")
-_ID_NAMES = ("question_id", "id")
+ID_NAMES = ("question_id", "id")
+"""The fields that may hold a question's id; the first one that is there counts."""
 _NAME = re.compile(r"[^\W\d][\w-]*\Z")
 # A longer line is not a header, and reading it as one would cost time.
 _LONGEST_HEADER = 10_000
@@ -72,13 +73,18 @@ def read_break_csv(path: str | Path) -> list[BreakExample]:
 
 def iterate_break_csv(path: str | Path) -> Iterator[BreakExample]:
     """Like :func:`read_break_csv`, but one row at a time, for files of any size."""
+    return (example for _, example in iterate_break_rows(path))
+
+
+def iterate_break_rows(path: str | Path) -> Iterator[tuple[Mapping[str, Any], BreakExample]]:
+    """The examples of a file, each with all fields of its row."""
     file = RowFile(path)
-    missing = [names[0] for names in (_ID_NAMES, _QUESTION_NAMES) if _first_of(names, file.columns) is None]
+    missing = [names[0] for names in (ID_NAMES, _QUESTION_NAMES) if first_of(names, file.columns) is None]
     if missing:
         raise DataError(f"{path}: not Break's CSV; missing columns: {', '.join(missing)}")
     for row in file:
         located = row._replace(error=row.error and f"line {row.line}: {row.error}")
-        yield _example(located, _QUESTION_NAMES, "", file.holds_objects)
+        yield row.fields, _example(located, _QUESTION_NAMES, "", file.holds_objects)
 
 
 def read_questions(path: str | Path, column: str | None = None) -> Iterator[BreakExample]:
@@ -97,6 +103,12 @@ def read_questions(path: str | Path, column: str | None = None) -> Iterator[Brea
         yield _example(row, names, str(row.line), not is_table)
 
 
+def examples_of_values(values: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], BreakExample]]:
+    """Like :func:`iterate_break_rows`, for rows that are values; one without an id has its number."""
+    for number, value in enumerate(values, start=1):
+        yield value, _example(Row(number, dict(value)), _QUESTION_NAMES, str(number), True)
+
+
 def question_from_json(value: Mapping[str, Any]) -> BreakExample:
     """The question of an object such as ``{"question_id": "a", "question": "which cubes are red ?"}``."""
     return _example(Row(1, dict(value)), _QUESTION_NAMES, "", True)
@@ -104,12 +116,12 @@ def question_from_json(value: Mapping[str, Any]) -> BreakExample:
 
 def _example(row: Row, names: Sequence[str], default_id: str, is_object: bool) -> BreakExample:
     cells, error = row.fields, row.error
-    name = _first_of(names, cells)
+    name = first_of(names, cells)
     question = None if name is None else cells[name]
     if is_object and error is None and not isinstance(question, str):
         error = f"this object has no string named {names[-1]}"
         question = None
-    given = next((cells[name] for name in _ID_NAMES if cells.get(name) not in (None, "")), "")
+    given = next((cells[name] for name in ID_NAMES if cells.get(name) not in (None, "")), "")
     operators = _text(cells.get("operators")).strip("[] ")
     return BreakExample(
         row=row.number,
@@ -122,7 +134,8 @@ def _example(row: Row, names: Sequence[str], default_id: str, is_object: bool) -
     )
 
 
-def _first_of(names: Sequence[str], found: Container[str]) -> str | None:
+def first_of(names: Sequence[str], found: Container[str]) -> str | None:
+    """The first of some names that is there."""
     return next((name for name in names if name in found), None)
 
 
@@ -133,7 +146,7 @@ def _text(value: Any) -> str:
 def _is_table(file: RowFile, names: Sequence[str]) -> bool:
     """Whether a file of questions is a table, and not text or JSON; raises if it has no questions."""
     wanted = " or ".join(names) if len(names) > 1 else repr(names[0])
-    has_questions = _first_of(names, file.columns) is not None
+    has_questions = first_of(names, file.columns) is not None
     if file.holds_objects or file.kind is FileKind.NOTHING:
         if file.columns and not has_questions:
             raise DataError(f"{file.name}: the first object has no {wanted}; {_found(file.columns, 'field')}")

@@ -5,62 +5,156 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files.break_csv import BreakExample
+from qdecomp.data_structures.qdmr import Qdmr
+from qdecomp.files.break_csv import ID_NAMES, BreakExample, first_of
 from qdecomp.files.rows import FileKind, Row, RowFile
 from qdecomp.files.store import RowStore
 
 HOW_RECORDS_LOOK = 'a record is one line such as {"question_id": "…", "decomposition": "return …"}'
 """For messages."""
 
+DECOMPOSITION_NAMES = ("decomposition", "prediction", "pred", "output", "generated")
+"""The fields that may hold a system's decomposition."""
+
 _WORD = re.compile(r"\w+")
 
 
-def prediction_rows(path: str | Path, column: str = "decomposition") -> tuple[bool, Iterator[Row]]:
-    """Whether the rows name their questions, and the rows, which are read lazily.
+class Answer(NamedTuple):
+    """What a system wrote for a question: text, a list of steps or an object, or None if it wrote nothing.
 
-    The ``error`` of a row says why it cannot be used; the others have a decomposition, or null, in the field
-    ``column`` and, if they name their questions, a ``question_id``.
+    ``error`` says why the row cannot be used, and ``reason`` why the system wrote nothing, if it says so.
     """
-    file = RowFile(path)
+
+    number: int
+    question_id: str | None
+    written: Any = None
+    error: str | None = None
+    reason: str | None = None
+
+
+def read_answers(source: str | Path | Iterable[Any], column: str | None = None) -> tuple[bool, Iterator[Answer]]:
+    """Whether the rows of a file or of a value name their questions, and what they say, lazily.
+
+    A file may be JSON lines, a JSON array, a JSON object with decompositions by question id, a table, or plain text
+    with a decomposition in each line; a value may be what these hold: records, decompositions, or either by id. Without
+    a ``column``, the field of the decompositions is the first of :data:`DECOMPOSITION_NAMES` that is there.
+    """
+    if not isinstance(source, str | Path):
+        return _answers_of_values(source, column)
+    file = RowFile(source)
     if file.kind is FileKind.NOTHING:
-        raise DataError(f"{path}: the file is empty; there are no predictions in it")
-    if file.holds_objects:
-        return True, (row._replace(error=row.error or _wrong_object(row.fields, column)) for row in file)
-    if column not in file.columns:
+        raise DataError(f"{source}: the file is empty; there are no predictions in it")
+    if file.kind is FileKind.JSON_ARRAY:
+        return _answers_of_values(file.members(), column)
+    known = {*DECOMPOSITION_NAMES, *ID_NAMES, column}
+    if not file.holds_objects:
+        return _answers_of_table(file, column)
+    is_unknown = file.kind is FileKind.JSON_LINES and known.isdisjoint(file.columns)
+    if is_unknown and (by_id := file.one_object()) is not None:
+        return _answers_of_values(by_id, column)
+    rows = iter(file)
+    begin: list[Row] = []
+    for row in rows:
+        begin.append(row)
+        if row.error is None:
+            break
+    ids, name = first_of(ID_NAMES, begin[-1].fields), _name_of(begin[-1].fields, column, str(source))
+    return ids is not None, (
+        Answer(row.number, None, error=row.error) if row.error else _answer(row.number, row.fields, ids, name)
+        for row in chain(begin, rows)
+    )
+
+
+def records_of(values: Any) -> Iterable[Any]:
+    """The rows of a value, which may be a data frame."""
+    records: Iterable[Any] = values.to_dict(orient="records") if hasattr(values, "iterrows") else values
+    return records
+
+
+def _name_of(fields: Iterable[str], column: str | None, source: str) -> str:
+    """The field that holds the decompositions, by the fields of a row."""
+    found = [name for name in DECOMPOSITION_NAMES if name in fields]
+    if column is None and len(found) > 1:
+        raise DataError(
+            f"{source}: there is {found[0]} and {found[1]}; use --column NAME to say which one has the decompositions"
+        )
+    return column or next(iter(found), DECOMPOSITION_NAMES[0])
+
+
+def _answer(number: int, record: Mapping[str, Any], ids: str | None, name: str) -> Answer:
+    given = record.get(ids) if ids else None
+    question_id = str(given).strip() if isinstance(given, str | int) else ""
+    if ids and not question_id:
+        return Answer(number, None, error=f"no {ids}")
+    if name not in record:
+        fields = ", ".join(map(str, record))
+        message = f"no {name}; found fields: {fields}; use --column NAME to say which one has the decomposition"
+        return Answer(number, question_id, error=message)
+    return _checked(number, question_id or None, record[name], name)._replace(reason=record.get("error") or None)
+
+
+def _checked(number: int, question_id: str | None, written: Any, name: str) -> Answer:
+    """The answer, unless it is of a type that no decomposition has; a table's empty cell may be a NaN."""
+    if isinstance(written, float) and isnan(written):
+        written = None
+    if written is None or isinstance(written, str | list | tuple | Mapping | Qdmr):
+        return Answer(number, question_id, written)
+    message = f"the {name} is a JSON {type(written).__name__}, not a string or a list of steps"
+    return Answer(number, question_id, error=message)
+
+
+def _answers_of_table(file: RowFile, column: str | None) -> tuple[bool, Iterator[Answer]]:
+    name = _name_of(file.columns, column, file.name)
+    ids = first_of(ID_NAMES, file.columns)
+    if name not in file.columns:
+        if file.kind is FileKind.OTHER and column is None and ids is None:
+            return False, (Answer(row.number, None, row.fields["text"]) for row in file.texts("text"))
         found = ", ".join(cell[:40] for cell in file.columns[:12])
         raise DataError(
-            f"{path}: neither prediction records nor a CSV with a column {column}; found columns: {found}; "
+            f"{file.name}: neither prediction records nor a CSV with a column {name}; found columns: {found}; "
             f"use --column NAME to say which one has the decompositions; {HOW_RECORDS_LOOK}"
         )
-    return "question_id" in file.columns, (_checked_cells(row, file.columns) for row in file)
+
+    def answer(row: Row) -> Answer:
+        error = row.error
+        if error is None and len(row.fields) < len(file.columns):
+            error = f"{len(row.fields)} cells, but the header has {len(file.columns)}; text with commas must be quoted"
+        if error is not None:
+            return Answer(row.number, row.fields.get(ids or ""), error=f"line {row.line}: {error}")
+        return _answer(row.number, row.fields, ids, name)
+
+    return ids is not None, map(answer, file)
 
 
-def _wrong_object(record: Mapping[str, Any], column: str) -> str | None:
-    question_id = record.get("question_id")
-    if not isinstance(question_id, str) or not question_id.strip():
-        return "no question_id"
-    if column not in record:
-        return (
-            f"no {column}; found fields: {', '.join(record)}; use --column NAME to say which one has the decomposition"
+def _answers_of_values(values: Any, column: str | None) -> tuple[bool, Iterator[Answer]]:
+    """Answers by id in a mapping, or in a sequence of records or of decompositions."""
+    what = column or DECOMPOSITION_NAMES[0]
+    if isinstance(values, Mapping):
+        return True, (
+            _answer(number, {**value, "question_id": key}, "question_id", _name_of(value, column, "predictions"))
+            if isinstance(value, Mapping) and not {*DECOMPOSITION_NAMES, column}.isdisjoint(value)
+            else _checked(number, str(key), value, what)
+            for number, (key, value) in enumerate(values.items(), start=1)
         )
-    if not isinstance(record[column], str | list | dict | None):
-        return f"the {column} is a JSON {type(record[column]).__name__}, not a string or a list of steps"
-    return None
-
-
-def _checked_cells(row: Row, columns: Sequence[str]) -> Row:
-    error = row.error
-    if error is None and len(row.fields) < len(columns):
-        error = f"{len(row.fields)} cells, but the header has {len(columns)}; text with commas must be quoted"
-    if error is not None:
-        return row._replace(error=f"line {row.line}: {error}")
-    return row if row.fields.get("question_id", "x").strip() else row._replace(error="no question_id")
+    rows = [value.to_dict() if hasattr(value, "to_dict") else value for value in records_of(values)]
+    first = next((row for row in rows if row is not None), None)
+    if not isinstance(first, Mapping) or {*DECOMPOSITION_NAMES, *ID_NAMES, column}.isdisjoint(first):
+        return False, (_checked(number, None, row, what) for number, row in enumerate(rows, start=1))
+    ids, name = first_of(ID_NAMES, first), _name_of(first, column, "predictions")
+    return ids is not None, (
+        _answer(number, row, ids, name)
+        if isinstance(row, Mapping)
+        else Answer(number, None, error=f"a JSON {type(row).__name__}, not an object")
+        for number, row in enumerate(rows, start=1)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,8 +101,25 @@ class RowFile:
     def __iter__(self) -> Iterator[Row]:
         """The rows of a table or the objects of a file; what is neither is read as a table."""
         if self.kind is FileKind.JSON_ARRAY:
-            return (_row_of_value(number, value) for number, value in enumerate(self._members(), start=1))
+            return (_row_of_value(number, value) for number, value in enumerate(self.members(), start=1))
         return self._objects() if self.holds_objects else self._table()
+
+    def one_object(self) -> dict[str, Any] | None:
+        """The object that the file is as a whole, on however many lines, or None; this reads all of it."""
+        self._start += self._content
+        try:
+            value = json.loads("".join(map(str, self._start)))
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) else None
+
+    def members(self) -> list[Any]:
+        """The members of a JSON array, which is read as a whole."""
+        try:
+            members = json.loads("".join(map(str, self._all())))
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{self.name}: this JSON array cannot be read ({error})") from None
+        return list(members)
 
     def texts(self, field: str) -> Iterator[Row]:
         """Every line as a row whose ``field`` is its text, unless the line is an object.
@@ -110,7 +127,7 @@ class RowFile:
         Blank lines are rows of a text, but mean nothing between objects.
         """
         if self.kind is FileKind.JSON_ARRAY:
-            members = ({field: each} if isinstance(each, str) else each for each in self._members())
+            members = ({field: each} if isinstance(each, str) else each for each in self.members())
             yield from (_row_of_value(number, value) for number, value in enumerate(members, start=1))
             return
         for number, line in enumerate(self._all(), start=1):
@@ -133,13 +150,6 @@ class RowFile:
         if self.holds_objects:
             return list(json_object(self.first) or ())
         return [cell.strip() for cell in _row_of_line(self.first)[0]]
-
-    def _members(self) -> list[Any]:
-        try:
-            members = json.loads("".join(map(str, self._all())))
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{self.name}: this JSON array cannot be read ({error})") from None
-        return list(members)
 
     def _objects(self) -> Iterator[Row]:
         for number, line in enumerate(self._all(), start=1):

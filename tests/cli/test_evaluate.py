@@ -218,16 +218,16 @@ def test_prediction_files_need_no_option(files: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_column_of_predictions_can_be_named(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (files / "model.csv").write_text(GOOD.replace("decomposition", "output"))
-    records = [{"question_id": "CLEVR_dev_2", "output": ["spheres", "number of #1"]}]
+    (files / "model.csv").write_text(GOOD.replace("decomposition", "text"))
+    records = [{"question_id": "CLEVR_dev_2", "text": ["spheres", "number of #1"]}]
     (files / "model.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    for name, found in (("model.csv", "found columns: output"), ("model.jsonl", "found fields: question_id, output")):
+    for name, found in (("model.csv", "found columns: text"), ("model.jsonl", "found fields: question_id, text")):
         assert run("--gold", files / "gold.csv", files / name) == 2
         error = capsys.readouterr().err
         assert found in error
         assert "--column NAME" in error
         assert error.count("\n") == 1
-        assert run("--gold", files / "gold.csv", files / name, "--column", "output", "--metrics", "lf_em") == 0
+        assert run("--gold", files / "gold.csv", files / name, "--column", "text", "--metrics", "lf_em") == 0
         assert "LF-EM" in capsys.readouterr().out
 
 

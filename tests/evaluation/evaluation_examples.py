@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qdecomp.evaluation.metrics import Metric, MetricResult
 from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions
-from qdecomp.evaluation.scoring import Evaluation, evaluate
+from qdecomp.evaluation.scoring import Evaluation, score_systems
 from qdecomp.files.break_csv import BreakExample, example_store
 
 
@@ -44,7 +44,7 @@ def told_evaluation(values: Mapping[str, Sequence[str | None]], metrics: Sequenc
     """Systems whose predictions are the values of :func:`told_metric`, on as many questions."""
     count = len(next(iter(values.values())))
     gold = gold_of({f"{'GEO' if row % 2 else 'DROP'}_dev_{row}": "return x ;" * (1 + row % 3) for row in range(count)})
-    return evaluate(gold, [system_of(name, texts) for name, texts in values.items()], metrics)
+    return score_systems(gold, [system_of(name, texts) for name, texts in values.items()], metrics)
 
 
 _VOCABULARY = ("cubes", "red", "large", "size", "number", "of", "is", "highest", "rivers")

@@ -17,14 +17,14 @@ from qdecomp.evaluation.differences import (
     step_differences,
 )
 from qdecomp.evaluation.metrics import choose_metrics
-from qdecomp.evaluation.scoring import evaluate
+from qdecomp.evaluation.scoring import score_systems
 from tests.evaluation.evaluation_examples import decompositions, gold_of, system_of
 
 GOLD = "return cubes ;return #1 that are red ;return number of #2"
 
 
 def analysis(gold: str, predicted: str | None) -> Analysis:
-    evaluation = evaluate(gold_of({"A_1": gold}), [system_of("s", [predicted])], choose_metrics(["lf_em"]))
+    evaluation = score_systems(gold_of({"A_1": gold}), [system_of("s", [predicted])], choose_metrics(["lf_em"]))
     return analyse(evaluation.systems[0].questions[0])
 
 

@@ -8,7 +8,7 @@ from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.evaluation.metrics import choose_metrics
 from qdecomp.evaluation.outputs import Summary, detail_lines, problem_lines, score_tables, summarize, summary_to_json
 from qdecomp.evaluation.predictions import ProblemKind, RowProblem
-from qdecomp.evaluation.scoring import evaluate
+from qdecomp.evaluation.scoring import score_systems
 from qdecomp.terminal import format_plain
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
@@ -25,7 +25,7 @@ def summary() -> Summary:
         system_of("good", [GOLD["CLEVR_dev_1"], "return spheres ;return the number of #1", "return lakes"]),
         system_of("poor", ["return cubes ;return number of #2", None, GOLD["GEO_dev_3"]]),
     ]
-    return summarize(evaluate(gold_of(GOLD), systems, choose_metrics(["em", "sari", "lf_em"])))
+    return summarize(score_systems(gold_of(GOLD), systems, choose_metrics(["em", "sari", "lf_em"])))
 
 
 def test_json_has_the_figures_and_the_version_of_the_metric(summary: Summary) -> None:
@@ -68,7 +68,8 @@ def test_details_without_lf_em_tell_another_metrics_error() -> None:
 
 def test_tables_show_every_system_metric_group_and_test(summary: Summary) -> None:
     tables = {table.title: table for table in score_tables(summary)}
-    assert list(tables) == ["Scores", "By source", "By number of gold steps", "Errors by reason", "Paired tests"]
+    parts = ["Scores", "By source", "By number of gold steps", "Errors by reason", "Paired tests", "Signatures"]
+    assert list(tables) == parts
     assert tables["Scores"].columns == ("system", "questions", "EM", "SARI", "LF-EM", "LF-EM (strict)")
     assert [row[:2] for row in tables["Scores"].rows] == [("good", "3"), ("poor", "3")]
     assert [row[:2] for row in tables["By source"].rows] == [

@@ -29,7 +29,7 @@ def texts(svg: str) -> list[str]:
 
 def groups(key: str, values: Mapping[str, Sequence[str]] = VALUES) -> tuple[Group, ...]:
     evaluation = told_evaluation(values, [VERDICT])
-    return score_groups(evaluation, places_by(evaluation, attrgetter(key)))
+    return score_groups(evaluation, places_by(map(attrgetter(key), evaluation.gold.examples)))
 
 
 def test_steps_and_sources_are_labelled_with_systems_and_counts() -> None:

@@ -107,10 +107,10 @@ class TestGold:
 class TestNames:
     def test_a_file_may_have_an_equals_sign_in_its_name(self, write: Write) -> None:
         path = write("a=b.jsonl", "")
-        assert name_systems([str(path)]) == [("a=b", path)]
+        assert name_systems([str(path)]) == [("a=b", path, None)]
 
     def test_names_may_contain_what_files_may(self) -> None:
-        assert name_systems(["CopyNet + BERT=out/x.jsonl"]) == [("CopyNet + BERT", Path("out/x.jsonl"))]
+        assert name_systems(["CopyNet + BERT=out/x.jsonl"]) == [("CopyNet + BERT", Path("out/x.jsonl"), None)]
 
     def test_two_systems_of_one_name_are_an_error(self) -> None:
         with pytest.raises(DataError, match="NAME=FILE"):
@@ -152,10 +152,9 @@ class TestRecords:
             ("{oh dear", "not JSON"),
             ("[1, 2]", "a JSON list, not an object"),
             ('{"decomposition": "return x"}', "no question_id"),
-            ('{"question_id": 7, "decomposition": "return x"}', "no question_id"),
             (
-                '{"question_id": "ATIS_dev_1", "output": "return x"}',
-                "no decomposition; found fields: question_id, output; "
+                '{"question_id": "ATIS_dev_1", "text": "return x"}',
+                "no decomposition; found fields: question_id, text; "
                 "use --column NAME to say which one has the decomposition",
             ),
             (
@@ -206,7 +205,7 @@ class TestCsv:
 
     @pytest.mark.parametrize("rows", ["return a\n", "return a\nreturn b\nreturn c\nreturn d\n"])
     def test_another_number_of_rows_is_an_error_without_ids(self, write: Write, gold: Gold, rows: str) -> None:
-        with pytest.raises(DataError, match=r"rows, but .* has 3 questions; without a question_id column"):
+        with pytest.raises(DataError, match=r"rows, but .* has 3 questions; without a question_id"):
             read_predictions(write("p.csv", f"decomposition\n{rows}"), gold)
 
 
@@ -218,8 +217,9 @@ class TestUnusableFiles:
             ("p.csv", " \n\n", "the file is empty"),
             ("p.csv", "decomposition\n", "only a header"),
             ("p.jsonl", "not json\n", "no row can be used; row 1: not JSON; a record is one line"),
-            ("p.csv", "prediction\nreturn a\n", "a CSV with a column decomposition"),
-            ("p", "some words\n", "neither prediction records nor a CSV"),
+            ("p.csv", "answer\nreturn a\n", "a CSV with a column decomposition"),
+            ("p", "some words\n", "1 rows, but .* has 3 questions"),
+            ("p.jsonl", records({"decomposition": "a", "prediction": "b"}), "there is decomposition and prediction"),
             ("p.jsonl", records(record("X_1"), record("X_2")), "none of its questions is in"),
         ],
     )

@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -26,8 +25,8 @@ from qdecomp.evaluation.report import (
     write_report,
 )
 from qdecomp.evaluation.report_page import disagreements, render_page
-from qdecomp.evaluation.scoring import QuestionScores, evaluate
-from qdecomp.evaluation.statistics import places_by, score_groups
+from qdecomp.evaluation.scoring import QuestionScores, score_systems
+from qdecomp.evaluation.statistics import Sampling, places_by, score_groups
 from qdecomp.visualization.assets import content_policy, page_script
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 from tests.pages import Page, figure_faults, run_in_page
@@ -49,7 +48,7 @@ SYSTEMS = {
 @pytest.fixture(scope="module")
 def report() -> Report:
     systems = [system_of(name, texts) for name, texts in SYSTEMS.items()]
-    return build_report(evaluate(gold_of(GOLD), systems, choose_metrics()))
+    return build_report(score_systems(gold_of(GOLD), systems, choose_metrics()))
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +158,7 @@ def test_evidence_of_a_metric_has_a_place(report: Report) -> None:
 def test_lf_eq_shows_a_world_in_which_the_systems_differ() -> None:
     gold = gold_of({"GEO_dev_1": "return rivers ;return number of #1"})
     systems = [system_of("a", ["return rivers ;return number of #1"]), system_of("b", ["return rivers"])]
-    page = Page(render_page(build_report(evaluate(gold, systems, choose_metrics(["lf_em", "lf_eq"])))))
+    page = Page(render_page(build_report(score_systems(gold, systems, choose_metrics(["lf_em", "lf_eq"])))))
     shown = page.texts[page.texts.index("Where systems differ") :]
     assert get_metric("lf_eq").title in shown
     assert any(text.startswith("2. number of #1") for text in shown)
@@ -235,7 +234,7 @@ def test_a_missing_library_is_an_error_that_says_what_to_install(
 
 def test_one_system_has_a_page_too() -> None:
     gold = gold_of({"GEO_dev_1": "return rivers"})
-    report = build_report(evaluate(gold, [system_of("alone", ["return rivers"])], choose_metrics(["lf_em"])))
+    report = build_report(score_systems(gold, [system_of("alone", ["return rivers"])], choose_metrics(["lf_em"])))
     text = Page(render_page(report)).text
     assert "Paired tests" not in text
     assert "Errors by reason" not in text
@@ -256,7 +255,7 @@ def test_in_a_browser_no_label_is_clipped_or_covered(tmp_path: Path, width: int)
         system_of(name, [None if row % (place + 2) == 0 else "return cubes" for row in range(24)])
         for place, name in enumerate(names)
     ]
-    page = render_page(build_report(evaluate(gold, systems, choose_metrics(["lf_em"]))))
+    page = render_page(build_report(score_systems(gold, systems, choose_metrics(["lf_em"]))))
     labels, faults = figure_faults(page, tmp_path, width=width)
     assert labels > 100
     assert faults == []
@@ -295,7 +294,7 @@ def test_where_lower_is_better_the_lowest_is_marked() -> None:
 def test_marks_in_groups_are_adjusted_for_all_groups() -> None:
     # Of each source six differences of one side (p = .0313), which two groups raise to .0625.
     evaluation = told_evaluation({"a": ["1"] * 12, "b": ["0"] * 12}, [VERDICT])
-    groups = score_groups(evaluation, places_by(evaluation, attrgetter("source")))
+    groups = score_groups(evaluation, places_by(example.source for example in evaluation.gold.examples))
     assert [each.p_adjusted for group in groups for each in group.comparisons] == [pytest.approx(0.0625)] * 2
 
 
@@ -303,7 +302,7 @@ def test_only_questions_with_different_verdicts_are_there_with_who_is_right() ->
     gold = gold_of({f"GEO_dev_{place}": "return rivers ;return number of #1" for place in range(4)})
     right, wrong = "return rivers ;return number of #1", "return rivers"
     systems = {"a": [right, right, wrong, wrong], "b": [right, wrong, right, wrong], "c|d": [right, wrong, right, None]}
-    evaluation = evaluate(gold, [system_of(*each) for each in systems.items()], choose_metrics(["lf_em"]))
+    evaluation = score_systems(gold, [system_of(*each) for each in systems.items()], choose_metrics(["lf_em"]))
     found = disagreements(
         [(system.name, [analyse(each) for each in system.questions]) for system in evaluation.systems]
     )
@@ -335,7 +334,7 @@ def test_the_groups_hold_every_question_once() -> None:
     lengths = [2] * 30 + [3] * 26 + [4, 5, 7]
     texts = [f"return cubes{' ;return #1 that are red' * (length - 1)}" for length in lengths]
     gold = gold_of({f"GEO_dev_{place}": text for place, text in enumerate(texts)})
-    groups = by_length(evaluate(gold, [system_of("a", texts)], choose_metrics(["lf_em"])))
+    groups = by_length(score_systems(gold, [system_of("a", texts)], choose_metrics(["lf_em"])), Sampling())
     assert [(group.name, group.questions) for group in groups] == [("2", 30), ("3", 26), ("4+", 3)]
     assert groups[-1].scores["a"]["lf_em"].mean == 1.0
 

@@ -10,7 +10,7 @@ import pytest
 from qdecomp.data_structures.errors import ErrorText, InternalError
 from qdecomp.evaluation.metrics import Metric, MetricResult, choose_metrics
 from qdecomp.evaluation.predictions import PredictionRow
-from qdecomp.evaluation.scoring import QuestionScores, ScoreColumns, evaluate
+from qdecomp.evaluation.scoring import QuestionScores, ScoreColumns, score_systems
 from qdecomp.files.break_csv import BreakExample
 from qdecomp.files.jobs import ROW_KILLED_WORKERS, Where
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
@@ -22,7 +22,7 @@ def test_scores_every_question_of_every_system_with_real_metrics() -> None:
         system_of("good", ["return Rivers", "return lakes ;return the largest of #1"]),
         system_of("poor", ["return lakes", None]),
     ]
-    evaluation = evaluate(gold, systems, choose_metrics(["em", "sari"]))
+    evaluation = score_systems(gold, systems, choose_metrics(["em", "sari"]))
     values = {
         system.name: [[result.value for result in question.results.values()] for question in system.questions]
         for system in evaluation.systems
@@ -40,7 +40,7 @@ def test_a_missing_prediction_has_the_worst_score_and_an_error(lower_is_better: 
 
 
 def test_a_question_without_gold_is_wrong_and_no_metric_sees_it() -> None:
-    (system,) = evaluate(
+    (system,) = score_systems(
         gold_of({"A_1": None, "A_2": "return x"}), [system_of("s", ["1", "1"])], [told_metric("told")]
     ).systems
     assert [question.results["told"].value for question in system.questions] == [0.0, 1.0]
@@ -61,7 +61,7 @@ def test_a_metric_that_prepares_sees_the_scorable_rows_of_a_system_first() -> No
     function = Preparing()
     gold = gold_of({"A_1": "return x", "A_2": "return y", "A_3": None})
     systems = [system_of("s", ["return x", None, "return z"]), system_of("t", ["return u", "return v", None])]
-    evaluation = evaluate(gold, systems, [Metric("m", "M", function)])
+    evaluation = score_systems(gold, systems, [Metric("m", "M", function)])
     assert len(function.rows) == 2
     assert [question.results["m"].value for question in evaluation.systems[1].questions] == [1.0, 1.0, 0.0]
 
@@ -84,7 +84,7 @@ def test_a_row_that_kills_workers_has_the_worst_score_and_the_reason() -> None:
     gold = gold_of({f"GEO_dev_{row}": text for row, text in enumerate(texts)})
     texts[70] = "return kill"
     metrics = [Metric("killing", "Killing", kill_at)]
-    (scores,) = evaluate(gold, [system_of("s", texts)], metrics, where=Where(2)).systems
+    (scores,) = score_systems(gold, [system_of("s", texts)], metrics, where=Where(2)).systems
     results = [question.results["killing"] for question in scores.questions]
     assert [place for place, result in enumerate(results) if result.value != 1.0] == [70]
     assert results[70] == MetricResult(0.0, ROW_KILLED_WORKERS)

@@ -6,8 +6,8 @@ from operator import attrgetter
 import pytest
 
 from qdecomp.evaluation import statistics
-from qdecomp.evaluation.scoring import Evaluation, evaluate
-from qdecomp.evaluation.statistics import ALL, Score, compare_systems, mean_interval, places_by, score_groups
+from qdecomp.evaluation.scoring import Evaluation, score_systems
+from qdecomp.evaluation.statistics import ALL, Sampling, Score, compare_systems, mean_interval, places_by, score_groups
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 
 VERDICT = told_metric("verdict")
@@ -16,7 +16,7 @@ GRADED = told_metric("graded", is_verdict=False)
 
 def scores_of(evaluation: Evaluation, seed: int = 0) -> dict[str, Score]:
     """The scores of the first system on all questions."""
-    (group,) = score_groups(evaluation, {"all": ALL}, seed=seed)
+    (group,) = score_groups(evaluation, {"all": ALL}, sampling=Sampling(seed))
     return dict(next(iter(group.scores.values())))
 
 
@@ -25,7 +25,8 @@ def test_means_overall_by_source_and_by_steps() -> None:
     evaluation = told_evaluation({"s": ["1", "0", "1", "0", "0", "0"]}, [VERDICT])
     assert scores_of(evaluation)["verdict"].mean == pytest.approx(2 / 6)
     by_source, by_steps = (
-        score_groups(evaluation, places_by(evaluation, key)) for key in (attrgetter("source"), attrgetter("steps"))
+        score_groups(evaluation, places_by(map(attrgetter(key), evaluation.gold.examples)))
+        for key in ("source", "steps")
     )
     assert [(group.name, group.questions) for group in by_source] == [("DROP", 3), ("GEO", 3)]
     assert [group.scores["s"]["verdict"].mean for group in by_source] == [pytest.approx(2 / 3), 0.0]
@@ -35,8 +36,8 @@ def test_means_overall_by_source_and_by_steps() -> None:
 
 def test_steps_are_in_numerical_order() -> None:
     gold = gold_of({f"A_{steps}": "return x ;" * steps for steps in (12, 2, 1)})
-    evaluation = evaluate(gold, [system_of("s", ["1"] * 3)], [VERDICT])
-    assert list(places_by(evaluation, attrgetter("steps"))) == ["1", "2", "12"]
+    evaluation = score_systems(gold, [system_of("s", ["1"] * 3)], [VERDICT])
+    assert list(places_by(example.steps for example in evaluation.gold.examples)) == ["1", "2", "12"]
 
 
 def test_the_interval_holds_the_mean_and_narrows_with_more_questions() -> None:

