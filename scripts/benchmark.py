@@ -6,6 +6,7 @@ from qdecomp.cli import lazy_group
 
 # The name of a benchmark and what it measures. The module of the same name holds a click command ``command``.
 _BENCHMARKS = {
+    "cascade": "How many plans are right if a second parser is asked for some of them, against the share of calls.",
     "conversion": "Milliseconds a question from decomposition to graph and back, and what is lost.",
     "decoding": "Milliseconds a question of greedy and ILP decoding, on gold graphs with noise.",
     "inference": "Questions a second of trained parsers, side by side.",

@@ -32,7 +32,7 @@ def show(decompositions: Sequence[Decomposition], *, with_graph: bool = False) -
         console.print(Text(printable(decomposition.question), style="bold"))
         console.print(_coloured_steps(decomposition))
         if (confidence := _confidence(decomposition)) is not None:
-            console.print(Text(confidence, style="dim"))
+            console.print(Text(printable(confidence), style="dim"))
         for warning in decomposition.warnings:
             console.print(Text(f"warning: {printable(warning)}", style="yellow"))
         if with_graph and decomposition and decomposition.graph is not None:
@@ -65,8 +65,9 @@ def _coloured_steps(decomposition: Decomposition) -> Text:
 
 
 def _confidence(decomposition: Decomposition) -> str | None:
-    confidence = decomposition.confidence if decomposition else None
-    return None if confidence is None else f"confidence {confidence:.2f}"
+    confidence, answered = decomposition.confidence if decomposition else None, decomposition.answered
+    by = [] if answered is None else [f"answered by {answered.by}"]
+    return ", ".join([*by, *([] if confidence is None else [f"confidence {confidence:.2f}"])]) or None
 
 
 def _text(decomposition: Decomposition) -> str:

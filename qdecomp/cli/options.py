@@ -45,7 +45,8 @@ _PARSER_OPTIONS = (
         "source",
         default="minilm_break",
         show_default=True,
-        help="The bundled parser, the folder of another one, AllenNLP's model.tar.gz, or a consensus.json.",
+        help="The bundled parser, the folder of another one, AllenNLP's model.tar.gz, a consensus.json, or the address "
+        "of a language model, such as http://127.0.0.1:8080/v1.",
     ),
     click.option(
         "--decoder",
@@ -71,19 +72,61 @@ _PARSER_OPTIONS = (
         default=0.0,
         help="Give a reason instead of a decomposition if the parser's confidence (0 to 1) is below this.",
     ),
+    click.option(
+        "--fallback",
+        metavar="PARSER",
+        help="Another parser, usually the address of a language model, which answers what this one has no plan for or "
+        "is not sure of.",
+    ),
+    click.option(
+        "--fallback-below",
+        type=click.FloatRange(0, 1),
+        default=0.5,
+        show_default=True,
+        help="The confidence below which the fallback is asked.",
+    ),
+    click.option(
+        "--together",
+        is_flag=True,
+        help="Let the parser and its fallback answer every question, and take their consensus.",
+    ),
+    click.option("--model", metavar="NAME", help="The name of the language model at the address."),
+    click.option(
+        "--examples",
+        metavar="FILE",
+        help="A CSV with questions and decompositions; the language model's prompt has those like the question. "
+        " [default: a selection that comes with qdecomp]",
+    ),
+    click.option("--k", type=click.IntRange(0, 50), help="How many examples the prompt has.  [default: 8]"),
+    click.option(
+        "--form",
+        type=click.Choice(["auto", "json_schema", "grammar", "regex", "text"]),
+        help="How the endpoint holds the model to the form of a plan.  [default: auto, what it supports]",
+    ),
+    click.option("--timeout", type=click.FloatRange(0.1, 3600), help="Seconds that an answer may take.  [default: 60]"),
+    click.option("--retries", type=click.IntRange(0, 20), help="How often a failed call is repeated.  [default: 3]"),
+    click.option("--concurrency", type=click.IntRange(1, 256), help="Calls at the same time.  [default: 4]"),
+    click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many calls of the language model."),
+    click.option(
+        "--key-variable",
+        metavar="NAME",
+        help="The environment variable that holds the endpoint's key.  [default: QDECOMP_API_KEY]",
+    ),
 )
-_NAMES = ("source", "decoder", "candidates", "trust", "min_confidence")
+_NAMES = ("decoder", "candidates", "trust", "min_confidence", "fallback", "fallback_below", "together")
+_OF_MODEL = ("model", "examples", "k", "form", "timeout", "retries", "concurrency", "max_calls", "key_variable")
 
 
 def parser_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that choose a parser; it gets them as ``parser``, a ``ParserSource``."""
 
     @wraps(command)
-    def with_parser(**given: Any) -> Any:
-        from qdecomp.parsers.source import ParserSource, parser_path
+    def with_parser(source: str, **given: Any) -> Any:
+        from qdecomp.parsers.source import parser_source
 
-        source, *options = (given.pop(name) for name in _NAMES)
-        return command(parser=ParserSource(parser_path(source), *options), **given)
+        options = {name: given.pop(name) for name in _NAMES}
+        of_model = {name: value for name in _OF_MODEL if (value := given.pop(name)) is not None}
+        return command(parser=parser_source(source, **options, **of_model), **given)
 
     for option in reversed(_PARSER_OPTIONS):
         with_parser = option(with_parser)
@@ -108,6 +151,14 @@ def show_summary(summary: FileSummary, output: str) -> None:
     kept = f", {summary.resumed:,} of them from an earlier run" if summary.resumed else ""
     line = f"{summary.questions:,} questions{kept}; {summary.failed:,} without a decomposition; {output}"
     click.echo(printable(line), err=True)
+    show_calls(summary)
+
+
+def show_calls(summary: FileSummary) -> None:
+    """Say what the answers of a language model took, if there are any."""
+    if summary.calls:
+        tokens = f"{summary.prompt_tokens:,} + {summary.completion_tokens:,} tokens"
+        click.echo(f"{summary.asked:,} questions took {summary.calls:,} calls with {tokens}", err=True)
 
 
 def exit_after_internal_errors(rows: int) -> None:

@@ -22,10 +22,10 @@ from qdecomp.cli.options import (
     exit_after_internal_errors,
     parser_options,
     require_folder,
+    show_calls,
     show_summary,
     where_of,
 )
-from qdecomp.data_structures.errors import is_internal
 from qdecomp.files import require_other_files, write_text_atomically
 from qdecomp.files.parts import is_folder_output
 from qdecomp.files.rows import STANDARD_INPUT
@@ -132,7 +132,7 @@ class _ParseOptions:
                 "the questions of a file are always written as json; qdecomp render makes a page of them"
             )
         read = None if self.input_path == STANDARD_INPUT else self.input_path
-        require_other_files({"--output": self.output_path}, [read, self.parser.path])
+        require_other_files({"--output": self.output_path}, [read, *self.parser.files])
 
     def parse_questions(self) -> FileSummary:
         """Decompose the questions on the command line."""
@@ -143,9 +143,11 @@ class _ParseOptions:
         else:
             text = formatted(decompositions, self.format_name or "text", with_graph=self.with_graph)
             _write(text, self.output_path)
-        internal_errors = sum(is_internal(decomposition.error) for decomposition in decompositions)
-        failed = sum(not decomposition for decomposition in decompositions)
-        return FileSummary(len(decompositions), 0, failed, internal_errors)
+        summary = FileSummary(len(decompositions))
+        for decomposition in decompositions:
+            summary.add_record(decomposition.to_record())
+        show_calls(summary)
+        return summary
 
     def parse_file(self, path: Path) -> FileSummary:
         """Give a record for every question of a file."""
@@ -156,6 +158,7 @@ class _ParseOptions:
             for record in parse_records(self.parser.open(), path, **options):
                 summary.add_record(record)
                 echo_data(json.dumps(record, ensure_ascii=False))
+            show_calls(summary)
             return summary
         options |= {"overwrite": self.overwrite, "part_rows": self.part_rows}
         summary = parse_file(self.parser.open(), path, self.output_path, **options)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from qdecomp.data_structures.errors import DataError, QDecompError, as_internal_errors
 from qdecomp.files.break_csv import BreakExample, example_store, iterate_break_csv, read_questions
@@ -31,30 +31,51 @@ _QUESTIONS_FOR_PROCESSES = 200
 _NO_ROW = "the system has no row for this question"
 
 
+class Outcome(NamedTuple):
+    """What is counted about a record."""
+
+    failed: bool
+    is_internal: bool
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
 @dataclass(slots=True)
 class FileSummary:
     """How many questions there are, how many of them were there before this run, and how many have no answer.
 
-    ``internal_errors`` counts those that have none because of a bug.
+    ``internal_errors`` counts those that have none because of a bug, and ``asked`` those for which a language model was
+    asked, with its calls and tokens, those of earlier runs and of the cache included.
     """
 
     questions: int = 0
     resumed: int = 0
     failed: int = 0
     internal_errors: int = 0
+    asked: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
-    def add(self, outcome: tuple[bool, bool]) -> None:
+    def add(self, outcome: Outcome) -> None:
         """Count a question."""
-        self.failed += outcome[0]
-        self.internal_errors += outcome[1]
+        self.failed += outcome.failed
+        self.internal_errors += outcome.is_internal
+        self.asked += outcome.calls > 0
+        self.calls += outcome.calls
+        self.prompt_tokens += outcome.prompt_tokens
+        self.completion_tokens += outcome.completion_tokens
 
     def add_record(self, record: Mapping[str, Any]) -> None:
         """Count the question of a record."""
         self.add(_outcome(record))
 
 
-def _outcome(record: Mapping[str, Any]) -> tuple[bool, bool]:
-    return record["decomposition"] is None, "internal_error" in record
+def _outcome(record: Mapping[str, Any]) -> Outcome:
+    answered = record.get("answered") or {}
+    spent = (answered.get(name, 0) for name in ("calls", "prompt_tokens", "completion_tokens"))
+    return Outcome(record["decomposition"] is None, "internal_error" in record, *spent)
 
 
 def parse_file(
@@ -74,7 +95,7 @@ def parse_file(
     :func:`~qdecomp.files.outputs.resume_records` for the output.
     """
     questions = _questions(input_path, column)
-    where = where.for_rows(len(questions), _QUESTIONS_FOR_PROCESSES)
+    where = _where(parser, where, len(questions))
     job = _parsing(parser, batch_size, where, _settings(parser, batch_size))
     summary = FileSummary(len(questions))
     options: dict[str, Any] = {"overwrite": overwrite, "part_rows": part_rows}
@@ -92,11 +113,18 @@ def parse_records(
 ) -> Iterator[dict[str, Any]]:
     """The records that :func:`parse_file` writes, without their keys, as they come."""
     questions = _questions(input_path, column)
-    where = where.for_rows(len(questions), _QUESTIONS_FOR_PROCESSES)
+    where = _where(parser, where, len(questions))
     job = _parsing(parser, batch_size, where, None)
     assert job.arrange is not None
     with where.pool() as pool:
         yield from job.arrange(questions, lambda batches: spread(job.work, batches, pool, job.died))
+
+
+def _where(parser: Parser, where: Where, questions: int) -> Where:
+    """Here, unless several processes are quicker; a language model is asked several things at once by one process."""
+    if where == ALL_CORES and (parser.source is None or parser.source.asks_a_model):
+        return HERE
+    return where.for_rows(questions, _QUESTIONS_FOR_PROCESSES)
 
 
 def _questions(path: str | Path, column: str | None) -> Sequence[BreakExample]:

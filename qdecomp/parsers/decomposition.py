@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -24,6 +24,7 @@ from qdecomp.planning.checks import plan_warnings
 from qdecomp.planning.plan import Plan, plan_of_steps
 
 __all__ = [
+    "Answered",
     "Candidate",
     "Decomposition",
     "decomposition_from_decoded",
@@ -43,6 +44,18 @@ class Candidate:
 
     text: str
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Who answered, after how many calls of a language model, and with how many tokens."""
+
+    by: str
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    note: str | None = None
+    """What went wrong on the way, if anything."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,6 +82,8 @@ class Decomposition:
     margin: float | None = None
     """How much more probable than the next best the parser finds it, in nats, if known."""
     question_id: str = ""
+    answered: Answered | None = None
+    """Which of several parsers answered, and what that took, if a language model is one of them."""
 
     @classmethod
     def of_text(cls, question: str, decomposition: str) -> Decomposition:
@@ -173,6 +188,8 @@ class Decomposition:
             record["confidence"] = self.confidence
         if self.candidates:
             record["candidates"] = [{"decomposition": each.text, "score": each.score} for each in self.candidates]
+        if self.answered is not None:
+            record["answered"] = asdict(self.answered)
         encodable: dict[str, Any] = _encodable(record)
         return encodable
 
@@ -269,6 +286,7 @@ def decomposition_from_record(record: Mapping[str, Any]) -> Decomposition:
             ),
             _number(record, "confidence"),
             question_id=question_id if isinstance(question_id, str) else "",
+            answered=Answered(**record["answered"]) if isinstance(record.get("answered"), dict) else None,
         )
         _check_steps(read)
     except (QDecompError, TypeError, ValueError, KeyError, OverflowError) as reason:

@@ -20,14 +20,19 @@ from typing import Any, Literal, TypeVar, overload
 from qdecomp.data_structures.errors import DataError, InternalError, as_internal_errors
 from qdecomp.files.jobs import ROW_KILLED_WORKERS, Where, spread
 from qdecomp.parsers.calibration import Calibration
+from qdecomp.parsers.cascade import Cascade
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
-from qdecomp.parsers.source import BUNDLED_NAME, ParserSource, parser_path, predict_on_worker
+from qdecomp.parsers.language_model import Usage, model_from_function
+from qdecomp.parsers.source import BUNDLED_NAME, ParserSource, parser_source, predict_on_worker, split_options
 from qdecomp.planning.checks import not_a_question
 
 __all__ = ["Answers", "Parser", "in_length_batches", "load", "window_size"]
 
 Answers = Callable[[Sequence[str]], Sequence[Decomposition]]
 """Gives a batch of questions their decompositions."""
+
+AnswerFunction = Callable[[list[dict[str, str]]], str]
+"""Gives the messages of a conversation the text of the next one."""
 
 Context = TypeVar("Context")
 Batched = TypeVar("Batched")
@@ -48,6 +53,8 @@ class Parser:
         source: ParserSource | None = None,
         calibration: Calibration | None = None,
         refuses: bool = False,
+        min_confidence: float = 0.0,
+        usage: Usage | None = None,
     ) -> None:
         """``source`` is what the parser was loaded from, if other processes should help.
 
@@ -59,7 +66,10 @@ class Parser:
         """How confidence is computed; without one, answers have none."""
         self.answers = answers
         """The parser alone: it answers whatever it is asked, without confidence."""
+        self.usage = usage
+        """What a language model was asked in this process, if the parser is one or has one behind it."""
         self._refuses = refuses
+        self._min_confidence = min_confidence if source is None else source.min_confidence
 
     def __repr__(self) -> str:
         return f"<Parser {self.name}>"
@@ -113,7 +123,7 @@ class Parser:
 
     def _sure(self, found: Decomposition) -> Decomposition:
         """The decomposition, or the reason why it is not given: a confidence below ``min_confidence``."""
-        least, confidence = 0.0 if self.source is None else self.source.min_confidence, found.confidence
+        least, confidence = self._min_confidence, found.confidence
         if found.text is None or confidence is None or confidence >= least:
             return found
         reason = f"the confidence {confidence:.2f} is below {least:g}"
@@ -178,17 +188,22 @@ class Parser:
 
 
 def load(
-    source: str | Path = BUNDLED_NAME,
+    source: str | Path | AnswerFunction = BUNDLED_NAME,
     *,
     decoder: str | None = None,
     candidates: int = 0,
     trust: bool = False,
     min_confidence: float = 0.0,
+    fallback: str | Path | AnswerFunction | None = None,
+    fallback_below: float = 0.5,
+    together: bool = False,
     **options: Any,
 ) -> Parser:
-    """Load a parser: the bundled one, one from a folder or an AllenNLP archive (``model.tar.gz``), or a consensus.
+    """Load a parser: the bundled one, one from a folder or an AllenNLP archive, a consensus, or a language model.
 
-    A consensus is a JSON file that names parsers and their weights, see :mod:`qdecomp.parsers.consensus`.
+    A consensus is a JSON file that names parsers and their weights, see :mod:`qdecomp.parsers.consensus`. A language
+    model is the address of its endpoint, as in ``load("http://127.0.0.1:8080/v1", model="qwen2.5")``, or a function
+    from messages to a text; its options are the fields of :class:`~qdecomp.parsers.language_model.ModelSettings`.
 
     ``decoder`` is for graph parsers: ``greedy``, ``greedy_valid`` (without edges that contradict better ones),
     ``projection`` (the paper's soft reading of the greedy edges), or ``ilp`` (the best valid graph) with its options
@@ -196,9 +211,45 @@ def load(
     ``plan_rules`` and ``coverage_penalty``. With ``candidates``, every answer has this many of the best decompositions
     with their scores. An archive that names code to run is refused unless you ``trust`` it. Instead of a plan whose
     confidence is below ``min_confidence``, you get the reason.
+
+    ``fallback`` is another parser, which answers what this one has no plan for, or one with a confidence below
+    ``fallback_below``. With ``together``, both answer every question, and their consensus counts.
     """
-    path = parser_path(source)
-    return ParserSource(path, decoder, candidates, trust, min_confidence, tuple(options.items())).open()
+    if not (callable(source) or callable(fallback)):
+        return parser_source(
+            source,
+            decoder=decoder,
+            candidates=candidates,
+            trust=trust,
+            min_confidence=min_confidence,
+            fallback=fallback,
+            fallback_below=fallback_below,
+            together=together,
+            **options,
+        ).open()
+    of_model, others = split_options(options)
+    if callable(source):
+        if decoder is not None or candidates or others:
+            raise DataError("a function takes no decoder, no candidates and none of the options of other parsers")
+        first = _of_function(source, of_model)
+    else:
+        first = parser_source(source, decoder=decoder, candidates=candidates, trust=trust, **others).open()
+    if fallback is None:
+        return Parser(first.name, first.answers, refuses=True, min_confidence=min_confidence, usage=first.usage)
+    second = _of_function(fallback, of_model) if callable(fallback) else parser_source(fallback).open()
+    return in_front_of(first, second, fallback_below, together, min_confidence=min_confidence)
+
+
+def _of_function(answer: AnswerFunction, options: dict[str, Any]) -> Parser:
+    model = model_from_function(answer, **options)
+    return Parser(model.settings.model, model, usage=model.usage)
+
+
+def in_front_of(first: Parser, second: Parser, below: float, together: bool, **options: Any) -> Parser:
+    """The first parser, and the second one for what it is not sure of; see :mod:`qdecomp.parsers.cascade`."""
+    cascade = Cascade((first.name, second.name), first.calibrated, second.calibrated, below, together)
+    name, usage = f"{first.name}, then {second.name}", second.usage or first.usage
+    return Parser(name, cascade, refuses=True, usage=usage, **options)
 
 
 def window_size(batch_size: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qdecomp.data_structures.errors import InternalError, QDecompError, as_internal_errors
+from qdecomp.parsers.language_model import ModelError
 from qdecomp.terminal import printable
 
 _LONGEST_NAME = 60
@@ -73,5 +74,7 @@ def internal_error(error: Exception) -> RefusedError:
             raise error
     except InternalError as found:
         return RefusedError(500, found.reason)
+    except ModelError as found:
+        return RefusedError(502, str(found))
     except QDecompError as found:
         return RefusedError(422, str(found))

@@ -220,6 +220,16 @@ class CandidateAnswer(_Answer):
     score: float | None
 
 
+class AnsweredAnswer(_Answer):
+    """Who answered, and what a language model took."""
+
+    by: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    note: str | None
+
+
 class ParseAnswer(_Answer):
     """The prediction record of a question, with its steps and its plan."""
 
@@ -234,6 +244,9 @@ class ParseAnswer(_Answer):
     confidence: float | None = Field(description="The estimated probability that the plan is right, from 0 to 1.")
     candidates: list[CandidateAnswer] | None = Field(
         default=None, description="If the service was started with candidates."
+    )
+    answered: AnsweredAnswer | None = Field(
+        default=None, description="Which parser answered, if a language model may be asked."
     )
     warnings: list[str] = Field(description="What is odd about the steps.")
     steps: list[StepAnswer]

@@ -45,12 +45,10 @@ def serve(settings: ServiceSettings, host: str, port: int, workers: int, tell: C
     with listening(host, port) as listener:
         address = _address(host, listener.getsockname()[1])
         if workers == 1:
-            told = f"{settings.parser.path.name} answers at {address} (press Ctrl-C to stop)"
+            told = f"{settings.parser.name} answers at {address} (press Ctrl-C to stop)"
             _serve_alone(settings, listener, lambda: tell(told))
         else:
-            told = (
-                f"{workers} processes with {settings.parser.path.name} will answer at {address} (press Ctrl-C to stop)"
-            )
+            told = f"{workers} processes with {settings.parser.name} will answer at {address} (press Ctrl-C to stop)"
             _serve_together(settings, listener, workers, lambda: tell(told))
 
 

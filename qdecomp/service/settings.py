@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.limits import LONGEST_QUESTION
 from qdecomp.parsers.bundle import BUNDLED
-from qdecomp.parsers.source import ParserSource
+from qdecomp.parsers.source import ParserSource, source_from_json
 
 _VARIABLE = "QDECOMP_SERVICE_SETTINGS"
 
@@ -57,6 +56,4 @@ class ServiceSettings:
 def settings_from_environment() -> ServiceSettings:
     """The settings that :meth:`ServiceSettings.to_environment` left."""
     values = json.loads(os.environ[_VARIABLE])
-    parser = values.pop("parser")
-    parser |= {"path": Path(parser["path"]), "options": tuple(map(tuple, parser["options"]))}
-    return ServiceSettings(ParserSource(**parser), **values)
+    return ServiceSettings(source_from_json(values.pop("parser")), **values)

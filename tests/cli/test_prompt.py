@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from qdecomp import read_decomposition, to_logical_form
-from qdecomp.cli.prompt import EXAMPLES, PHRASES, PromptExample, prompt_for
 from qdecomp.data_structures.operators import Operator
+from qdecomp.parsers.prompting import EXAMPLES, PHRASES, PromptExample, open_examples, prompt_for
 from tests.cli_runs import run_qdecomp
 
 run = partial(run_qdecomp, "prompt")
@@ -23,11 +25,29 @@ def test_a_prompt_has_the_question_last(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_words_without_quotes_are_one_question(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(*QUESTION.split(), "--examples", "0") == 0
-    assert capsys.readouterr().out == prompt_for(QUESTION, 0) + "\n"
+    assert run(*QUESTION.split(), "--k", "0") == 0
+    assert capsys.readouterr().out == prompt_for(QUESTION, []) + "\n"
 
 
-@pytest.mark.parametrize("arguments", [(), (QUESTION, "--examples", "99")])
+def test_examples_of_a_file_resemble_the_question(
+    project_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("bm25s")
+    data = project_root / "data" / "train.csv"
+    assert run(QUESTION, "--examples", data, "--k", "8") == 0
+    assert capsys.readouterr().out.count("Question: ") == 9
+    assert run(QUESTION, "--examples", tmp_path / "none.csv") == 2
+    assert "none.csv: there is no such file" in capsys.readouterr().err
+    (tmp_path / "empty.csv").write_text("question_id,question_text,decomposition\n1,why ?,\n")
+    assert run(QUESTION, "--examples", tmp_path / "empty.csv") == 2
+    assert "there is no question with a decomposition in it" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    open_examples.cache_clear()
+    assert run(QUESTION, "--examples", data) == 2
+    assert "pip install 'question-decomposition[llm]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [(), (QUESTION, "--k", "7")])
 def test_bad_usage(arguments: tuple[str, ...]) -> None:
     assert run(*arguments) == 2
 
