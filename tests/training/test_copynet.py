@@ -73,14 +73,31 @@ def memory(decoder: CopyDecoder, vocab: Vocabulary) -> Memory:
 
 @torch.no_grad()
 def test_decompositions_are_spelled_as_the_question(decoder: CopyDecoder, memory: Memory) -> None:
-    found, predictions = decoder.search(memory), written_predictions(decoder, memory, QUESTIONS)
-    for each, prediction, question in zip(found, predictions, QUESTIONS, strict=True):
+    sources = [Source(question, question.lower().split(), decoder.tokens) for question in QUESTIONS]
+    names = [source.names(ids) for source, ids in zip(sources, memory.source_ids.tolist(), strict=True)]
+    found, predictions = decoder.search(memory, names=names), written_predictions(decoder, memory, QUESTIONS)
+    for each, prediction, source in zip(found, predictions, sources, strict=True):
         (best,) = each.hypotheses
         assert prediction.score == best.score
-        source = Source(question, question.lower().split(), decoder.tokens)
         assert prediction.text == source.text(best)
         words = {word.lower() for word in (prediction.text or "").split()}
         assert words - {"return"} <= {*source.words, *(f";{word}" for word in source.words), *decoder.tokens, ";return"}
+
+
+@torch.no_grad()
+def test_a_name_is_copied_whole(decoder: CopyDecoder, memory: Memory) -> None:
+    name = Source(QUESTIONS[0], QUESTIONS[0].lower().split(), decoder.tokens).names(memory.source_ids.tolist()[0])
+    assert name is not None
+    found = decoder.search(memory, wanted=20, names=[name, None])[0].hypotheses
+    for each in found:
+        at, bound = 0, False
+        for token in each.tokens:
+            assert not bound or name.of.get(token, 0) & name.next_places(at)
+            assert bound or token not in name.misplaced(at)
+            at, bound = name.after(at, bound, token)
+        assert not (each.finished and bound)
+    free = {each.tokens for each in decoder.search(memory, wanted=20)[0].hypotheses}
+    assert free != {each.tokens for each in found}
 
 
 @torch.no_grad()
