@@ -1,7 +1,8 @@
 """Run the paper's experiments: ``python -m experiments --size smoke``.
 
 Runs the named experiments, or all six, with everything that they need. What is done is not repeated, and a run that was
-killed resumes. The tables and figures are in OUT/tables and OUT/figures.
+killed resumes. The tables and figures are in OUT/tables and OUT/figures. ``python -m experiments tune`` searches for
+hyper-parameters.
 """
 
 from __future__ import annotations
@@ -135,6 +136,10 @@ def _lock(base: Path) -> None:
 
 if __name__ == "__main__":
     try:
+        if sys.argv[1:2] == ["tune"]:
+            from .tuning import tune
+
+            tune.main(sys.argv[2:], "python -m experiments tune")
         main()
     except QDecompError as error:
         click.echo(f"experiments: {error}", err=True)

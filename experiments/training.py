@@ -48,6 +48,16 @@ def overrides_of(name: str, split: str, seed: int, settings: Settings, base: Pat
 
 def check_configs(settings: Settings, base: Path) -> None:
     """Raise, before hours of training, if a config cannot be built as it would be trained."""
+    for name, parser in settings.parsers.items():
+        overrides = overrides_of(name, "train_100", settings.seeds[0], settings, base)
+        try:
+            params_of(ROOT / parser.config, overrides)
+        except DataError as error:
+            raise DataError(f"size {settings.size}: parsers.{name}: {error}") from None
+
+
+def params_of(config: Path, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """A config with these overrides, as AllenNLP reads it; an error is one line."""
     with warnings.catch_warnings():
         # Said by torchvision, whose images nobody reads.
         warnings.simplefilter("ignore")
@@ -56,12 +66,10 @@ def check_configs(settings: Settings, base: Path) -> None:
 
         import qdecomp.training.plugin  # noqa: F401
 
-    for name, parser in settings.parsers.items():
-        overrides = overrides_of(name, "train_100", settings.seeds[0], settings, base)
-        try:
-            Params.from_file(str(ROOT / parser.config), params_overrides=overrides)
-        except ConfigurationError as error:
-            raise DataError(f"size {settings.size}: parsers.{name}: {' '.join(str(error).split())}") from None
+    try:
+        return dict(Params.from_file(str(config), params_overrides=dict(overrides)).as_dict(quiet=True))
+    except ConfigurationError as error:
+        raise DataError(" ".join(str(error).split())) from None
 
 
 def train(config: Path, overrides: Mapping[str, Any], base: Path, folder: Path) -> None:
@@ -74,7 +82,7 @@ def train(config: Path, overrides: Mapping[str, Any], base: Path, folder: Path) 
     run, state = folder / "run", folder / "state.json"
     contents = [Path(overrides[f"{rows}_data_path"]).read_bytes() for rows in ("train", "validation")]
     inputs = fingerprint(evaluated(config), overrides, *contents)
-    with _alone(folder) as lock:
+    with alone(folder) as lock:
         known = json.loads(state.read_text(encoding="utf-8")) if state.is_file() else {}
         if known.get("fingerprint") != inputs:
             shutil.rmtree(run, ignore_errors=True)
@@ -128,7 +136,7 @@ def evaluated(config: Path) -> str:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[int]:
+def alone(folder: Path) -> Iterator[int]:
     """Wait until nothing else trains in this folder: a killed run may have left a training process behind."""
     import fcntl
 
