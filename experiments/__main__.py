@@ -101,6 +101,8 @@ def main(
     base = (out or ROOT / "out" / "experiments" / settings.size).absolute()
     if settings.training:
         check_configs(settings, base)
+        if settings.expects:
+            click.echo(f"size {settings.size}, if nothing is done yet: {settings.expects}", err=True)
     base.mkdir(parents=True, exist_ok=True)
     _lock(base)
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "experiments" / "Snakefile")]

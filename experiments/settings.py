@@ -109,6 +109,8 @@ class Settings(_Strict):
     train: Path
     dev: Path
     encoder: str | None
+    expects: str | None = None
+    """How long everything takes if nothing is there yet, in words."""
     held_out: Annotated[int, Field(ge=2)] | None = None
     """One training row in so many is held out to choose weights on; without it, the development rows are used."""
     seeds: Annotated[list[int], Field(min_length=1)]

@@ -121,7 +121,7 @@ def tune(config: Path, searched: Sequence[str], trials: int, out: Path, override
         shared = None
     if not isinstance(shared, dict):
         raise DataError(f"--overrides {overrides}: not a JSON object")
-    config = config.absolute()
+    config, out = config.absolute(), out.absolute()
     if not config.is_file():
         raise DataError(f"{config}: there is no such file")
     # Before anything is trained, every key is tried once.

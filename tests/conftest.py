@@ -66,6 +66,7 @@ _OUTSIDE_READS = _keep_inside()
 SLOW = (
     "tests/cli/test_pages_of_shared_predictions.py",
     "tests/docs/test_own_parser.py",
+    "tests/docs/test_research.py",
     "tests/docs/test_site.py",
     "tests/experiments/test_graph.py",
     "tests/experiments/test_training.py",

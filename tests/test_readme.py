@@ -64,26 +64,3 @@ def test_every_command_that_it_names_exists(readme: str, capsys: pytest.CaptureF
             main([name, "--help"])
         assert stop.value.code == 0
         assert "Usage:" in capsys.readouterr().out
-
-
-def test_the_figures_of_the_bundled_parser_are_those_of_its_card(project_root: Path, readme: str) -> None:
-    results = (project_root / "RESULTS.md").read_text(encoding="utf-8")
-    card = (project_root / "qdecomp" / "parsers" / "minilm_break" / "MODEL_CARD.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (.+?) \| ([\d,]+) \| 0(\.\d+) \| 0(\.\d+) to 0(\.\d+) \|$", card, re.MULTILINE)
-    figures = {
-        name.partition(",")[0].strip("`"): (mean, f"{mean} [{low}, {high}]") for name, _, mean, low, high in rows
-    }
-    for name in ("all", "data/everyday.csv"):
-        assert figures[name][1] in readme
-        assert figures[name][1] in results
-    assert figures["data/asked_dev.csv"][1] in results
-    sources = ["ATIS", "CLEVR", "COMQA", "CWQ", "DROP", "GEO", "NLVR2", "SPIDER"]
-    for names in (sources, [str(steps) for steps in range(2, 11)]):
-        assert "| ".join(["", *(f"{figures[name][0]} " for name in names)]) in results
-    assert f"with two steps {float(figures['2'][0]):.2f}".replace(" 0.", " .") in readme
-    shares = dict(re.findall(r"^\| (0\.\d) \| (\d+% \| \d+%) \|$", card, re.MULTILINE))
-    for threshold in ("0.2", "0.5", "0.8"):
-        assert f"| {threshold} | {shares[threshold]} |" in readme
-    kept, right = zip(*(share.split(" | ") for share in shares.values()), strict=True)
-    assert " | ".join(kept) in results
-    assert " | ".join(right) in results

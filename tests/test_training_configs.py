@@ -32,16 +32,32 @@ def _params(path: Path, **overrides: Any) -> Params:
     return Params.from_file(str(path), params_overrides=overrides)
 
 
+@pytest.fixture(scope="module")
+def train_model_of(
+    tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Path], tuple[TrainModel, Params]]:
+    """What AllenNLP makes of a config, on the sample set, and what it leaves of the config."""
+
+    def build(path: Path) -> tuple[TrainModel, Params]:
+        folder = tmp_path_factory.mktemp(path.stem)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(ROOT)
+            patch.setenv("QDECOMP_CACHE", str(folder / "cache"))
+            params = _params(path, **dict.fromkeys(ENCODER_KEYS, str(tiny_encoder)))
+            prepare_environment(params)
+            # Not for the model: the command starts a process for each device.
+            left = Params({"distributed": params.pop("distributed", None)})
+            (folder / "run").mkdir()
+            params.to_file(str(folder / "run" / "config.json"))
+            return TrainModel.from_params(params, serialization_dir=str(folder / "run"), local_rank=0), left
+
+    return build
+
+
 @pytest.fixture(scope="module", params=CONFIGS, ids=lambda path: path.stem)
-def built(request: pytest.FixtureRequest, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainModel:
-    """What AllenNLP makes of a config, on the sample set."""
-    folder = tmp_path_factory.mktemp(request.param.stem)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        patch.setenv("QDECOMP_CACHE", str(folder / "cache"))
-        params = _params(request.param, **dict.fromkeys(ENCODER_KEYS, str(tiny_encoder)))
-        prepare_environment(params)
-        return TrainModel.from_params(params, serialization_dir=str(folder / "run"), local_rank=0)
+def built(request: pytest.FixtureRequest, train_model_of: Callable[[Path], tuple[TrainModel, Params]]) -> TrainModel:
+    """The training run of a config."""
+    return train_model_of(request.param)[0]
 
 
 def test_the_encoder_learns_more_slowly_than_what_is_new(built: TrainModel) -> None:
@@ -114,6 +130,25 @@ def test_the_papers_parsers_are_trained_as_in_its_appendix(built: TrainModel, ep
     assert {_peak(group) for group in trainer.optimizer.param_groups if group["params"]} == {5e-5, 1e-3}
     assert trainer.data_loader.batch_sampler.batch_size == 32
     assert trainer._num_epochs == epochs
+
+
+EXAMPLES: dict[str, Callable[[TrainModel, Params], bool]] = {
+    "several_gpus": lambda run, left: left["distributed"].as_dict() == {"cuda_devices": [0, 1]},
+    "tensorboard": lambda run, left: type(run.trainer._callbacks[0]).__name__ == "TensorBoardCallback",
+    "wandb": lambda run, left: run.trainer._callbacks[0]._wandb_kwargs["project"] == "qdecomp",
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_are_built(name: str, train_model_of: Callable[[Path], tuple[TrainModel, Params]]) -> None:
+    assert EXAMPLES[name](*train_model_of(ROOT / "training_config" / "examples" / f"{name}.jsonnet"))
+
+
+def test_mixed_precision_is_for_gpus(train_model_of: Callable[[Path], tuple[TrainModel, Params]]) -> None:
+    path = ROOT / "training_config" / "examples" / "mixed_precision.jsonnet"
+    assert {each.stem for each in path.parent.glob("*.jsonnet")} == {*EXAMPLES, path.stem}
+    with pytest.raises(ValueError, match=r"(?i)amp requires .*cuda"):
+        train_model_of(path)
 
 
 @pytest.fixture

@@ -34,6 +34,8 @@ _COMMANDS = {
     "evaluate": "Score predicted decompositions against gold ones.",
     "combine": "Combine the predictions of several systems.",
     "report": "Compare systems on one page with tables, plots and examples.",
+    "errors": "Make the paper's table of error classes from sheets that a person filled in.",
+    "leaderboard": "Write predictions as the CSV that Break's leaderboard takes.",
     "render": "Show predicted decompositions on a page of pictures.",
     "serve": "Serve the parser: a page for the browser and an API for programs.",
     "mcp": "Offer the parser to agents as tools, by the Model Context Protocol.",

@@ -16,11 +16,21 @@ from experiments.training import check_configs
 from qdecomp.data_structures.errors import DataError
 
 
+def test_budgets_of_cpu_grow_with_the_rows(project_root: Path) -> None:
+    data = {name: project_root / "data" / f"{name}.csv" for name in ("train", "dev")}
+    for parser in read_size("cpu", training=False, **data).parsers.values():
+        budgets = [parser.budget(f"train_{share}") or 0 for share in (1, 5, 10, 20, 50, 100)]
+        assert budgets == sorted(set(budgets))
+        assert budgets[-1] > 15 * budgets[0]
+
+
 @pytest.mark.parametrize("size", ["smoke", "cpu", "paper"])
 def test_every_size_can_be_read(size: str, project_root: Path) -> None:
     data = {name: project_root / "data" / f"{name}.csv" for name in ("train", "dev")}
     settings = read_size(size, training=False, **data)
     assert set(settings.parsers) == {"copynet", "biaffine", "latent_rat"}
+    assert settings.expects is not None
+    assert "GPU" in settings.expects or size != "paper"
     assert (settings.parsers["copynet"].updates is None) == (size == "paper")
     if size != "smoke":
         assert settings.percentages == [1, 5, 10, 20, 50, 100]

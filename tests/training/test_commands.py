@@ -8,6 +8,7 @@ import logging
 import os
 import subprocess
 import sys
+import tarfile
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -436,6 +437,55 @@ def test_evaluation_writes_the_records_of_a_prediction(
     by_id = {record["question_id"]: record["decomposition"] for record in written}
     assert by_id == {record["question_id"]: record["decomposition"] for record in predicted}
     assert "lf_em" in json.loads(metrics.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def run_allennlp(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Run the command in this process, in the project's root."""
+
+    def run(*arguments: str | Path) -> None:
+        monkeypatch.chdir(project_root)
+        monkeypatch.setattr(sys, "argv", ["allennlp", *map(str, arguments)])
+        monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+        monkeypatch.setattr(logging.getLogger(), "handlers", [])
+        main(prog="allennlp")
+
+    return run
+
+
+@pytest.fixture
+def small(tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Overrides of the demo's config: a tiny encoder and the sample's development rows."""
+    monkeypatch.setenv("QDECOMP_CACHE", str(tmp_path / "cache"))
+    values = {"settings.encoder": str(tiny_encoder), "settings.edge_dim": 24, "settings.label_dim": 12}
+    return json.dumps(values | {"train_data_path": "data/dev.csv", "validation_data_path": "data/dev.csv"})
+
+
+@pytest.mark.slow
+def test_a_learning_rate_is_looked_for(run_allennlp: Callable[..., None], small: str, tmp_path: Path) -> None:
+    options = ("--num-batches", "4", "--start-lr", "1e-4", "--end-lr", "1e-2", "--overrides", small)
+    run_allennlp("find-lr", "training_config/demo.jsonnet", "-s", tmp_path / "rates", *options)
+    assert (tmp_path / "rates" / "lr-losses.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_a_vocabulary_is_built(run_allennlp: Callable[..., None], small: str, tmp_path: Path) -> None:
+    run_allennlp("build-vocab", "training_config/demo.jsonnet", tmp_path / "vocabulary.tar.gz", "--overrides", small)
+    with tarfile.open(tmp_path / "vocabulary.tar.gz") as archive:
+        (labels,) = (name for name in archive.getnames() if name.endswith("edge_labels.txt"))
+        stream = archive.extractfile(labels)
+        assert stream is not None
+        assert {"span", "filter-sub"} <= set(stream.read().decode().split())
+
+
+def test_results_of_trainings_are_printed(
+    run_allennlp: Callable[..., None], archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_allennlp("print-results", archive.parent, "--keys", "best_validation_lf_em", "training_edge_loss")
+    shown = capsys.readouterr().out
+    metrics = json.loads((archive.parent / "metrics.json").read_text(encoding="utf-8"))
+    for name in ("best_validation_lf_em", "training_edge_loss"):
+        assert str(metrics[name]) in shown
 
 
 def test_other_predictors_are_left_alone(tmp_path: Path) -> None:

@@ -336,6 +336,21 @@ def test_two_processes_killed_while_they_train_recover(
     assert set(vocabulary.get_token_to_index_vocabulary("tokens")) == {"@@PADDING@@", "@@UNKNOWN@@", *"xyzab"}
 
 
+@pytest.mark.slow
+def test_a_parser_is_trained_by_two_processes(
+    tmp_path: Path, parser_params: Callable[..., Params], allennlp: Callable[..., subprocess.Popen[str]]
+) -> None:
+    params = parser_params(**{"trainer.num_epochs": 1}).as_dict()
+    params["distributed"] = {"cuda_devices": [-1, -1]}
+    (tmp_path / "config.json").write_text(json.dumps(params), encoding="utf-8")
+    process = allennlp("train", tmp_path / "config.json", "-s", tmp_path / "out")
+    output, _ = process.communicate()
+    assert process.returncode == 0, output
+    metrics = json.loads((tmp_path / "out" / "metrics.json").read_text(encoding="utf-8"))
+    assert 0 <= metrics["validation_lf_em"] <= 1
+    assert metrics["training_edge_loss"] > 0
+
+
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 def test_its_steps_are_those_of_adam(decay: float) -> None:
     torch.manual_seed(0)

@@ -1,0 +1,75 @@
+"""Predictions for Break's leaderboard: a row for each question, in the order of the file."""
+
+from __future__ import annotations
+
+import csv
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.cli_runs import run_qdecomp
+
+run = partial(run_qdecomp, "leaderboard")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """Four test questions without decompositions, and records in another order, of which one is missing."""
+    questions = ["a,Which cubes are red?", "b,Which cubes are blue; really?", '"c","Who, or what?"', "d,Why?"]
+    (tmp_path / "test.csv").write_text("\n".join(["question_id,question_text", *questions]), encoding="utf-8")
+    records = [
+        {"question_id": "c", "decomposition": "return who ;return what , or #1"},
+        {"question_id": "b", "decomposition": None, "error": "no plan"},
+        {"question_id": "a", "decomposition": "return cubes ;return #1 that are red"},
+    ]
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    (tmp_path / "predictions.jsonl").write_text(lines, encoding="utf-8")
+    return tmp_path
+
+
+def test_every_question_has_a_row(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = files / "out" / "leaderboard.csv"
+    names = ("--questions", files / "test.csv", "--predictions", files / "predictions.jsonl")
+    assert run(*names, "--output", output) == 0
+    with output.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.reader(stream))
+    assert rows == [
+        ["decomposition"],
+        ["return cubes ;return #1 that are red"],
+        ["return Which cubes are blue, really?"],
+        ["return who ;return what , or #1"],
+        ["return Why?"],
+    ]
+    assert "4 rows; 2 of them without a decomposition" in capsys.readouterr().err
+
+
+def test_what_it_writes_can_be_scored(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold = [f"{row},return cubes ;return #1 that are red" for row in ("a,Which cubes are red?", "b,x", "c,y", "d,z")]
+    (files / "gold.csv").write_text("\n".join(["question_id,question_text,decomposition", *gold]), encoding="utf-8")
+    output = files / "leaderboard.csv"
+    run("--questions", files / "test.csv", "--predictions", files / "predictions.jsonl", "--output", output)
+    scores = files / "scores.json"
+    evaluated = run_qdecomp("evaluate", "--gold", files / "gold.csv", output, "--metrics", "em", "--json", scores)
+    assert evaluated == 0
+    (system,) = json.loads(scores.read_text(encoding="utf-8"))["systems"]
+    assert (system["rows"], system["overall"]["exact_match"]["mean"]) == (4, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("questions", "message"),
+    [
+        ("question_id,question_text\na,x\na,y\n", "row 2: needs a question_id that no other row has"),
+        ("question_id,question_text\n", "there are no questions in it"),
+        ("question_id,question_text\nz,x\n", "none of its questions is in"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused(
+    files: Path, capsys: pytest.CaptureFixture[str], questions: str, message: str
+) -> None:
+    (files / "test.csv").write_text(questions, encoding="utf-8")
+    names = ("--questions", files / "test.csv", "--predictions", files / "predictions.jsonl")
+    assert run(*names, "--output", files / "leaderboard.csv") == 2
+    assert message in capsys.readouterr().err
+    assert not (files / "leaderboard.csv").exists()
