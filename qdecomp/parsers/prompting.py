@@ -124,7 +124,11 @@ class ExampleStore:
             import bm25s
         except ImportError:
             raise missing_extra("retrieved examples", "llm") from None
-        self._rows = list(_examples(path))
+        self._rows = [
+            (" ".join(row.question.split()), row.decomposition, row.operators)
+            for row in iterate_break_csv(path)
+            if row.error is None and row.decomposition is not None
+        ]
         if not self._rows:
             raise DataError(f"{path}: there is no question with a decomposition in it")
         digest = hashlib.blake2b(json.dumps(self._rows).encode(), digest_size=8)
@@ -132,7 +136,7 @@ class ExampleStore:
         """Another one for other examples."""
         self._tokenize: Any = bm25s.tokenize
         self._index = bm25s.BM25()
-        self._index.index(self._tokens([row.question for row in self._rows]), show_progress=False)
+        self._index.index(self._tokens([question for question, _, _ in self._rows]), show_progress=False)
 
     def __call__(self, question: str, count: int) -> list[PromptExample]:
         """Examples that resemble a question, the nearest one last; a row with the same question is not among them."""
@@ -140,15 +144,25 @@ class ExampleStore:
             return []
         wanted = min(_CANDIDATES * count + 1, len(self._rows))
         numbers, _ = self._index.retrieve(self._tokens([question]), k=wanted, show_progress=False)
-        found = [self._rows[number] for number in numbers[0] if not _is_same(self._rows[number].question, question)]
+        found = [example for number in numbers[0] if (example := self._example(number, question)) is not None]
         kinds: set[tuple[str, ...]] = set()
         first: list[PromptExample] = []
         others: list[PromptExample] = []
-        for row in found:
-            (others if row.operators in kinds else first).append(row)
-            kinds.add(row.operators)
+        for example in found:
+            (others if example.operators in kinds else first).append(example)
+            kinds.add(example.operators)
         chosen = [*first, *others][:count]
         return sorted(chosen, key=found.index, reverse=True)
+
+    def _example(self, number: int, asked: str) -> PromptExample | None:
+        """A row as an example, unless it has the question that is asked or its decomposition cannot be read."""
+        question, decomposition, operators = self._rows[number]
+        if _WORD.findall(question.lower()) == _WORD.findall(asked.lower()):
+            return None
+        try:
+            return PromptExample(question, tuple(step.text for step in parse_qdmr(decomposition).steps), operators)
+        except QDecompError:
+            return None
 
     def _tokens(self, texts: Sequence[str]) -> Any:
         # The small words of a question, such as "how many" and "each", say much about its plan.
@@ -159,20 +173,6 @@ class ExampleStore:
 def open_examples(path: str) -> ExampleStore:
     """The examples of a file, which is read once."""
     return ExampleStore(path)
-
-
-def _examples(path: str | Path) -> Any:
-    for row in iterate_break_csv(path):
-        if row.error is None and row.decomposition is not None:
-            try:
-                steps = tuple(step.text for step in parse_qdmr(row.decomposition).steps)
-            except QDecompError:
-                continue
-            yield PromptExample(" ".join(row.question.split()), steps, row.operators)
-
-
-def _is_same(question: str, other: str) -> bool:
-    return _WORD.findall(question.lower()) == _WORD.findall(other.lower())
 
 
 def _instructions() -> str:
