@@ -24,6 +24,8 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "RESULTS.md": "results.md",
     "data/README.md": "sample_data.md",
+    "integrations/hugging_face_evaluate/lf_em/README.md": "hugging_face_evaluate.md",
+    "integrations/lm_evaluation_harness/break_qdmr/README.md": "lm_evaluation_harness.md",
     "training_config/README.md": "settings.md",
     "qdecomp/parsers/minilm_break/MODEL_CARD.md": "model_card.md",
 } | {

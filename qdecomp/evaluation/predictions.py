@@ -282,7 +282,7 @@ class _Matching:
         written = answer.written
         if written and not (isinstance(written, str) and written.isspace()):
             try:
-                reading = _reading_of(written, self._read)
+                reading = reading_of(written, self._read)
             except QdmrSyntaxError as error:
                 self._add_problem(ProblemKind.MALFORMED, answer, question_id, f"{error}; counts as wrong")
                 return PredictionRow(None, str(error.of("prediction")))
@@ -300,7 +300,8 @@ _REFUSED_BY_EPR = "#13"
 _EPR_LABEL = re.compile(r"\d+#\) ")
 
 
-def _reading_of(written: Any, read: HowRead) -> Reading:
+def reading_of(written: Any, read: HowRead) -> Reading:
+    """A decomposition as it is scored; raises if it is not read."""
     if read is HowRead.ANY or not isinstance(written, str):
         reading = read_decomposition(written)
     else:

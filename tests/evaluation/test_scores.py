@@ -6,6 +6,7 @@ import csv
 import inspect
 import io
 import json
+import re
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -303,6 +304,16 @@ def test_json_is_as_its_schema_says(compared: Scores) -> None:
     with pytest.warns(UserWarning, match="missing"):
         sparse = evaluate(GOLD, SPARSE, "lf_em,lf_eq")
     jsonschema.validate(json.loads(sparse.format("json")), schema)
+
+
+def test_the_page_on_metrics_tells_the_truth(project_root: Path) -> None:
+    page = (project_root / "docs" / "which_metric.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([^`]*)` – `([^`]*)` \| (.*?) \| (.*?) \| (.*?) \|", page, re.MULTILINE)
+    assert len(rows) == 6
+    for one, other, *told in rows:
+        scores = evaluate([(f"Which {one}?", one)], [other], "lf_em,lf_eq")
+        found = [bool(scores[name].mean) for name in ("lf_em", "lf_em_strict", "lf_eq")]
+        assert [cell.strip("*") == "equal" for cell in told] == found, one
 
 
 def test_it_is_in_the_stable_interface() -> None:
