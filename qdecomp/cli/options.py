@@ -106,6 +106,12 @@ _PARSER_OPTIONS = (
     click.option("--timeout", type=click.FloatRange(0.1, 3600), help="Seconds that an answer may take.  [default: 60]"),
     click.option("--retries", type=click.IntRange(0, 20), help="How often a failed call is repeated.  [default: 3]"),
     click.option("--concurrency", type=click.IntRange(1, 256), help="Calls at the same time.  [default: 4]"),
+    click.option("--max-tokens", type=click.IntRange(min=1), help="Tokens of an answer.  [default: 600]"),
+    click.option(
+        "--cache/--no-cache",
+        default=None,
+        help="Whether the language model's answers are kept on disk.  [default: yes]",
+    ),
     click.option("--max-calls", type=click.IntRange(min=1), help="Stop after this many calls of the language model."),
     click.option(
         "--key-variable",
@@ -114,7 +120,10 @@ _PARSER_OPTIONS = (
     ),
 )
 _NAMES = ("decoder", "candidates", "trust", "min_confidence", "fallback", "fallback_below", "together")
-_OF_MODEL = ("model", "examples", "k", "form", "timeout", "retries", "concurrency", "max_calls", "key_variable")
+_OF_MODEL = (
+    *("model", "examples", "k", "form", "timeout", "retries", "concurrency"),
+    *("max_tokens", "cache", "max_calls", "key_variable"),
+)
 
 
 def parser_options(command: Callable[..., Any]) -> Callable[..., Any]:

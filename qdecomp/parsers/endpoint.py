@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import json
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,8 +36,16 @@ _REFUSALS = frozenset({400, 415, 422, 501})
 _SECONDS_BEFORE_A_RETRY = 0.5
 
 
+# Options that not every model takes, and what it takes instead.
+_INSTEAD = {"max_tokens": "max_completion_tokens", "temperature": None}
+
+
 class _HalfAnswerError(Exception):
     """What came back is not a whole answer."""
+
+
+class _OtherOptionError(Exception):
+    """The model does not take one of the options."""
 
 
 class Endpoint:
@@ -51,6 +60,7 @@ class Endpoint:
         self._settings = settings
         self.url = settings.url
         self._client: Any = None
+        self._options = {"max_tokens": settings.max_tokens, "temperature": 0}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._calls: set[concurrent.futures.Future[Completion]] = set()
         self._lock = threading.Lock()
@@ -92,6 +102,9 @@ class Endpoint:
         """The answer; half a one is asked for again, as the client does after other failures."""
         for tries in range(self._settings.retries + 1):
             try:
+                for _ in _INSTEAD:
+                    with contextlib.suppress(_OtherOptionError):
+                        return await self._completion(messages, form)
                 return await self._completion(messages, form)
             except _HalfAnswerError as error:
                 reason = str(error)
@@ -110,11 +123,11 @@ class Endpoint:
                 timeout=self._settings.timeout,
                 http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
             )
+        options = dict(self._options)
         request = self._client.chat.completions.with_streaming_response.create(
             model=self._settings.model,
             messages=[dict(message) for message in messages],
-            max_tokens=self._settings.max_tokens,
-            temperature=0,
+            **options,
             **_form_options(form),
         )
         try:
@@ -125,7 +138,7 @@ class Endpoint:
                     if len(content) > _LARGEST_ANSWER:
                         raise ModelError(f"{self.url}: the answer has no end; more than {_LARGEST_ANSWER:,} bytes came")
         except openai.APIStatusError as error:
-            raise self._refusal(error, key, form) from None
+            raise self._refusal(error, key, form, options) from None
         except openai.APITimeoutError:
             raise asyncio.TimeoutError from None
         except openai.APIConnectionError as error:
@@ -142,7 +155,7 @@ class Endpoint:
             raise _HalfAnswerError(f"the connection broke ({_shown(str(error), key)})") from None
         return _completion_of(bytes(content).replace(key.encode(), b"***") if key else bytes(content))
 
-    def _refusal(self, error: Any, key: str, form: str) -> Exception:
+    def _refusal(self, error: Any, key: str, form: str, options: Mapping[str, Any]) -> Exception:
         """What an answer with an HTTP status that is not 200 means."""
         status = error.status_code
         if 300 <= status < 400:
@@ -151,7 +164,14 @@ class Endpoint:
         if status in (401, 403):
             variable = self._settings.key_variable or KEY_VARIABLE
             return ModelError(f"{self.url}: {status}, the key in {variable} is missing or has no permission")
+        if status == 400 and error.param in _INSTEAD and error.param in options:
+            instead = _INSTEAD[error.param]
+            if self._options.pop(error.param, None) is not None and instead is not None:
+                self._options[instead] = options[error.param]
+            return _OtherOptionError()
         reason = _shown(str(error.message), key)
+        if status == 404 and not self.url.endswith("/v1"):
+            reason += "; most addresses end with /v1"
         if status in _REFUSALS and form != "text":
             return FormRefusedError(f"{self.url}: {status}, {reason}")
         again = f", also when asked {self._settings.retries + 1} times" if status == 429 or status >= 500 else ""

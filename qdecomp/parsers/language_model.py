@@ -52,6 +52,7 @@ KEY_VARIABLE = "QDECOMP_API_KEY"
 _VERSION = 1
 _LONGEST_ANSWER = 20_000
 _MISTAKES_NAMED = 5
+_LOOKS_AFTER_AN_INTERRUPT = 20
 # A word that the question has and no step may be one that a plan expresses otherwise; this many are too many.
 _MOST_UNSAID = 2
 _SAME_BEGINNING = 4
@@ -171,9 +172,11 @@ class LanguageModel:
         self._forms = [settings.form] if settings.form != "auto" else list(FORMS if settings.url else FORMS[-1:])
         self._cache = RecordCache(cache_folder() / "answers.sqlite", "answers") if settings.cache else None
         self._lock = threading.Lock()
+        self._interrupted = threading.Event()
 
     def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
         """The plans of a batch; as many questions are asked at the same time as the settings say."""
+        self._interrupted.clear()
         different = list(dict.fromkeys(questions))
         if self.settings.concurrency == 1 or len(different) == 1:
             found = dict(zip(different, map(self._answer, different), strict=True))
@@ -187,9 +190,13 @@ class LanguageModel:
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
         except BaseException:
-            # An interrupt: nobody waits for what is in flight.
+            # An interrupt: nobody waits for what is in flight, and nothing else is asked.
+            self._interrupted.set()
             executor.shutdown(wait=False, cancel_futures=True)
-            self._ask.cancel()
+            for _ in range(_LOOKS_AFTER_AN_INTERRUPT):
+                self._ask.cancel()
+                if not wait(futures, timeout=0.1).not_done:
+                    break
             raise
         # After an error, what is in flight is still answered, and kept; nothing else is begun.
         executor.shutdown(cancel_futures=True)
@@ -251,6 +258,8 @@ class LanguageModel:
             with self._lock:
                 self.usage.cached += 1
             return Completion(**kept)
+        if self._interrupted.is_set():
+            raise ModelError("the run was interrupted")
         with self._lock:
             if self.settings.max_calls is not None and self.usage.calls >= self.settings.max_calls:
                 raise ModelError(

@@ -103,6 +103,12 @@ def fails(status: int, message: str = "no", **headers: str) -> Answer:
     return answer
 
 
+def refuses(option: str) -> Answer:
+    """An error about one of the options."""
+    content = json.dumps({"error": {"message": "not supported", "param": option}}).encode()
+    return lambda request: request.send(400, content, **{"content-type": "application/json"})
+
+
 def half(request: Request) -> None:
     """Half a JSON, with a whole answer's length."""
     content = completion("1. rivers")

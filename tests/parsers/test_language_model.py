@@ -34,6 +34,7 @@ from tests.parsers.scripted_endpoint import (
     endpoint,
     fails,
     half,
+    refuses,
     says,
     without_end,
 )
@@ -65,6 +66,9 @@ def load(url: str, **options: Any) -> qdecomp.Parser:
         pytest.param([fails(429, **{"retry-after": "0"}), says(PLAN)], 2, None, id="too many requests, then a plan"),
         pytest.param([half, says(PLAN)], 2, None, id="half a JSON, then a plan"),
         pytest.param([fails(400), fails(400), fails(422), says(LINES)], 4, None, id="an endpoint that knows no forms"),
+        pytest.param(
+            [refuses("max_tokens"), refuses("temperature"), says(PLAN)], 3, None, id="a model with few options"
+        ),
         pytest.param([says("Rivers: see above."), says(PLAN)], 2, None, id="no plan, then a plan"),
         pytest.param([fails(429)], 2, r"429, also when asked 2 times", id="too many requests"),
         pytest.param([fails(500)], 2, r"500, also when asked 2 times", id="a broken server"),
@@ -180,6 +184,11 @@ def test_the_prompt_has_examples_and_the_form_that_the_endpoint_accepts() -> Non
 
 SHELVES = ("old", "blue", "long", "low", "near", "new", "black", "green", "wide", "small", "dark", "round")
 QUESTIONS = [f"How many red mugs are on the {shelf} shelf?" for shelf in SHELVES]
+
+
+def test_an_address_without_its_path_is_said() -> None:
+    with endpoint(fails(404)) as server, pytest.raises(ModelError, match="most addresses end with /v1"):
+        load(server.url.removesuffix("/v1")).parse(QUESTION)
 
 
 def questions_file(tmp_path: Path, count: int) -> Path:
