@@ -17,7 +17,7 @@ from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.files import conversion
 from qdecomp.files.conversion import ConversionCache, convert_file, make_conversion_record
 from qdecomp.files.jobs import HERE, Where
-from tests.cli_runs import json_lines
+from tests.cli_runs import json_lines, run_qdecomp
 from tests.files.test_rows import forty_rows
 
 ROWS = [
@@ -110,15 +110,15 @@ def _command(*arguments):
     return [sys.executable, "-m", "qdecomp", "convert", *map(str, arguments)]
 
 
-def test_the_command_writes_figures_and_exits_as_promised(break_csv, tmp_path):
-    path, output, figures = break_csv(), tmp_path / "out.jsonl", tmp_path / "figures.json"
-    options = ["--input", path, "--output", output, "--json", figures, "--processes", 1]
-    result = subprocess.run(_command(*options), capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    assert "Rows by source" in result.stdout
-    assert "qdmr: refers to itself" in result.stdout
+def test_the_command_writes_figures_and_exits_as_promised(break_csv, tmp_path, capsys):
+    figures = tmp_path / "figures.json"
+    options = ("--input", break_csv(), "--output", tmp_path / "out.jsonl", "--json", figures, "--processes", 1)
+    assert run_qdecomp("convert", *options) == 0
+    shown = capsys.readouterr().out
+    assert "Rows by source" in shown
+    assert "qdmr: refers to itself" in shown
     assert json.loads(figures.read_text())["converted"] == 4
-    assert subprocess.run(_command(*options, "--strict"), capture_output=True, check=False).returncode == 1
+    assert run_qdecomp("convert", *options, "--strict") == 1
 
 
 @pytest.mark.parametrize(
@@ -128,16 +128,11 @@ def test_the_command_writes_figures_and_exits_as_promised(break_csv, tmp_path):
         (["--special-tokens", "many"], "there is no 'many'; choose one of default, paper"),
     ],
 )
-def test_bad_options_are_one_line_and_exit_code_2(break_csv, tmp_path, options, message):
-    result = subprocess.run(
-        _command("--input", break_csv(), "--output", tmp_path / "out.jsonl", *options),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 2
-    assert message in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
+def test_bad_options_are_one_line_and_exit_code_2(break_csv, tmp_path, options, message, capsys):
+    assert run_qdecomp("convert", "--input", break_csv(), "--output", tmp_path / "out.jsonl", *options) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert shown.count("\n") == 1
 
 
 def test_no_row_is_lost_or_doubled_by_a_kill(break_csv, tmp_path):
@@ -157,12 +152,12 @@ def test_no_row_is_lost_or_doubled_by_a_kill(break_csv, tmp_path):
     assert all(record["round_trip"] for record in records)
 
 
-def test_a_quote_that_is_not_closed_is_told_and_costs_no_other_row(tmp_path):
+def test_a_quote_that_is_not_closed_is_told_and_costs_no_other_row(tmp_path, capsys):
     path = tmp_path / "rows.csv"
     path.write_text(forty_rows(broken=11))
-    result = subprocess.run(_command("--input", path, "--output", tmp_path / "out"), capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    assert f"{path}: row 11: line 12: a quotation mark in this row of the CSV is not closed" in result.stderr
+    assert run_qdecomp("convert", "--input", path, "--output", tmp_path / "out", "--processes", 1) == 0
+    error = f"{path}: row 11: line 12: a quotation mark in this row of the CSV is not closed"
+    assert error in capsys.readouterr().err
     lines = json_lines(tmp_path / "out")
     assert [line["question_id"] for line in lines] == [f"A_{n}" for n in range(1, 41)]
     assert [line["row"] for line in lines if line["graph"] is None] == [11]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import BreakExample, read_questions
 from qdecomp.files.break_csv import question_from_json
+from qdecomp.files.rows import NOT_CLOSED
 
 HEADER = "question_id,question_text,decomposition\n"
-NOT_CLOSED = "a quotation mark in this row of the CSV is not closed"
 
 
 class QuestionRow(NamedTuple):
@@ -176,10 +176,9 @@ def test_a_message_names_its_file_once(tmp_path: Path, name: str, content: bytes
     assert str(error.value).count(name) == 1
 
 
-def test_json_lines_in_a_file_that_is_called_csv_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "questions.csv"
-    path.write_text('{"question_id": "a", "question": "which cubes are red ?"}\n', encoding="utf-8")
-    assert [(row.question_id, row.question) for row in read_questions(path)] == [("a", "which cubes are red ?")]
+def test_json_lines_in_a_file_that_is_called_csv_are_read() -> None:
+    rows = rows_of('{"question_id": "a", "question": "which cubes are red ?"}\n', "questions.csv")
+    assert rows == [QuestionRow("a", "which cubes are red ?")]
 
 
 def test_the_members_of_an_array_are_questions_objects_or_not() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files import read_break_csv, read_questions
+from qdecomp.files import read_questions
 from qdecomp.files.rows import NOT_CLOSED, FileKind, Row, RowFile, _csv_rows
 
 HEADER = "question_id,question_text,decomposition\n"
@@ -19,37 +19,6 @@ def forty_rows(broken: int | None = None) -> str:
     if broken is not None:
         rows[broken - 1] = f'A_{broken},which cubes?,"return cubes\n'
     return HEADER + "".join(rows)
-
-
-def test_a_quote_that_is_not_closed_costs_its_own_row_only(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_text(forty_rows(broken=11))
-    examples = read_break_csv(path)
-    assert [example.question_id for example in examples] == [f"A_{n}" for n in range(1, 41)]
-    assert [(example.row, example.error) for example in examples if example.error] == [(11, f"line 12: {NOT_CLOSED}")]
-    assert examples[10].decomposition is None
-    assert examples[11].decomposition == "return cubes ;return #1 of 12"
-
-
-def test_a_quote_that_a_later_row_closes_costs_its_own_row_only(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_text(HEADER + 'A_1,"why,return x\nA_2,"how, so?",return y\nA_3,who?,return z\n')
-    assert [(each.question_id, each.error is None) for each in read_break_csv(path)] == [
-        ("A_1", False),
-        ("A_2", True),
-        ("A_3", True),
-    ]
-
-
-def test_a_field_of_several_lines_is_one_row(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_text(HEADER + 'A_1,"why\nso?",return x\n\nA_2,how?,return y\n')
-    file = RowFile(path)
-    assert file.columns == ["question_id", "question_text", "decomposition"]
-    assert [(row.number, row.line, list(row.fields.values())) for row in file] == [
-        (1, 2, ["A_1", "why\nso?", "return x"]),
-        (2, 5, ["A_2", "how?", "return y"]),
-    ]
 
 
 @given(st.lists(st.text(alphabet='a",\n ', max_size=12), max_size=30))
