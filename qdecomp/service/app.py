@@ -23,6 +23,8 @@ from qdecomp.service.schemas import (
     ConvertRequest,
     ErrorAnswer,
     HealthAnswer,
+    NextStepsAnswer,
+    NextStepsRequest,
     ParseAnswer,
     ParseAnswers,
     ParseRequest,
@@ -135,6 +137,15 @@ def _add_work(app: FastAPI, engine: Engine) -> None:
     async def convert(request: ConvertRequest) -> Response:
         """The logical form, the plan and the graph of your steps, or why they have none."""
         return _json(await engine.convert(request))
+
+    @app.post(
+        "/next_steps",
+        responses=_answers("What to ask next", NextStepsAnswer),
+        summary="Find out what to ask when some steps have answers",
+    )
+    async def next_steps(request: NextStepsRequest) -> Response:
+        """The sub-questions that can be asked, what follows from the answers, and in the end the answer."""
+        return _json(await engine.next_steps(request))
 
     @app.post(
         "/score",

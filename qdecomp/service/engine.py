@@ -13,16 +13,19 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from qdecomp.data_structures.errors import DataError
+from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.limits import above
 from qdecomp.evaluation.metrics import DEFAULT_METRICS, Metric, choose_metrics
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import Parser
 from qdecomp.service.middleware import Monitor
+from qdecomp.service.next_steps import next_steps
 from qdecomp.service.refusals import RefusedError, busy, took_too_long
 from qdecomp.service.schemas import (
     ConvertAnswer,
     ConvertRequest,
+    NextStepsAnswer,
+    NextStepsRequest,
     ParseAnswer,
     ParseAnswers,
     ParseRequest,
@@ -69,7 +72,7 @@ class Engine:
         """Whether a request to this path would be refused whatever it asks."""
         if path == "/parse":
             return self._batcher.is_full
-        return path in ("/convert", "/score") and self._slow.is_full
+        return path in ("/convert", "/score", "/next_steps") and self._slow.is_full
 
     def stop(self) -> None:
         """Finish what is in progress, then end the threads."""
@@ -95,7 +98,10 @@ class Engine:
             self._monitor.questions.labels("plan" if decomposition else "no plan").inc()
 
         def answer(found: Iterable[Decomposition]) -> bytes:
-            answers = [ParseAnswer.of(each, graph=request.graph, pictures=request.pictures) for each in found]
+            answers = [
+                ParseAnswer.of(each, graph=request.graph, pictures=request.pictures, width=request.width)
+                for each in found
+            ]
             return (answers[0] if request.question is not None else ParseAnswers(results=answers)).to_json()
 
         return await threads.run(answer, decompositions)
@@ -106,7 +112,23 @@ class Engine:
 
         def answer(requests: Iterable[ConvertRequest]) -> bytes:
             (each,) = requests
-            return ConvertAnswer.of_written(each.question, each.decomposition, pictures=each.pictures).to_json()
+            found = ConvertAnswer.of_written(
+                each.question, each.decomposition, pictures=each.pictures, width=each.width
+            )
+            return found.to_json()
+
+        return await self._in_time(self._slow.run(answer, [request]))
+
+    async def next_steps(self, request: NextStepsRequest) -> bytes:
+        """What can be asked when some steps have answers."""
+        self._require_short([request.question])
+
+        def answer(requests: Iterable[NextStepsRequest]) -> bytes:
+            (each,) = requests
+            try:
+                return NextStepsAnswer(**next_steps(each.question, each.decomposition, each.answers)).to_json()
+            except QDecompError as error:  # steps that cannot be read, or the number of no step
+                raise RefusedError(422, str(error)) from None
 
         return await self._in_time(self._slow.run(answer, [request]))
 

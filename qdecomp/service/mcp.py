@@ -14,11 +14,9 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.limits import above
-from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.evaluation.metrics import DEFAULT_METRICS, choose_metrics
-from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import Parser
-from qdecomp.planning import SubQuestion
+from qdecomp.service.next_steps import next_steps as next_steps_of
 from qdecomp.service.schemas import ConvertAnswer, ParseAnswer, ScoreAnswer, ScoredPair
 from qdecomp.service.settings import ServiceSettings
 from qdecomp.version import VERSION
@@ -27,10 +25,6 @@ _INSTRUCTIONS = (
     "Splits complex questions into simple steps that refer to each other as #1, #2 and so on. Call parse for a "
     "question, then next_steps with the answers so far until it has an answer."
 )
-
-
-class _NotKnownError(Exception):
-    """A step whose answer is still to be found."""
 
 
 def mcp_server(parser: Parser, settings: ServiceSettings) -> MCPServer:
@@ -75,7 +69,7 @@ def mcp_server(parser: Parser, settings: ServiceSettings) -> MCPServer:
         answers maps numbers of steps to what was found for them: a string, a number, true or false, or a list. The
         decomposition is that of parse. When the question is answered, answer has the result.
         """
-        return _next_steps(short(question), decomposition, answers or {})
+        return next_steps_of(short(question), decomposition, answers or {})
 
     @tool
     def convert(question: str, decomposition: str) -> dict[str, Any]:
@@ -90,27 +84,3 @@ def mcp_server(parser: Parser, settings: ServiceSettings) -> MCPServer:
         return ScoreAnswer.of(pair, functions).model_dump(exclude_unset=True)
 
     return server
-
-
-def _next_steps(question: str, written: str, given: dict[str, Any]) -> dict[str, Any]:
-    plan = Decomposition.of_text(question, read_decomposition(written).text).plan()
-    known = {}
-    for number, answer in given.items():
-        if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= len(plan.steps):
-            raise DataError(f"answers has {number!r}; the steps are 1 to {len(plan.steps)}")
-        known[int(number)] = answer
-    ask: list[SubQuestion] = []
-
-    def look_up(asked: SubQuestion) -> Any:
-        if asked.step.number not in known:
-            ask.append(asked)
-            raise _NotKnownError
-        return known[asked.step.number]
-
-    run = plan.run(look_up, concurrency=1)
-    found = {str(number): answer for number, answer in run.answers.items() if number not in known}
-    return {
-        "ask": [{"number": asked.step.number, "question": asked} for asked in ask],
-        "computed": found,
-        "answer": run.answer,
-    }

@@ -39,6 +39,12 @@ Text = Annotated[str, AfterValidator(_whole)]
 WrittenSteps = Annotated[str | list[str], AfterValidator(_whole_steps)]
 """A decomposition: Break's text, text in another form that qdecomp reads, or a list of steps."""
 
+Answer = bool | int | float | Text | list[bool | int | float | Text]
+"""What was found for a step."""
+
+PictureWidth = Annotated[int, Field(ge=100, le=100_000)]
+
+_WIDTH = "With pictures: add the graph in lines of at most so many pixels, if it is wider than that."
 _QUESTION = "How many red cubes are there?"
 _STEPS = "return cubes ;return #1 that are red ;return number of #2"
 
@@ -84,6 +90,7 @@ class ParseRequest(BaseModel):
     questions: list[Text] | None = Field(default=None, description="Many questions, in the place of one.")
     graph: bool = Field(default=False, description="Add the dependency graph.")
     pictures: bool = Field(default=False, description="Add the step diagram and the graph as SVG.")
+    width: PictureWidth | None = Field(default=None, description=_WIDTH)
 
 
 class ConvertRequest(BaseModel):
@@ -94,6 +101,22 @@ class ConvertRequest(BaseModel):
     question: Text = Field(description="The question that the steps answer.")
     decomposition: WrittenSteps = Field(description="QDMR text, another text that qdecomp reads, or a list of steps.")
     pictures: bool = Field(default=False, description="Add the step diagram and the graph as SVG.")
+    width: PictureWidth | None = Field(default=None, description=_WIDTH)
+
+
+class NextStepsRequest(BaseModel):
+    """A question, its steps, and the answers so far."""
+
+    model_config = _body(
+        {"question": _QUESTION, "decomposition": _STEPS, "answers": {"1": ["cube A", "cube B"]}},
+    )
+
+    question: Text = Field(description="The question that the steps answer.")
+    decomposition: WrittenSteps = Field(description="As for /convert.")
+    answers: dict[Text, Answer] = Field(
+        default_factory=dict,
+        description="By the number of the step: a text, a number, true, false, or a list of these.",
+    )
 
 
 class ScoredPair(BaseModel):
@@ -129,7 +152,8 @@ def add_limits(description: dict[str, Any], settings: ServiceSettings) -> None:
     """Write the limits into the schemas of requests, so that programs generated from them respect them."""
     bodies = description["components"]["schemas"]
     fields = {
-        name: bodies[name]["properties"] for name in ("ParseRequest", "ConvertRequest", "ScoredPair", "ScoreRequest")
+        name: bodies[name]["properties"]
+        for name in ("ParseRequest", "ConvertRequest", "NextStepsRequest", "ScoredPair", "ScoreRequest")
     }
     length = {"maxLength": settings.max_question_length}
     number = {"minItems": 1, "maxItems": settings.max_questions}
@@ -193,15 +217,20 @@ class PicturesAnswer(_Answer):
 
     steps: str | None
     graph: str | None
+    wrapped_graph: str | None = Field(default=None, description="The graph in lines, if a width was given.")
 
     @classmethod
-    def of(cls, decomposition: Decomposition) -> PicturesAnswer:
+    def of(cls, decomposition: Decomposition, width: int | None = None) -> PicturesAnswer:
         """Draw the steps and the graph."""
         form, graph = decomposition.logical_form, decomposition.graph
         texts = None if form is None else step_texts(form, decomposition.text)
+        wrapped = {}
+        if width is not None:
+            wrapped["wrapped_graph"] = None if graph is None else _drawn(lambda: graph_svg(graph, width=width))
         return cls(
             steps=None if form is None else _drawn(lambda: steps_svg(form, texts=texts)),
             graph=None if graph is None else _drawn(lambda: graph_svg(graph)),
+            **wrapped,
         )
 
 
@@ -248,6 +277,7 @@ class ParseAnswer(_Answer):
     answered: AnsweredAnswer | None = Field(
         default=None, description="Which parser answered, if a language model may be asked."
     )
+    probably_wrong: bool | None = Field(default=None, description="Whether the confidence is below one half.")
     warnings: list[str] = Field(description="What is odd about the steps.")
     steps: list[StepAnswer]
     plan: PlanAnswer | None
@@ -255,9 +285,11 @@ class ParseAnswer(_Answer):
     pictures: PicturesAnswer | None = Field(default=None, description="If they were asked for.")
 
     @classmethod
-    def of(cls, decomposition: Decomposition, *, graph: bool = False, pictures: bool = False) -> ParseAnswer:
+    def of(
+        cls, decomposition: Decomposition, *, graph: bool = False, pictures: bool = False, width: int | None = None
+    ) -> ParseAnswer:
         """The prediction record with its steps and its plan and, if requested, its graph and its pictures."""
-        return cls(**_parsed(decomposition, graph=graph, pictures=pictures))
+        return cls(**_parsed(decomposition, graph=graph, pictures=pictures, width=width))
 
 
 class ParseAnswers(_Answer):
@@ -272,7 +304,9 @@ class ConvertAnswer(ParseAnswer):
     read_as: str | None = Field(description="The form in which the steps were read.")
 
     @classmethod
-    def of_written(cls, question: str, written: str | list[str], *, pictures: bool = False) -> ConvertAnswer:
+    def of_written(
+        cls, question: str, written: str | list[str], *, pictures: bool = False, width: int | None = None
+    ) -> ConvertAnswer:
         """What a user's steps mean: as for a parser's, with the form in which they were read."""
         form: str | None = None
         try:
@@ -282,14 +316,16 @@ class ConvertAnswer(ParseAnswer):
                 form, decomposition = reading.form, decomposition_from_text(question, reading.text)
         except QDecompError as error:
             decomposition = failed_decomposition(question, error)
-        return cls(read_as=form, **_parsed(decomposition, graph=True, pictures=pictures))
+        return cls(read_as=form, **_parsed(decomposition, graph=True, pictures=pictures, width=width))
 
 
-def _parsed(decomposition: Decomposition, *, graph: bool, pictures: bool) -> dict[str, Any]:
+def _parsed(decomposition: Decomposition, *, graph: bool, pictures: bool, width: int | None) -> dict[str, Any]:
     """The fields of an answer; what fails is the error of this answer."""
     confidence = decomposition.confidence if decomposition else None
     fields = decomposition.to_dict() | {"confidence": confidence, "steps": [], "plan": None}
     fields["warnings"] = list(decomposition.warnings)
+    if confidence is not None:
+        fields["probably_wrong"] = confidence < 0.5
     try:
         with as_internal_errors():
             if decomposition.logical_form is not None:
@@ -299,7 +335,7 @@ def _parsed(decomposition: Decomposition, *, graph: bool, pictures: bool) -> dic
                 fields["graph"] = None if found is None else dependency_graph_to_json(found)
                 fields["graph_error"] = decomposition.graph_error
             if pictures:
-                fields["pictures"] = PicturesAnswer.of(decomposition)
+                fields["pictures"] = PicturesAnswer.of(decomposition, width)
     except QDecompError as error:
         fields["error"] = fields["error"] or str(error)
     return fields
@@ -322,6 +358,21 @@ def _planned(decomposition: Decomposition) -> dict[str, Any]:
     ]
     levels = [[step.number for step in level] for level in plan]
     return {"steps": steps, "plan": PlanAnswer(levels=levels, final=plan.final.number)}
+
+
+class QuestionToAsk(_Answer):
+    """A step that can be asked now."""
+
+    number: int
+    question: str
+
+
+class NextStepsAnswer(_Answer):
+    """How far the answers lead."""
+
+    ask: list[QuestionToAsk] = Field(description="The steps without an answer whose references have one.")
+    computed: dict[str, Any] = Field(description="By number, the answers that follow from the given ones.")
+    answer: Any = Field(description="The answer to the question, or null.")
 
 
 class FormsAnswer(_Answer):

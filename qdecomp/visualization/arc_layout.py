@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, count, pairwise
+from itertools import accumulate, count, groupby, pairwise
 from operator import add
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
@@ -42,6 +42,8 @@ class PlacedToken:
     """A token with its place; ``is_linked`` says whether an edge begins or ends here."""
 
     text: str
+    full: str
+    """The same, but where words are folded into an ellipsis: all of them."""
     left: int
     width: int
     is_special: bool
@@ -108,33 +110,110 @@ def lay_out_arcs(
 
     A graph with more edges than a picture can show is a :class:`~qdecomp.data_structures.errors.GraphError`.
     """
-    if reason := above(MOST_EDGES_DRAWN, len(graph.edges), "edges to draw"):
-        raise GraphError("picture", reason)
+    columns = _columns(graph)
+    return _lay_out(columns, _links(graph, columns, metrics, label_of), metrics)
+
+
+def wrap_arcs(
+    graph: DependencyGraph, metrics: Metrics, width: int, label_of: Callable[[Edge], str] = lambda edge: edge.tag
+) -> list[ArcLayout]:
+    """The same in lines of at most that width, if one word fits; neighbouring words without edges become an ellipsis.
+
+    An edge from one line to another is drawn in both, each time with its label: from its head to the margin on the side
+    of the other line, and from the margin to its dependent.
+    """
+    columns = _folded(_columns(graph))
+    links = _links(graph, columns, metrics, label_of)
+    margin = _Column("", "", (), False, False)
+    layouts: list[ArcLayout] = []
+    start = 0
+    while start < len(columns):
+        end = len(columns)
+        while True:
+            line = [margin, *columns[start:end], margin]
+            inside = [
+                replace(link, first=max(link.first - start + 1, 0), last=min(link.last - start + 1, len(line) - 1))
+                for link in links
+                if start <= link.first < end or start <= link.last < end
+            ]
+            layout = _lay_out(line, inside, metrics)
+            if layout.width <= width or end == start + 1:
+                break
+            fitting = sum(token.left + token.width <= width for token in layout.tokens[1:-1])
+            end = start + max(1, min(fitting, end - start - 1))
+        layouts.append(layout)
+        start = end
+    return layouts
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """What has a place in a row: a token, words that are folded into an ellipsis, or the margin of a line."""
+
+    text: str
+    full: str
+    positions: tuple[int, ...]
+    is_special: bool
+    is_linked: bool
+
+
+def _columns(graph: DependencyGraph) -> list[_Column]:
     special = question_length(graph.tokens)
     linked = {position for edge in graph.edges for position in (edge.head, edge.dependent)}
     shown = [*range(special), *sorted(position for position in linked if position >= special)]
-    columns = {position: column for column, position in enumerate(shown)}
-    links = _spread_ends([_link(edge, label_of(edge), columns, metrics) for edge in graph.edges], metrics.end_gap)
-    ends = Counter(column for link in links for column in (link.first, link.last))
-    widths = [
-        max(metrics.token_width(graph.tokens[position]), ends[column] * metrics.end_gap)
-        for column, position in enumerate(shown)
+    return [
+        _Column(graph.tokens[place], graph.tokens[place], (place,), place >= special, place in linked)
+        for place in shown
     ]
-    gaps = [metrics.special_gap if left < special <= right else metrics.token_gap for left, right in pairwise(shown)]
+
+
+def _folded(columns: Iterable[_Column]) -> list[_Column]:
+    """Several neighbours without edges as one column."""
+    folded: list[_Column] = []
+    for is_linked, group in groupby(columns, key=lambda column: column.is_linked):
+        words = list(group)
+        if is_linked or len(words) == 1:
+            folded += words
+        else:
+            positions = tuple(position for word in words for position in word.positions)
+            folded.append(_Column("…", " ".join(word.text for word in words), positions, False, False))
+    return folded
+
+
+def _links(
+    graph: DependencyGraph, columns: Sequence[_Column], metrics: Metrics, label_of: Callable[[Edge], str]
+) -> list[_Link]:
+    if reason := above(MOST_EDGES_DRAWN, len(graph.edges), "edges to draw"):
+        raise GraphError("picture", reason)
+    number_of = {position: number for number, column in enumerate(columns) for position in column.positions}
+    links = []
+    for edge in graph.edges:
+        first, last = sorted((number_of[edge.head], number_of[edge.dependent]))
+        label = label_of(edge)
+        links.append(_Link(edge, label, metrics.label_width(label), first, last))
+    return links
+
+
+def _lay_out(columns: Sequence[_Column], given: Sequence[_Link], metrics: Metrics) -> ArcLayout:
+    links = _spread_ends(given, metrics.end_gap)
+    ends = Counter(number for link in links for number in (link.first, link.last))
+    widths = [
+        max(metrics.token_width(column.text) if column.text else 0, ends[number] * metrics.end_gap)
+        for number, column in enumerate(columns)
+    ]
+    gaps = [
+        metrics.special_gap if right.is_special and not left.is_special else metrics.token_gap
+        for left, right in pairwise(columns)
+    ]
     # The label of a loop is wider than the loop and may reach beyond the outermost words.
     overhang = max((link.label_width for link in links if link.is_loop), default=0) // 2
     lefts, arcs = _place(_Row(widths, gaps, overhang), links, metrics)
     tokens = tuple(
-        PlacedToken(graph.tokens[position], left, width, position >= special, position in linked)
-        for position, left, width in zip(shown, lefts, widths, strict=True)
+        PlacedToken(column.text, column.full, left, width, column.is_special, column.is_linked)
+        for column, left, width in zip(columns, lefts, widths, strict=True)
     )
-    end = lefts[-1] + widths[-1] + overhang if shown else 0
+    end = lefts[-1] + widths[-1] + overhang if columns else 0
     return ArcLayout(tokens, tuple(arcs), end, max((arc.level for arc in arcs), default=0))
-
-
-def _link(edge: Edge, label: str, columns: Mapping[int, int], metrics: Metrics) -> _Link:
-    first, last = sorted((columns[edge.head], columns[edge.dependent]))
-    return _Link(edge, label, metrics.label_width(label), first, last)
 
 
 def _spread_ends(links: Sequence[_Link], end_gap: int) -> list[_Link]:

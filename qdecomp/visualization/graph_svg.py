@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import ceil
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
-from qdecomp.visualization.arc_layout import ArcLayout, Metrics, PlacedArc, PlacedToken, lay_out_arcs
+from qdecomp.visualization.arc_layout import ArcLayout, Metrics, PlacedArc, PlacedToken, lay_out_arcs, wrap_arcs
 from qdecomp.visualization.colours import kind_of_tag
 from qdecomp.visualization.svg import Picture, arrow_head, centred_text, escape, frame, number, shorten, width_in_ems
 
@@ -41,33 +41,46 @@ _PIXELS = Metrics(
 
 
 def graph_svg(
-    graph: DependencyGraph, *, title: str | None = None, scores: bool = False, with_style: bool = True
+    graph: DependencyGraph,
+    *,
+    title: str | None = None,
+    scores: bool = False,
+    width: int | None = None,
+    with_style: bool = True,
 ) -> Picture:
-    """A whole SVG of the graph.
+    """A whole SVG of the graph, in one row or, with ``width``, in as many as it takes to be no wider than that.
 
     ``title`` is what screen readers say, by default the question. With ``scores`` every label shows the edge's
     probability, which the tooltip of an arc always shows. Without ``with_style``, the page must contain
-    ``style("picture")`` once for all pictures.
+    ``style("picture")`` once for all pictures. In several rows, neighbouring words without edges are folded
+    into an ellipsis, and an edge between two rows is drawn in both, up to the margin.
     """
 
     def label_of(edge: Edge) -> str:
         return f"{edge.tag} {edge.score:.2f}" if scores and edge.score is not None else edge.tag
 
-    layout = lay_out_arcs(graph, _PIXELS, label_of)
-    width = max(layout.width + 2 * _MARGIN, _SMALLEST_WIDTH)
-    row = _TOP + layout.levels * _LEVEL_HEIGHT
+    rows = [lay_out_arcs(graph, _PIXELS, label_of)]
+    if width is not None and rows[0].width + 2 * _MARGIN > width:
+        rows = wrap_arcs(graph, _PIXELS, width - 2 * _MARGIN, label_of)
+    content: list[str] = []
+    top = 0
+    for row in rows:
+        baseline = top + _TOP + row.levels * _LEVEL_HEIGHT
+        content += _draw(graph, row, baseline)
+        top = baseline + _ROW_HEIGHT
     if title is None:
         title = f"Dependency graph: {' '.join(graph.question_tokens)}"
-    content = _draw(graph, layout, row)
     moved = f'<g transform="translate({_MARGIN} 0)">{"".join(content)}</g>'
-    return frame([moved], width, row + _ROW_HEIGHT, title=title, kind="qd-graph", with_style=with_style)
+    across = max(_SMALLEST_WIDTH, *(row.width + 2 * _MARGIN for row in rows))
+    return frame([moved], across, top, title=title, kind="qd-graph", with_style=with_style)
 
 
 def _draw(graph: DependencyGraph, layout: ArcLayout, row: int) -> Iterator[str]:
     for token in layout.tokens:
-        yield from _token(token, row)
+        if token.text:
+            yield from _token(token, row)
     for arc in layout.arcs:
-        yield _arc(graph, arc, row)
+        yield _arc(graph, layout, arc, row)
     # After all arcs, so that no line crosses a label.
     for arc in layout.arcs:
         middle = arc.label_left + arc.label_width / 2
@@ -83,22 +96,32 @@ def _token(token: PlacedToken, row: int) -> Iterator[str]:
     shown = shorten(token.text, _LONGEST_WORD_IN_EMS)
     classes = "qd-word" if token.is_linked else "qd-word qd-free"
     text = centred_text(shown, token.left + token.width / 2, row + 23, classes)
-    yield text if shown == token.text else f"<g><title>{escape(token.text)}</title>{text}</g>"
+    yield text if shown == token.full else f"<g><title>{escape(token.full)}</title>{text}</g>"
 
 
-def _arc(graph: DependencyGraph, arc: PlacedArc, row: int) -> str:
+def _arc(graph: DependencyGraph, layout: ArcLayout, arc: PlacedArc, row: int) -> str:
     bottom = row + _ARCS_END_ABOVE_ROW
     top = row - arc.level * _LEVEL_HEIGHT
     corner = min(_CORNER, (arc.right - arc.left) / 2)
     left, right = number(arc.left + corner), number(arc.right - corner)
-    path = (
-        f"M{arc.left} {bottom}V{top + _CORNER}Q{arc.left} {top} {left} {top}"
-        f"H{right}Q{arc.right} {top} {arc.right} {top + _CORNER}V{bottom}"
-    )
+    # An edge that goes on in another row has no leg at the margin.
+    rise, fall = f"M{arc.left} {top}H{left}", f"H{arc.right}"
+    if not _is_margin(layout.tokens[0], arc.left):
+        rise = f"M{arc.left} {bottom}V{top + _CORNER}Q{arc.left} {top} {left} {top}"
+    if not _is_margin(layout.tokens[-1], arc.right):
+        fall = f"H{right}Q{arc.right} {top} {arc.right} {top + _CORNER}V{bottom}"
     edge = arc.edge
     score = "" if edge.score is None else f", probability {edge.score:.2f}"
     tip = f"{graph.tokens[edge.head]} → {graph.tokens[edge.dependent]}: {edge.tag}{score}"
+    head = arrow_head(arc.end, bottom, arc.end, top)
+    if _is_margin(layout.tokens[0], arc.end) or _is_margin(layout.tokens[-1], arc.end):
+        head = arrow_head(arc.end, top, arc.start, top)
     return (
         f'<g class="qd-arc qd-{kind_of_tag(edge.tag)}"><title>{escape(tip)}</title>'
-        f'<path class="qd-line" d="{path}"/>{arrow_head(arc.end, bottom, arc.end, top)}</g>'
+        f'<path class="qd-line" d="{rise}{fall}"/>{head}</g>'
     )
+
+
+def _is_margin(token: PlacedToken, place: int) -> bool:
+    """Whether a token is the margin of a row and contains this place."""
+    return not token.text and token.left <= place <= token.left + token.width

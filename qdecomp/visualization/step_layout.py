@@ -48,7 +48,7 @@ class PlacedBox:
 
 @dataclass(frozen=True, slots=True)
 class PlacedReference:
-    """The path from a step up to one that it refers to: from point to point, straight up or in a curve."""
+    """The path of an answer, from a step down to one that refers to it: from point to point, straight or in a curve."""
 
     step: int
     target: int
@@ -201,15 +201,15 @@ def _points(
     nodes: _Nodes,
     middles: Mapping[_Node, float],
 ) -> tuple[tuple[float, float], ...]:
-    """From the top of the first box through the lanes to the bottom of the last; across only between the layers."""
+    """From the bottom of the target through the lanes to the top of the step; across only between the layers."""
     step, target = boxes[way[0][0]], boxes[way[-1][0]]
-    start = middles[way[0]] + _end_offset(way[1], nodes.above[way[0]], middles, step.width)
-    end = middles[way[-1]] + _end_offset(way[-2], nodes.below[way[-1]], middles, target.width)
-    points = [(start, step.top), (start, bands[way[0][1]][0])]
-    for node in way[1:-1]:
+    start = middles[way[-1]] + _end_offset(way[-2], nodes.below[way[-1]], middles, target.width)
+    end = middles[way[0]] + _end_offset(way[1], nodes.above[way[0]], middles, step.width)
+    points = [(start, target.top + target.height), (start, bands[way[-1][1]][1])]
+    for node in reversed(way[1:-1]):
         top, bottom = bands[node[1]]
-        points += [(middles[node], bottom), (middles[node], top)]
-    points += [(end, bands[way[-1][1]][1] + _STRAIGHT_END), (end, target.top + target.height)]
+        points += [(middles[node], top), (middles[node], bottom)]
+    points += [(end, bands[way[0][1]][0] - _STRAIGHT_END), (end, step.top)]
     return tuple(points)
 
 

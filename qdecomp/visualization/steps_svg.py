@@ -1,4 +1,4 @@
-"""A decomposition as a picture: a box for each step, and arrows to the steps that it refers to."""
+"""A decomposition as a picture: a box for each step, and arrows to the steps that use its answer."""
 
 from __future__ import annotations
 
@@ -103,6 +103,6 @@ def _reference(reference: PlacedReference) -> str:
             path += f"C{number(x)} {middle} {number(next_x)} {middle} {number(next_x)} {number(next_y)}"
     (_, before), (x, y) = reference.points[-2:]
     return (
-        f'<g class="qd-reference"><title>step {reference.step} refers to step {reference.target}</title>'
+        f'<g class="qd-reference"><title>step {reference.step} uses the answer of step {reference.target}</title>'
         f'<path class="qd-line" d="{path}"/>{arrow_head(x, y, x, before)}</g>'
     )

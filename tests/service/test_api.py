@@ -132,7 +132,7 @@ def test_limits_on_length_number_and_body(client_of: Callable[..., TestClient]) 
     reason = refused(client.post("/parse", json={"question": "x" * 21}), 422)
     assert reason == "the question is too long: 21 characters; at most 20 are allowed"
     assert refused(client.post("/parse", json={"questions": ["a", "x" * 21]}), 422).startswith("question 2 is too long")
-    for path in ("/parse", "/convert", "/score"):
+    for path in ("/parse", "/convert", "/next_steps", "/score"):
         reason = refused(client.post(path, json={"question": "x" * 300}), 413)
         assert reason == "the body is too large; at most 200 bytes are allowed"
     # Without a length, and far above the limit.
@@ -181,6 +181,35 @@ def test_steps_that_are_made_to_take_long_are_refused_at_once(client: TestClient
     assert "are allowed" in scored.json()["errors"]["lf_em"]
     # A few milliseconds; the first of them took 11 seconds, in which nothing else was answered.
     assert time.monotonic() - start < 5
+
+
+def test_a_plan_is_run_by_its_next_steps(client: TestClient) -> None:
+    body = {"question": QUESTION, "decomposition": ["cubes", "#1 that are red", "number of #2"]}
+    assert client.post("/next_steps", json=body).json() == {
+        "ask": [{"number": 1, "question": "cubes"}],
+        "computed": {},
+        "answer": None,
+    }
+    answers = {"1": ["A", "B"], "2": ["A"]}
+    assert client.post("/next_steps", json={**body, "answers": answers}).json() == {
+        "ask": [],
+        "computed": {"3": 1},
+        "answer": 1,
+    }
+    for wrong, reason in (({"4": "A"}, "answers has '4'; the steps are 1 to 3"), ({"1": None}, "answers.1")):
+        refused = client.post("/next_steps", json={**body, "answers": wrong})
+        assert refused.status_code == 422
+        assert refused.json()["error"].startswith(reason)
+
+
+def test_a_graph_is_wrapped_to_a_width(client: TestClient) -> None:
+    body = {
+        "question": "cubes that are red and large",
+        "decomposition": ["cubes", "#1 that are red", "#2 that are large"],
+    }
+    pictures = client.post("/convert", json={**body, "pictures": True, "width": 200}).json()["pictures"]
+    assert pictures["wrapped_graph"] != pictures["graph"]
+    assert "wrapped_graph" not in client.post("/convert", json={**body, "pictures": True}).json()["pictures"]
 
 
 def test_a_pair_is_scored(client: TestClient) -> None:
@@ -259,7 +288,9 @@ def test_every_answer_forbids_what_comes_from_elsewhere(client: TestClient) -> N
 
 def test_the_description_of_the_api_is_complete_and_needs_no_network(client: TestClient) -> None:
     description = client.get("/openapi.json").json()
-    assert set(description["paths"]) == {"/parse", "/convert", "/score", "/health", "/version", "/metrics"}
+    assert set(description["paths"]) == {
+        *("/parse", "/convert", "/next_steps", "/score", "/health", "/version", "/metrics")
+    }
     page = client.get("/docs").text
     for path in description["paths"]:
         assert path in page

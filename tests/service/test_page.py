@@ -107,6 +107,7 @@ def test_what_is_no_question_says_why(page: Browser) -> None:
     # There is nothing to see except the field for the reader's own steps.
     assert page.run("[...document.querySelectorAll('[data-of-plan]')].every((each) => each.hidden)")
     assert text_of(page, "#steps-error") == ""
+    assert page.run("document.getElementById('tab-edit').getAttribute('aria-selected')") == "true"
     write(page, "#editor", "\n".join(STEPS))
     page.wait_until("document.querySelectorAll('#steps > li').length === 5")
     assert not page.run("[...document.querySelectorAll('[data-of-plan]')].some((each) => each.hidden)")
@@ -117,6 +118,7 @@ def test_edited_steps_change_the_logical_form_the_plan_and_the_pictures(page: Br
     page.press(*ENTER)
     page.wait_until(IS_SHOWN)
     before = page.run("document.querySelector('#graph-picture svg').outerHTML")
+    click(page, "#tab-edit")
     write(page, "#editor", "\n".join(STEPS))
     page.wait_until("document.querySelectorAll('#steps > li').length === 5")
     assert text_of(page, "#logical-form").splitlines()[1] == "FILTER[](sub=#1, condition=that are red)"
@@ -130,8 +132,8 @@ def test_edited_steps_change_the_logical_form_the_plan_and_the_pictures(page: Br
     assert text_of(page, "#steps-error") == "step 2: refers to itself (#2)"
     assert page.run("document.getElementById('editor').getAttribute('aria-invalid')") == "true"
     # What was there stays, marked as that of earlier steps.
-    assert len(texts_of(page, "#steps.earlier > li")) == 5
-    assert page.run("document.querySelectorAll('[data-of-plan].earlier').length") >= 4
+    assert len(texts_of(page, ".earlier #steps > li")) == 5
+    assert page.run("document.querySelectorAll('.earlier').length") == 6
     click(page, "#restore")
     page.wait_until("!document.getElementById('steps-error').textContent")
     assert page.run("document.querySelectorAll('.earlier').length") == 0
@@ -155,6 +157,8 @@ def test_two_decompositions_are_compared(page: Browser, address: str) -> None:
     open_with_steps(page, address)
     other = "return red cubes ;return large sphere ;return #1 that are behind #2 ;return the number of #3"
     assert lf_em(QUESTION, STEPS, other).verdict
+    assert not page.run("document.getElementById('comparing').open")
+    click(page, "#comparing summary")
     click(page, "#take")
     assert page.run("document.getElementById('first').value") == "\n".join(STEPS)
     write(page, "#second", other)
@@ -220,10 +224,14 @@ def test_the_keyboard_alone_is_enough(page: Browser) -> None:
         # The focused element is visibly focused.
         assert page.run("getComputedStyle(document.activeElement).outlineStyle") != "none"
         seen.append(page.run(focused))
-        if seen[-1] == "first":
+        if seen[-1].startswith("Compare two"):
             break
-    for name in ("editor", "logical-form", "steps-picture", "graph-picture", "qdmr", "link", "first"):
+    for name in ("tab-steps", "graph-picture", "qdmr", "link"):
         assert name in seen
+    page.press(*ENTER)
+    page.press(*TAB)
+    while page.run(focused) != "first":
+        page.press(*TAB)
     page.type_text("rivers")
     page.press(*TAB)
     page.press(*TAB)
@@ -243,9 +251,87 @@ def test_screen_readers_hear_names_and_news(page: Browser, address: str) -> None
     )
     assert unnamed == []
     assert page.run("document.querySelectorAll('svg[role=img] > title').length") == 2
-    assert page.run("document.querySelectorAll('[aria-live=polite]').length") == 3
+    assert page.run("document.querySelectorAll('[aria-live=polite]').length") == 4
+    assert page.run("document.querySelectorAll('[role=tabpanel]:not([hidden])').length") == 1
     assert page.run("document.documentElement.lang") == "en"
     assert page.run("document.querySelectorAll('h1').length") == 1
+
+
+LONG = (
+    "Which of the directors of the two highest grossing science fiction movies that were released before 1990 was born "
+    "earlier , and how many of the films of this director have won an award in France ?"
+)
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_graph_of_a_long_question_fits_and_is_shown_whole_on_demand(
+    page: Browser, address: str, width: int
+) -> None:
+    page.look(width=width)
+    page.open(address, "#" + urlencode({"q": LONG}))
+    page.wait_until("document.querySelector('#graph-picture svg')")
+    hidden = "[...document.querySelectorAll('.scroll')].map((each) => each.scrollWidth - each.clientWidth)"
+    assert page.run(f"Math.max(...{hidden})") == 0
+    assert page.run("document.querySelector('#graph-picture svg').getBoundingClientRect().height") > 200
+    click(page, "[data-full=graph-picture]")
+    assert page.run(f"Math.max(...{hidden})") > 500
+    words = "[...document.querySelectorAll('#graph-picture .qd-word')].map((each) => each.textContent)"
+    assert "highest" in page.run(words)
+    click(page, "[data-full=graph-picture]")
+    assert page.run(f"Math.max(...{hidden})") == 0
+    assert "highest" not in page.run(words)
+
+
+def test_the_tabs_are_used_with_the_arrow_keys(page: Browser, address: str) -> None:
+    open_with_steps(page, address)
+    focus(page, "#tab-steps")
+    shown = "[...document.querySelectorAll('[role=tabpanel]')].filter((each) => !each.hidden).map((each) => each.id)"
+    for key, code, panel in (("ArrowRight", 39, "plan"), ("ArrowLeft", 37, "steps"), ("ArrowLeft", 37, "edit")):
+        page.press(key, code)
+        assert page.run(shown) == [f"panel-{panel}"]
+        assert page.run("document.activeElement.id") == f"tab-{panel}"
+
+
+def test_the_plan_is_run_with_typed_answers(page: Browser, address: str) -> None:
+    open_with_steps(page, address)
+    click(page, "#tab-run")
+    page.wait_until("document.querySelectorAll('#run-asked textarea').length === 2")
+    assert texts_of(page, "#run-asked label") == ["1. cubes", "3. large sphere"]
+    write(page, "#run-1", "cube A\ncube B\ncube C")
+    write(page, "#run-3", "sphere S")
+    page.press(*ENTER)
+    page.wait_until("document.querySelectorAll('#run-done li').length === 1")
+    # What was typed for another step is still there.
+    focus(page, "#run-1")
+    page.press(*ENTER)
+    page.wait_until("document.getElementById('run-2')")
+    assert texts_of(page, "#run-asked label") == ["2. Which of cube A, cube B and cube C are red?"]
+    page.type_text("cube A\ncube B")
+    page.press(*ENTER)
+    page.wait_until("document.getElementById('run-4')")
+    page.type_text("cube B")
+    page.press(*ENTER)
+    page.wait_until("document.getElementById('run-status').textContent")
+    assert text_of(page, "#run-status") == "The answer: 1"
+    assert text_of(page, "#run-done li:last-child") == "number of #4 → 1 computed the answer"
+    click(page, "#run-again")
+    page.wait_until("document.querySelectorAll('#run-asked textarea').length === 2")
+    assert texts_of(page, "#run-done li") == []
+
+
+def test_a_plan_that_is_probably_wrong_is_marked_and_other_candidates_can_be_taken(browser: Browser) -> None:
+    browser.look()
+    with running_service("--candidates", "3") as service:
+        browser.open(service.address, "#" + urlencode({"q": LONG}))
+        browser.wait_until(IS_SHOWN)
+        assert not browser.run("document.getElementById('probably-wrong').hidden")
+        others = texts_of(browser, "#candidates button")
+        assert 1 <= len(others) <= 2
+        click(browser, "#candidates button")
+        browser.wait_until("document.getElementById('confidence').hidden")
+        steps = texts_of(browser, "#steps > li > [dir]")
+        assert others[0].split() == [word for n, step in enumerate(steps, 1) for word in (f"{n}.", *step.split())]
+        assert service.stop()[0] == 0
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -253,6 +339,7 @@ def test_screen_readers_hear_names_and_news(page: Browser, address: str) -> None
 def test_it_fits_phones_and_wide_screens_in_light_and_dark(page: Browser, address: str, width: int, dark: bool) -> None:
     page.look(width=width, dark=dark)
     open_with_steps(page, address)
+    click(page, "#comparing summary")
     write(page, "#first", "cubes " * 30)
     write(page, "#second", "x" * 300)
     click(page, "#compare .main")
@@ -267,6 +354,7 @@ def test_it_fits_phones_and_wide_screens_in_light_and_dark(page: Browser, addres
 def test_nothing_that_was_typed_runs(page: Browser, address: str) -> None:
     page.open(address, "#" + urlencode({"q": HOSTILE, "steps": f"{HOSTILE}\nnumber of #1"}))
     page.wait_until(IS_SHOWN)
+    click(page, "#comparing summary")
     write(page, "#first", HOSTILE)
     write(page, "#second", HOSTILE)
     click(page, "#compare .main")

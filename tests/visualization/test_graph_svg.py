@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.visualization import graph_svg
 from tests.data_structures.graph_strategies import dependency_graphs
-from tests.visualization.examples import GRAPHS, HOSTILE, MARKUP, SPECIAL_TOKENS, TWO_EDGES
+from tests.visualization.examples import GRAPHS, HOSTILE, MARKUP, SPECIAL_TOKENS, TWO_EDGES, graph_of
 
 _SVG = "{http://www.w3.org/2000/svg}"
 
@@ -76,3 +76,33 @@ def test_probabilities_are_in_the_tip_and_on_demand_in_the_label() -> None:
 def test_the_style_can_be_left_to_the_page() -> None:
     assert "<style" not in graph_svg(TWO_EDGES, with_style=False)
     assert graph_svg(TWO_EDGES, title="<what>").count("&lt;what&gt;") == 1
+
+
+@pytest.mark.parametrize("width", [350, 1000])
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS.keys())
+def test_a_graph_is_wrapped_to_a_width(graph: DependencyGraph, width: int) -> None:
+    whole, wrapped = graph_svg(graph), graph_svg(graph, width=width)
+    if whole.width <= width:
+        assert wrapped == whole
+        return
+    words = [word for word in graph.tokens if not word.startswith("[")]
+    if max(map(len, words)) < 20:
+        assert wrapped.width <= width
+    picture = ElementTree.fromstring(wrapped)
+    edges = {f"{graph.tokens[edge.head]} → {graph.tokens[edge.dependent]}: {edge.tag}" for edge in graph.edges}
+    assert {arc[0].text for arc in of_class(picture, "qd-arc")} == edges
+
+
+def test_words_without_edges_are_folded_where_there_is_little_room() -> None:
+    picture = graph_svg(graph_of("which of the red cubes", (3, 4, "filter-sub")), width=200)
+    texts = [word.text for word in of_class(ElementTree.fromstring(picture), "qd-word")]
+    assert texts == ["…", "red", "cubes"]
+    assert "<title>which of the</title>" in picture
+
+
+def test_an_edge_between_two_rows_is_drawn_in_both_up_to_the_margin() -> None:
+    graph = graph_of("aaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbbbb", (1, 0, "filter-sub"))
+    paths = [arc[1].get("d") or "" for arc in of_class(ElementTree.fromstring(graph_svg(graph, width=250)), "qd-arc")]
+    # A leg goes up and down at a word only; a whole arc has both.
+    assert [path.count("Q") for path in paths] == [1, 1]
+    assert graph_svg(graph, with_style=False).count("Q") == 2

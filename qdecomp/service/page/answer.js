@@ -1,5 +1,6 @@
 // One decomposition on the page: its steps, plan, logical form, pictures, confidence and warnings.
 import { byId, element, picture, sentence } from "./dom.js";
+import { offered, selectTab } from "./tabs.js";
 
 const operatorOf = (step) =>
   element("span", { class: `operator qd-${step.operator}` }, [step.operator, ...step.properties].join(" "));
@@ -20,16 +21,48 @@ const showPlan = (answer) => {
   byId("plan").replaceChildren(...levels);
 };
 
-const showPicture = (id, svg, reason) => {
-  byId(id).replaceChildren(svg ? picture(svg) : element("p", { class: "quiet" }, reason));
+/** Show what fits, with a box to tick for the picture in full size, unless that fits, too. */
+const showPicture = (id, fitting, full, reason) => {
+  const [target, box] = [byId(id), document.querySelector(`[data-full=${id}]`)];
+  const pictures = [fitting, full].map((svg) => svg && picture(svg));
+  const show = () => {
+    target.classList.toggle("full", box.checked);
+    target.replaceChildren(pictures[box.checked ? 1 : 0] ?? element("p", { class: "quiet" }, reason));
+  };
+  const isAlike = !full || (fitting === full && pictures[1].width.baseVal.value <= room());
+  box.closest("[hidden], label").hidden = isAlike;
+  if (box.closest("figcaption").childElementCount === 1) box.closest("figcaption").hidden = isAlike;
+  box.onchange = show;
+  show();
 };
 
-const showConfidence = (confidence) => {
+/** How wide a picture can be, which is the same in all cards. */
+export const room = () => {
+  const card = byId("ask");
+  return Math.floor(card.clientWidth - 2 * Number.parseFloat(getComputedStyle(card).paddingLeft));
+};
+
+const showConfidence = (confidence, isProbablyWrong) => {
   byId("confidence").hidden = confidence === null;
   if (confidence === null) return;
   byId("meter").value = confidence;
+  byId("meter").low = isProbablyWrong ? 1 : 0;
+  byId("probably-wrong").hidden = !isProbablyWrong;
   const value = confidence < 0.005 ? "below 0.01" : confidence.toFixed(2);
   byId("confidence-value").textContent = `${value}: the probability that the whole plan is right`;
+};
+
+/** The next candidates of an answer that is probably wrong; ``take`` gets the one that the reader prefers. */
+const showCandidates = (answer, take) => {
+  const others = answer.probably_wrong
+    ? (answer.candidates ?? []).map((each) => each.decomposition).filter((text) => text !== answer.decomposition) : [];
+  byId("candidates").hidden = !others.length;
+  byId("candidates").querySelector("ol").replaceChildren(...others.map((text) => {
+    const steps = text.split(/\s*;\s*/).map((step) => step.replace(/^return /, ""));
+    const button = element("button", { type: "button", dir: "auto" }, steps.map((step, place) => `${place + 1}. ${step}`).join("  "));
+    button.addEventListener("click", () => take(steps));
+    return element("li", {}, button);
+  }));
 };
 
 /** Whether the answer is about steps that the reader wrote. */
@@ -49,23 +82,26 @@ const showRemarks = (answer) => {
 const markPlan = (answer) => {
   const isEarlier = isWritten(answer) && !answer.plan && byId("steps").childElementCount > 0;
   for (const card of document.querySelectorAll("[data-of-plan]")) card.hidden = !answer.plan && !isEarlier;
-  for (const part of document.querySelectorAll("[data-of-plan], #steps")) part.classList.toggle("earlier", isEarlier);
+  for (const part of document.querySelectorAll("[data-plan]")) part.classList.toggle("earlier", isEarlier);
+  if (!offered()) selectTab("edit");
   return isEarlier;
 };
 
-/** Show all of an answer but the text that is edited. */
-export const showAnswer = (answer) => {
+/** Show all of an answer but the text that is edited; ``take`` gets the steps of a candidate that is picked. */
+export const showAnswer = (answer, take) => {
   byId("answer").hidden = false;
   byId("answer-title").textContent = answer.question;
-  showConfidence(isWritten(answer) ? null : answer.confidence);
+  showConfidence(isWritten(answer) ? null : answer.confidence, answer.probably_wrong);
+  showCandidates(answer, take);
   showRemarks(answer);
   if (markPlan(answer)) return;
   byId("steps").replaceChildren(...answer.steps.map(stepItem));
   showPlan(answer);
   byId("logical-form").textContent = (answer.logical_form ?? []).join("\n");
   const none = answer.steps.length ? "There is too much to draw." : "There is nothing to draw.";
-  showPicture("steps-picture", answer.pictures?.steps, none);
-  showPicture("graph-picture", answer.pictures?.graph, answer.graph_error ?? none);
+  showPicture("steps-picture", answer.pictures?.steps, answer.pictures?.steps, none);
+  const { graph, wrapped_graph: wrapped } = answer.pictures ?? {};
+  showPicture("graph-picture", wrapped, graph, answer.graph_error ?? none);
 };
 
 /** The answer in one line, for those who cannot see it. */

@@ -1,9 +1,11 @@
 // The page: a question, its decomposition, steps that the reader edits, and a link that opens the same again.
-import { showAnswer, summary } from "./answer.js";
+import { room, showAnswer, summary } from "./answer.js";
 import { get, latest, post } from "./api.js";
 import { startComparing } from "./compare.js";
 import { startCopying } from "./copying.js";
 import { byId, sentence, showText } from "./dom.js";
+import { showRun } from "./run.js";
+import { startTabs } from "./tabs.js";
 
 const WAIT_AFTER_A_KEY = 300;
 const [form, question, editor, restore] = ["ask", "question", "editor", "restore"].map(byId);
@@ -27,15 +29,16 @@ const writeLink = () => {
 
 const show = (answer) => {
   shown = answer;
-  showAnswer(answer);
+  showAnswer(answer, takeSteps);
+  showRun(answer);
   restore.hidden = !parsed || !isEdited();
   byId("take").hidden = !editor.value.trim();
   tell(summary(answer), Boolean(answer.error));
 };
 
-const parse = latest((text, signal) => post("parse", { question: text, pictures: true }, signal));
+const parse = latest((text, signal) => post("parse", { question: text, pictures: true, width: room() }, signal));
 const convert = latest((text, steps, signal) =>
-  post("convert", { question: text, decomposition: steps, pictures: true }, signal));
+  post("convert", { question: text, decomposition: steps, pictures: true, width: room() }, signal));
 
 const decompose = async (text) => {
   tell("Parsing …");
@@ -70,6 +73,12 @@ const readEditor = async () => {
 };
 
 const fitEditor = () => { editor.rows = Math.max(3, editor.value.split("\n").length + 1); };
+
+const takeSteps = (steps) => {
+  editor.value = steps.join("\n");
+  fitEditor();
+  readEditor();
+};
 
 let timer = 0;
 editor.addEventListener("input", () => {
@@ -117,6 +126,7 @@ const openLink = () => {
   readEditor();
 };
 
+startTabs();
 startCopying(() => shown, tell);
 startComparing({ question: () => question.value.trim() || shown?.question || "", steps: () => editor.value });
 addEventListener("hashchange", openLink);
