@@ -33,6 +33,8 @@ _LARGEST_ANSWER = 2_000_000
 _LONGEST_REASON = 200
 # What a request is answered with that has something in it which the endpoint does not know.
 _REFUSALS = frozenset({400, 415, 422, 501})
+# Some servers fail where they cannot make a grammar of a form.
+_BROKEN = 500
 _SECONDS_BEFORE_A_RETRY = 0.5
 
 
@@ -60,6 +62,7 @@ class Endpoint:
         self._settings = settings
         self.url = settings.url
         self._client: Any = None
+        self._accepted: set[str] = set()
         self._options = {"max_tokens": settings.max_tokens, "temperature": 0}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._calls: set[concurrent.futures.Future[Completion]] = set()
@@ -153,7 +156,9 @@ class Endpoint:
             if not type(error).__module__.startswith("http"):
                 raise
             raise _HalfAnswerError(f"the connection broke ({_shown(str(error), key)})") from None
-        return _completion_of(bytes(content).replace(key.encode(), b"***") if key else bytes(content))
+        found = _completion_of(bytes(content).replace(key.encode(), b"***") if key else bytes(content))
+        self._accepted.add(form)
+        return found
 
     def _refusal(self, error: Any, key: str, form: str, options: Mapping[str, Any]) -> Exception:
         """What an answer with an HTTP status that is not 200 means."""
@@ -172,7 +177,7 @@ class Endpoint:
         reason = _shown(str(error.message), key)
         if status == 404 and not self.url.endswith("/v1"):
             reason += "; most addresses end with /v1"
-        if status in _REFUSALS and form != "text":
+        if form != "text" and (status in _REFUSALS or (status == _BROKEN and form not in self._accepted)):
             return FormRefusedError(f"{self.url}: {status}, {reason}")
         again = f", also when asked {self._settings.retries + 1} times" if status == 429 or status >= 500 else ""
         return ModelError(f"{self.url}: {status}{again} ({reason})")
