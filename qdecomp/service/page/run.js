@@ -12,9 +12,12 @@ const inWords = (answer) => {
   return typeof answer === "boolean" ? (answer ? "yes" : "no") : String(answer);
 };
 
+// The answer of such a step is one value; that of others is a list, even of one thing, which can be counted.
+const ONE_VALUE = new Set(["aggregate", "arithmetic", "boolean", "comparison"]);
+
 const readAnswer = (text, operator) => {
   const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
-  if (lines.length !== 1) return lines;
+  if (lines.length !== 1 || !ONE_VALUE.has(operator)) return lines;
   return operator === "boolean" ? TRUTH[lines[0].toLowerCase()] ?? lines[0] : lines[0];
 };
 
