@@ -4,9 +4,9 @@ All of them are always appended, in this order: the separator ``[RSC]``, the res
 question does not name), as many ``[DUP]`` as steps may copy tokens of other steps, and as many ``[DUM]`` as steps may
 be empty.
 
-Each costs every parser time on every question, and each makes some questions convertible. ``scripts/benchmark.py
-token_budget`` shows how many, on Break's training rows (19,252 of them; 2.7% have no published logical form and never
-make the round trip):
+Each costs every parser time on every question, and each makes some questions convertible. So many of 19,252 training
+rows of Break became graphs, and came back as they were, when this was measured (2.7% of the rows have no published
+logical form, so that they never come back):
 
 ====================================================  ===========  ============
 resource words                                        converted %  round trip %
@@ -56,7 +56,7 @@ DUMMY = "[DUM]"
 
 @dataclass(frozen=True, slots=True)
 class SpecialTokens:
-    """How many special tokens there are, and which resource words."""
+    """The resource words, and the numbers of ``[DUP]`` and ``[DUM]`` tokens."""
 
     resources: tuple[str, ...]
     duplicates: int
@@ -70,7 +70,7 @@ class SpecialTokens:
 
     @property
     def appended(self) -> tuple[str, ...]:
-        """All of them, in their order."""
+        """All special tokens in their order."""
         return (*self.words, *self.placeholders)
 
     @property

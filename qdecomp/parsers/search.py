@@ -3,7 +3,7 @@
 All hypotheses of all questions take a step together, but only those that may still matter: not those that have ended,
 nor those that are far behind the best of their question or cannot become the answer. A question has few hypotheses, so
 they are plain objects: for so few numbers, arrays would take longer. Networks in torch and in onnxruntime are searched
-alike: they are a :class:`SearchState`.
+by the same code, through a :class:`SearchState`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Cost = Callable[[int, Hypothesis], float]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The best hypotheses of a question, the best first, and the score of the one that was next at that moment."""
+    """The best hypotheses of a question, the best first, and the score of the first that is not among them."""
 
     hypotheses: tuple[Hypothesis, ...]
     next_score: float
@@ -179,7 +179,7 @@ class BeamSearch:
     max_steps: int
     wanted: int = 1
     most_behind: float = inf
-    """How far behind the best hypothesis of its question the score of one may be that is continued."""
+    """A hypothesis is continued only if its score is at most so far below the best of its question."""
 
     def __call__(self, state: _State, names: Sequence[NamePlaces | None], cost: Cost | None = None) -> list[Found]:
         """What is found for each question, given the names in it.

@@ -3,7 +3,7 @@
 Words are in a row; above them, every edge is a bracket, at a different level from the brackets that it overlaps. The
 ends of a word's arcs are spread side by side, the longest arcs innermost, so that brackets from one word do not cross.
 Words are moved apart until each label fits into its bracket, at a place where no leg of a higher bracket passes
-through.
+through. A graph that is too wide for one row is cut into several, which are laid out one by one.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ class ArcLayout:
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """An edge between two columns (the tokens that are shown), which are the same for an edge from a token to itself.
+    """An edge between two columns; ``first`` and ``last`` are the same if a token has an edge to itself.
 
-    The offsets say where its ends are, from the middle of each column.
+    The offsets say how far its ends are from the middle of each column.
     """
 
     edge: Edge

@@ -61,7 +61,7 @@ class Interpreter:
         self._values: dict[tuple[int, int | None], Value] = {}
 
     def answer(self) -> AnyArray:
-        """Fingerprints (worlds, 1) of what the steps that no other step needs compute together."""
+        """A fingerprint (worlds, 1) of the values of all steps that no other step needs."""
         each = [fingerprints(self.value(number)) for number in self.plan.roots]
         if len(each) == 1:
             return np.broadcast_to(each[0], (self.worlds.count, 1))
@@ -127,7 +127,7 @@ class Interpreter:
         return found
 
     def for_each(self, keys: Operand, wanted: Operand) -> Value:
-        """The value of an operand for each thing of another one: an array with a column for each thing.
+        """The value of the operand ``wanted`` for each thing of ``keys``: an array with a column for each thing.
 
         Of a step that does not depend on the keys, only the things that are tied to each key count.
         """
@@ -152,7 +152,7 @@ class Interpreter:
         return next((found for each in wider if (found := self.focus_of(each, wanted)) is not None), None)
 
     def unknown(self, key: str, values: Iterable[Value]) -> Things:
-        """Some set that depends only on a key and some values: an unknown function."""
+        """A set that depends on a key and on values and on nothing else, as that of an unknown function does."""
         salt = self.worlds.salt ^ np.uint64(zlib.crc32(key.encode()))
         for value in values:
             salt = mix(salt, fingerprints(value))

@@ -1,4 +1,4 @@
-"""Random worlds: what each word means among a few things, and what a step can be there.
+"""Random worlds: which of a few things each word describes, and the values that a step can have there.
 
 Many worlds are drawn at once. In each world, a set of things is one unsigned integer, and thing ``i`` is its bit ``i``;
 an array of sets has a row for each world and a column for each thing that is looked at alone (or one column, if none
@@ -25,10 +25,10 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 _PLACES = np.arange(THINGS, dtype=np.uint8)
 _SIZES = np.array([bin(number).count("1") for number in range(1 << THINGS)], dtype=np.float64)
 
-# How many things a phrase describes on average, and how many a thing is tied to: few in some worlds, many in others.
+# The share of things that a phrase describes, and that a thing is tied to: small in some worlds, large in others.
 _PHRASE_SHARES = (0.2, 0.35, 0.5, 0.75)
 _TIE_SHARES = (0.12, 0.25, 0.4, 0.6)
-# For when all such worlds give the same answer: hardly any things, or nearly all.
+# Where all such worlds give the same answer: hardly any things, or nearly all.
 _EXTREME_SHARES = (0.03, 0.1, 0.9, 0.97)
 _LARGEST_VALUE = 8
 _EXACT_NUMBERS = 3
@@ -104,7 +104,7 @@ class Worlds:
     numbers: Mapping[float, AnyArray]
     """(worlds, 1)"""
     salt: AnyArray
-    """(worlds, 1), for what is some unknown function of its input"""
+    """(worlds, 1), the seeds of functions about which nothing is known but that they are functions"""
 
 
 def draw(vocabulary: Vocabulary, count: int, generator: np.random.Generator, *, extreme: bool = False) -> Worlds:
@@ -133,7 +133,7 @@ def _draw_sets(generator: np.random.Generator, kinds: int, count: int, columns: 
 
 
 def _draw_numbers(numbers: Iterable[float], count: int, generator: np.random.Generator) -> dict[float, AnyArray]:
-    """What the numbers in the steps are in each world: they keep their order, and neighbours stay neighbours.
+    """The value in each world of each number in the steps: they keep their order, and neighbours stay neighbours.
 
     0 to 3 are themselves; larger ones come close, since no set here has a hundred things.
     """
@@ -195,7 +195,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class NumberOfEach:
-    """A number for each thing (worlds, things), of which ``keys`` are meant."""
+    """A number (worlds, things) for each thing that is one of the ``keys``; those of the others are ignored."""
 
     keys: Bits
     numbers: AnyArray
@@ -203,7 +203,7 @@ class NumberOfEach:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """Values, at least one of which is not a set: a list whose order means nothing."""
+    """A list of values, at least one of which is not a set; their order means nothing."""
 
     parts: tuple[Things | Number | Truth | NumberOfEach, ...]
 
@@ -216,7 +216,7 @@ _SHIFT = np.uint64(29)
 
 
 def mix(left: AnyArray, right: AnyArray) -> AnyArray:
-    """For each world, a number that hardly any other pair of numbers gives."""
+    """A hash of two numbers in each world, which hardly any other pair has."""
     with np.errstate(over="ignore"):
         mixed = (left.astype(np.uint64) ^ (right.astype(np.uint64) * _MIX)) * _MIX
     return mixed ^ (mixed >> _SHIFT)
