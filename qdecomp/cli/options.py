@@ -134,6 +134,8 @@ def parser_options(command: Callable[..., Any]) -> Callable[..., Any]:
         from qdecomp.parsers.source import parser_source
 
         options = {name: given.pop(name) for name in _NAMES}
+        if options["together"] and options["fallback"] is None:
+            raise click.UsageError("--together needs --fallback, the second parser")
         of_model = {name: value for name in _OF_MODEL if (value := given.pop(name)) is not None}
         return command(parser=parser_source(source, **options, **of_model), **given)
 

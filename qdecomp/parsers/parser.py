@@ -215,6 +215,8 @@ def load(
     ``fallback`` is another parser, which answers what this one has no plan for, or one with a confidence below
     ``fallback_below``. With ``together``, both answer every question, and their consensus counts.
     """
+    if together and fallback is None:
+        raise DataError("together needs a fallback, the second parser")
     if not (callable(source) or callable(fallback)):
         return parser_source(
             source,

@@ -301,6 +301,7 @@ def test_a_function_is_a_parser() -> None:
         ("http://127.0.0.1:1/v1", {"model": "toy", "examples": "none.csv"}, r"none\.csv: there is no such file"),
         ("minilm_break", {"model": "toy"}, "model is for a language model; give its address"),
         ("minilm_break", {"fallback": "nowhere"}, "there is no parser 'nowhere'"),
+        ("minilm_break", {"together": True}, "together needs a fallback"),
         ("minilm_break", {"fallback_below": 2}, "fallback_below is 2; give a number from 0 to 1"),
     ],
 )
