@@ -150,7 +150,9 @@ def _remembered_text(question: str, written: str, strict: bool) -> str:
 
 @lru_cache(maxsize=4096)
 def _text_as_read(written: str) -> str:
-    return read_decomposition(written).text
+    reading = read_decomposition(written)
+    # A refusal has no text, and its reading says so.
+    return reading.text or str(reading.qdmr)
 
 
 def normalized_text(question: str, decomposition: AnyDecomposition, *, strict: bool = False) -> str:

@@ -286,6 +286,9 @@ class _Matching:
             except QdmrSyntaxError as error:
                 self._add_problem(ProblemKind.MALFORMED, answer, question_id, f"{error}; counts as wrong")
                 return PredictionRow(None, str(error.of("prediction")))
+            if not reading.text:
+                self._add_problem(ProblemKind.EMPTY, answer, question_id, f"{reading.doubt}; counts as wrong")
+                return PredictionRow(None, f"prediction: {reading.doubt}", reading)
             if has_half_character(reading.text):
                 message = "half of a character (a lone surrogate); scored, and written as an escape such as \ud800"
                 self._add_problem(ProblemKind.HALF_CHARACTER, answer, question_id, message)

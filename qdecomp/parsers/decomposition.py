@@ -87,8 +87,8 @@ class Decomposition:
 
     @classmethod
     def of_text(cls, question: str, decomposition: str) -> Decomposition:
-        """The decomposition for a text such as ``return flights ;return #1 from denver``."""
-        qdmr = parse_qdmr(decomposition)
+        """The decomposition for a text such as ``return flights ;return #1 from denver``, or in another form."""
+        qdmr = read_decomposition(decomposition).qdmr
         return cls(question, str(qdmr), to_logical_form(qdmr))
 
     def __bool__(self) -> bool:
@@ -272,7 +272,8 @@ def decomposition_from_record(record: Mapping[str, Any]) -> Decomposition:
     error = record.get("error")
     try:
         if text is not None and text != "":
-            text = read_decomposition(text).text
+            reading = read_decomposition(text)
+            text, error = (reading.text, error) if reading.text else (None, error or reading.doubt)
         read = Decomposition(
             question if isinstance(question, str) else "",
             text,

@@ -2,8 +2,9 @@
 
 :func:`read_decomposition` is the only entry point. It returns Break's text, so that everything after it (logical
 forms, metrics, pages) works on one form. The tables are ``forms.FORMS`` (how steps are separated),
-``markup.WRAPPINGS`` (what is around them), ``references.STYLES`` (how steps name each other) and
-``phrases.QUESTIONS`` (how a sub-question says what a step says). To read another form, add a row.
+``markup.WRAPPINGS`` (what is around them), ``references.STYLES`` (how steps name each other),
+``phrases.QUESTIONS`` and ``COMMANDS`` (how sentences say what steps say) and ``wordings.WORDINGS`` (other words for the
+same). To read another form, add a row.
 """
 
 from qdecomp.data_structures.reading.forms import BREAK

@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from qdecomp.data_structures.reading.lists import BULLET, NUMBERINGS, Numbering, in_lines, in_one_line, member_texts
 from qdecomp.data_structures.reading.markup import is_note, is_prose
-from qdecomp.data_structures.reading.structured import steps_in_text
+from qdecomp.data_structures.reading.structured import has_text, steps_in_text, steps_of_value
 from qdecomp.data_structures.reading.values import WrittenStep, small_number
 
 _BREAK = re.compile(r"\A[\s\"'“‘]*return(?!s\b|ed\b|ing\b)", re.IGNORECASE)
@@ -26,7 +27,28 @@ _SEPARATORS = (
     ("pipes", re.compile(r"(?<!\s)\s+\|\|?\s+")),
     ("semicolons", re.compile(rf"{_SPACES};\s*")),
 )
-_TAGGED = re.compile(r"<(?P<tag>step|li|item|question|s)\b[^>]*>(?P<text>.*?)</(?P=tag)>", re.DOTALL | re.IGNORECASE)
+_TAGGED = re.compile(
+    r"<(?P<tag>(?:step|li|item|sub-?question|question|q|s)[ _-]?\d{0,3})\b[^>]*>(?P<text>.*?)</(?P=tag)>",
+    re.DOTALL | re.IGNORECASE,
+)
+# Self-ask: follow-up questions, each with an answer.
+_FOLLOW_UP = re.compile(
+    r"^[ \t]*(?:[-*][ \t]+)?follow[ -]?up(?: question)?(?: \d{1,2})?:[ \t]*", re.IGNORECASE | re.MULTILINE
+)
+_FOLLOWED = re.compile(
+    r"\A[ \t]*(?:intermediate )?answer(?: \d{1,2})?:[ \t]*(?P<answer>.{1,80}?)[.\s]*\Z", re.IGNORECASE
+)
+# Least-to-most: 'To answer "…", we need to know: "…", "…".'
+_FIRST_SOLVE = re.compile(
+    r"\bto (?:answer|solve)(?: the (?:question|problem))? [\"“](?P<last>[^\"“”\n]+)[\"”],? (?:we|you|i) (?:first )?"
+    r"(?:need|have) to (?:first )?(?:know|answer|solve|find out|ask)\b"
+    r"(?: the following[^:\"“\n]{0,40})?:?(?P<before>[^\n]*)",
+    re.IGNORECASE,
+)
+_IN_QUOTES = re.compile(r"[\"“]([^\"“”\n]+)[\"”]")
+_CHAIN = re.compile(r"(?<!\s)[^\S\n]+>>[^\S\n]+")
+_RECORD = re.compile(r"^(?P<indent>[ \t]*)-[ \t]+(?=[A-Za-z][\w -]{0,30}:(?:[ \t]|$))", re.MULTILINE)
+_FIELD = re.compile(r"\A\s*(?P<name>[A-Za-z][\w -]{0,30}):(?:\s+(?P<value>.*))?\Z")
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s:|-]+\Z")
 # How prompts with Break's examples number steps; the first label is often part of the prompt.
@@ -133,6 +155,66 @@ def _bullets(text: str) -> list[WrittenStep]:
     return [WrittenStep(text) for text in member_texts(lines, starts)]
 
 
+def _records(text: str) -> list[WrittenStep]:
+    """YAML's lists of objects, without a YAML library: to one, ``#1`` begins a comment, and ``a: b: c`` is an error."""
+    lines = text.split("\n")
+    starts = [match for line in lines if (match := _RECORD.match(line))]
+    indent = min(len(match["indent"].expandtabs(4)) for match in starts)
+    records: list[dict[str, Any]] = []
+    name = ""
+    for line in lines:
+        start = _RECORD.match(line)
+        if start is not None and len(start["indent"].expandtabs(4)) == indent:
+            records.append({})
+            line = line[start.end() :]
+        elif not records or not line.strip():
+            continue
+        elif len(line) - len(line.lstrip()) <= indent:
+            break
+        field = _FIELD.match(line)
+        if field is not None:
+            name = field["name"]
+            value = (field["value"] or "").strip()
+            is_list = value.startswith("[") and value.endswith("]")
+            records[-1][name] = value[1:-1].split(",") if is_list else value.strip("\"'")
+        elif name and BULLET.match(line):
+            listed = records[-1][name]
+            member = BULLET.sub("", line).strip().strip("\"'")
+            records[-1][name] = [*(listed if isinstance(listed, list) else []), member]
+    return steps_of_value(records) if all(map(has_text, records)) else []
+
+
+def _follow_ups(text: str) -> list[WrittenStep]:
+    """The questions; where one repeats the answer of an earlier one, it refers to it."""
+    steps: list[WrittenStep] = []
+    answers: list[str | None] = []
+    for part in _FOLLOW_UP.split(text)[1:]:
+        question, _, rest = part.strip().partition("\n")
+        for number, answer in enumerate(answers, start=1):
+            if answer is not None:
+                question = re.sub(rf"(?<![\w#]){re.escape(answer)}(?!\w)", f"#{number}", question)
+        steps.append(WrittenStep(question.strip()))
+        answered = _FOLLOWED.match(rest.strip().partition("\n")[0])
+        answers.append(answered["answer"].strip() if answered is not None else None)
+    return steps if all(step.text for step in steps) else []
+
+
+def _first_solve(text: str) -> list[WrittenStep]:
+    match = _FIRST_SOLVE.search(text)
+    questions = [] if match is None else _IN_QUOTES.findall(match["before"])
+    return [WrittenStep(each) for each in (*questions, match["last"])] if match is not None and questions else []
+
+
+def _chain(text: str) -> list[WrittenStep]:
+    """Relations one after the other, ``Green >> performer >> spouse``; or steps, if they refer to each other."""
+    if "\n" in text.strip():
+        return []
+    first, *rest = (part.strip() for part in _CHAIN.split(text.strip()))
+    if any("#" in part for part in rest):
+        return [WrittenStep(part) for part in (first, *rest)]
+    return [WrittenStep(first), *(WrittenStep(f"{part} of #{place}") for place, part in enumerate(rest, start=1))]
+
+
 def _ordered(text: str) -> list[WrittenStep]:
     parts = [part for part in _ORDER.split(text.strip())[1:] if part]
     return [WrittenStep(part.partition("\n\n")[0].strip()) for part in parts] if len(parts) > 1 else []
@@ -201,8 +283,12 @@ FORMS: tuple[Form, ...] = (
         for each in NUMBERINGS
     ),
     *(Form(f"{each.name} in one line", each.anywhere, _numbered_inside(each)) for each in NUMBERINGS),
+    Form("YAML", _RECORD, _records),
+    Form("follow-up questions", _FOLLOW_UP, _follow_ups),
+    Form("to answer …, we need to know …", _FIRST_SOLVE, _first_solve),
     Form("bulleted list", re.compile(BULLET.pattern, re.MULTILINE), _bullets),
     Form("first … then …", re.compile(r"\A\s*first(?:ly)?[,:]", re.IGNORECASE), _ordered),
+    Form(">>", _CHAIN, _chain),
     *(Form(name, pattern, _separated(pattern)) for name, pattern in _SEPARATORS[:4]),
     Form("sentences with return", _NEXT_RETURN, _next_return),
     Form("lines with return", re.compile(r"^[^\S\n]*return\b", re.MULTILINE | re.IGNORECASE), _lines_with_return),

@@ -51,6 +51,7 @@ NUMBERINGS: tuple[Numbering, ...] = (
     Numbering("[n]", r"(?:\[(?P<n>\d{1,3})\]|\{(?P<m>\d{1,3})\})[ \t]*[:.=]?(?=\s|#|\w)", easily_mistaken=True),
     Numbering("1.", r"\(?(?P<n>\d{1,3})(?:\.\)|[.):](?=\s|#|[^\W\d]|[\"'\[{])|[ \t][–—-](?=\s)|\ufe0f?\u20e3)"),
     Numbering("a.", r"\(?(?P<n>(?a:[a-j]))[.)](?=\s)"),
+    Numbering("<step n>", r"<(?:step|question|q|s)[ _-]?(?P<n>\d{1,3})>"),
 )
 """The first one that numbers the lines of a text, in order and without a gap, is the one that its writer used."""
 
@@ -111,7 +112,7 @@ def without_labels(texts: Sequence[str]) -> list[WrittenStep]:
     """Texts that are known to be steps, without the labels that they may have, such as ``Step 1:``.
 
     >>> without_labels(["1. cubes", "2. #1 that are red"])[1]
-    WrittenStep(text='#1 that are red', label=2)
+    WrittenStep(text='#1 that are red', label=2, needs=())
     """
     for numbering in NUMBERINGS:
         matches = [numbering.at_line.match(text) for text in texts]

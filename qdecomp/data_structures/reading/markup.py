@@ -42,6 +42,19 @@ _PROSE = re.compile(
     re.IGNORECASE,
 )
 
+_REFUSAL = re.compile(
+    r"\A\W{0,9}(?:(?:i['’]?m|i am) (?:(?:very|so|really) )?(?:sorry|afraid|unable|not able)\b|sorry\b"
+    r"|i (?:apologi[sz]e|cannot|can['’]?t|can not|could not|couldn['’]t|won['’]t|do not|don['’]t)\b|unfortunately\b"
+    r"|as an ai\b"
+    r"|(?:this|the) question (?:cannot|can['’]t|is (?:not|un))|there is (?:not enough|no|insufficient) information\b"
+    r"|(?:could|can) you (?:please )?(?:clarify|provide|specify)\b|please (?:clarify|provide)\b)",
+    re.IGNORECASE,
+)
+_SQL = re.compile(
+    r"\A(?:SELECT\s+(?:DISTINCT\s+)?[^\n;]{1,300}\sFROM\s|WITH\s+\w+\s+AS\s*\("
+    r"|(?i:select\s+(?:distinct\s+)?(?:\*|(?:count|sum|avg|max|min)\s*\([^)]{0,80}\)|\w+\.\w+)[^;]{0,300}?\sfrom\s))"
+)
+
 _EMPHASIS = (
     (re.compile(r"\*\*\*(?=\S)([^*\n]+)(?<=\S)\*\*\*"), r"\1"),
     (re.compile(r"\*\*(?=\S)([^*\n]+)(?<=\S)\*\*"), r"\1"),
@@ -132,6 +145,13 @@ def plain(text: str) -> str:
     for pattern, replacement in _EMPHASIS:
         text = pattern.sub(replacement, text)
     return text
+
+
+def no_answer(text: str) -> str | None:
+    """Why a text is no decomposition: it is a refusal, or SQL."""
+    if _REFUSAL.match(text):
+        return "it is a refusal, not a decomposition"
+    return "it is SQL, not a decomposition" if _SQL.match(text) else None
 
 
 def is_item(line: str) -> bool:

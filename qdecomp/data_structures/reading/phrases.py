@@ -18,35 +18,68 @@ _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "`": "`"}
 _NAMED_AT_END = re.compile(r"(?<!\s)\s*(?:-+>|=+>|→|⇒|\bas\b|\(|\[)\s*#?(?P<n>\d+)\s*[)\]]?\s*\Z")
 _KEY = re.compile(r"\A\s*(?:step|text|question|sub[-_ ]?question)\s*:\s*", re.IGNORECASE)
 
+# "#1 >> country", as MuSiQue writes its sub-questions.
+_RELATION = re.compile(r"\A\s*(?P<subject>[^>\s][^>]*[^>\s]|[^>\s])\s+>>\s+(?P<relation>[^>]*[^>\s])\s*\Z")
+
 _REFERENCE = r"(?P<ref>\#\d+)"
 _BE = r"(?:is|are|was|were)"
 
 
 class Phrasing(NamedTuple):
-    """How a sentence becomes a phrase; the example shows both."""
+    """How a sentence becomes a phrase; the example shows both. A ``certain`` question needs no question mark."""
 
     pattern: re.Pattern[str]
     phrase: str
     example: str
     reads: str
+    certain: bool = False
 
 
-def _phrasing(form: str, phrase: str, example: str, reads: str) -> Phrasing:
-    return Phrasing(re.compile(form, re.IGNORECASE), phrase, example, reads)
+def _phrasing(form: str, phrase: str, example: str, reads: str, certain: bool = False) -> Phrasing:
+    return Phrasing(re.compile(form, re.IGNORECASE), phrase, example, reads, certain)
 
 
 QUESTIONS: tuple[Phrasing, ...] = (
     _phrasing(
-        rf"how many (?:of )?(?:the )?{_REFERENCE}(?: (?:{_BE} there|exist|do we have|in total))?",
+        rf"which (?:one )?(?:of|between) {_REFERENCE},? (?:and|or),? (?P<other>\#\d+) (?P<rest>[^#]+)",
+        r"which \g<rest> of \g<ref> , \g<other>",
+        "Which of #1 and #2 is higher",
+        "which is higher of #1 , #2",
+        certain=True,
+    ),
+    _phrasing(
+        rf"which (?:one )?(?P<rest>[^#]{{0,80}}?[^#\s,:])[,:]? (?:of |between )?{_REFERENCE} ?(?:,|,? (?:and|or))"
+        r" (?P<other>\#\d+)",
+        r"which \g<rest> of \g<ref> , \g<other>",
+        "Which is higher, #1 or #2",
+        "which is higher of #1 , #2",
+    ),
+    _phrasing(
+        rf"(?:so,? )?how many (?:of )?(?:the )?{_REFERENCE}(?: (?:{_BE} there|exist|do we have|in total))?",
         r"number of \g<ref>",
         "How many #2 are there",
         "number of #2",
+        certain=True,
     ),
     _phrasing(
-        rf"(?:which|what) (?:ones? )?(?:of|among) (?:the )?{_REFERENCE} (?P<rest>.+)",
+        rf"(?:of|among|from|out of) (?:the )?{_REFERENCE},? (?:which|what) (?:ones? )?(?P<rest>.+)",
+        r"\g<ref> that \g<rest>",
+        "Of #1, which are red",
+        "#1 that are red",
+        certain=True,
+    ),
+    _phrasing(
+        rf"(?:which|what) (?:ones? )?(?:of|among) (?:the )?{_REFERENCE} (?P<rest>(?!and\b|or\b)[a-z].*)",
         r"\g<ref> that \g<rest>",
         "Which of #1 are red",
         "#1 that are red",
+        certain=True,
+    ),
+    _phrasing(
+        rf"(?:what|who|which) {_BE} {_REFERENCE}(?: ['’]s|['’]s?) (?P<rest>.+)",
+        r"\g<rest> of \g<ref>",
+        "What is #1's capital",
+        "capital of #1",
     ),
     _phrasing(
         rf"(?:which|what) {_REFERENCE} (?P<rest>(?:{_BE}|has|have|had|do|does|did|can|could|will|would)\b.*)",
@@ -66,18 +99,97 @@ QUESTIONS: tuple[Phrasing, ...] = (
 )
 """For a step that ends with a question mark; the first that matches the whole is used."""
 
+_FIND = r"(?:find|get|identify|retrieve|determine|fetch|select|list|show|keep|choose|pick)"
+
 COMMANDS: tuple[Phrasing, ...] = (
     _phrasing(
-        rf"(?:count|find (?:out )?how many) (?:(?:the )?number of )?(?:the )?{_REFERENCE}",
+        rf"(?:count|{_FIND} (?:out )?how many) (?:how many )?(?:(?:the )?number of )?(?:the )?{_REFERENCE}"
+        rf"(?: (?:{_BE} there|there {_BE}|exist))?",
         r"number of \g<ref>",
         "Count the #2",
         "number of #2",
     ),
     _phrasing(
-        rf"filter {_REFERENCE} (?:to|for|by|with)? ?(?:only )?(?:those|ones)? ?(?P<rest>.+)",
+        rf"(?:filter|reduce|narrow|limit|restrict) (?:down )?{_REFERENCE} (?:down )?to (?:keep |include |get |leave )?"
+        r"(?:only )?(?:the )?(?P<rest>[^#]+) ones",
+        r"\g<ref> that are \g<rest>",
+        "Filter #1 to keep only red ones",
+        "#1 that are red",
+    ),
+    _phrasing(
+        rf"filter {_REFERENCE} (?:to|for|by|with)? ?(?:keep |include |get |leave )?(?:only )?(?:those|the ones|ones)? ?"
+        r"(?P<rest>.+)",
         r"\g<ref> \g<rest>",
         "Filter #1 to those that are red",
         "#1 that are red",
+    ),
+    _phrasing(
+        rf"{_FIND} (?:only )?the (?P<rest>[^#]+) ones (?:in|of|from|among) {_REFERENCE}",
+        r"\g<ref> that are \g<rest>",
+        "Keep only the red ones in #1",
+        "#1 that are red",
+    ),
+    _phrasing(
+        rf"(?:from|among|of|in) {_REFERENCE},? {_FIND} (?:only )?(?:those|the ones|ones) (?P<rest>.+)",
+        r"\g<ref> \g<rest>",
+        "From #1, select those that are red",
+        "#1 that are red",
+    ),
+    _phrasing(
+        rf"{_FIND} (?:only )?(?:(?:those|the ones|which|what) )?(?:of |from |among |in )?{_REFERENCE},? (?:only )?"
+        r"(?:those )?(?P<rest>(?:that|which|who|where|with|from)\b.+)",
+        r"\g<ref> \g<rest>",
+        "Select from #1 those that are red",
+        "#1 that are red",
+    ),
+    _phrasing(
+        rf"{_FIND} (?:which|what) (?:of |among )?(?:the )?{_REFERENCE} (?P<rest>.+)",
+        r"\g<ref> that \g<rest>",
+        "Determine which of #1 are red",
+        "#1 that are red",
+    ),
+    _phrasing(
+        rf"(?:sort|order|rank) {_REFERENCE} by (?P<rest>.+)",
+        r"\g<ref> sorted by \g<rest>",
+        "Sort #1 by price",
+        "#1 sorted by price",
+    ),
+    _phrasing(
+        rf"subtract {_REFERENCE} from (?P<rest>\#\d+)",
+        r"difference of \g<rest> and \g<ref>",
+        "Subtract #1 from #2",
+        "difference of #2 and #1",
+    ),
+    _phrasing(
+        rf"add (?:up )?{_REFERENCE} (?:and|to) (?P<rest>\#\d+)",
+        r"sum of \g<ref> and \g<rest>",
+        "Add #1 and #2",
+        "sum of #1 and #2",
+    ),
+    _phrasing(
+        rf"(?:remove|exclude|drop) {_REFERENCE} from (?P<rest>\#\d+)",
+        r"\g<rest> besides \g<ref>",
+        "Remove #2 from #1",
+        "#1 besides #2",
+    ),
+    _phrasing(
+        rf"(?:combine|merge|join) {_REFERENCE} (?:and|with) (?P<rest>\#\d+)",
+        r"\g<ref> , \g<rest>",
+        "Combine #1 and #2",
+        "#1 , #2",
+    ),
+    _phrasing(
+        r"(?:check|determine|verify|decide|find out|see) (?:if|whether) (?P<rest>.+)",
+        r"if \g<rest>",
+        "Check whether #1 is red",
+        "if #1 is red",
+    ),
+    _phrasing(
+        r"(?:calculate|compute|list|show|select|give|name) (?:me )?(?:all|the|every|each) (?:of )?(?:the )?"
+        r"(?P<rest>.+)",
+        r"\g<rest>",
+        "List all red cubes",
+        "red cubes",
     ),
     _phrasing(
         r"(?:find|get|identify|retrieve|determine|fetch|look up)(?: out)? (?:me )?(?:all )?(?:of )?"
@@ -106,6 +218,7 @@ def without_sentences(texts: Sequence[str]) -> list[str]:
     >>> without_sentences(["Find all cubes.", "Which of #1 are red?", "How many #2 are there?"])
     ['cubes', '#1 that are red', 'number of #2']
     """
+    texts = [_RELATION.sub(r"\g<relation> of \g<subject>", text) for text in texts]
     texts = [" ".join(text.split("\n")).strip() for text in texts]
     for strip in (_without_keys, _without_quotes):
         texts = strip(texts)
@@ -133,8 +246,9 @@ def _phrase(text: str, number: int) -> str:
     text = _without_end(text)
     if text.endswith("?"):
         text = _said(QUESTIONS, text.rstrip(_ENDING + "?"))
-    elif text[:1].isupper():
-        text = _said(COMMANDS, text)
+    else:
+        text = _said(COMMANDS if text[:1].isupper() else (), text)
+        text = _said([each for each in QUESTIONS if each.certain], text)
     # Break's text has no way to write a semicolon.
     return text.replace(";", ",")
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
+from textwrap import dedent
 from typing import Any
 
 from qdecomp.data_structures.errors import QdmrSyntaxError, Reason
 from qdecomp.data_structures.limits import LONGEST_ANSWER, LONGEST_DECOMPOSITION, MOST_MEMBERS, MOST_STEPS, above
 from qdecomp.data_structures.qdmr import Qdmr, format_qdmr
 from qdecomp.data_structures.reading.forms import BREAK, FORMS, Form
-from qdecomp.data_structures.reading.markup import plain, unwrap, without_thoughts
+from qdecomp.data_structures.reading.markup import no_answer, plain, unwrap, without_thoughts
+from qdecomp.data_structures.reading.mentions import IN_WORDS, with_mentions, with_names, with_needs
 from qdecomp.data_structures.reading.phrases import without_sentences, without_stops_after_references
 from qdecomp.data_structures.reading.references import NATIVE, UNMISTAKABLE, with_references
 from qdecomp.data_structures.reading.structured import steps_of_value
 from qdecomp.data_structures.reading.values import Reading, WrittenStep
+from qdecomp.data_structures.reading.wordings import usual_wording
 
 _MANY_WORDS = 40
 _HAS_REFERENCE = re.compile(r"#\d")
@@ -23,6 +27,9 @@ _LIST = Form("list", FORMS[-1].shown_by, FORMS[-1].split)
 # Forms whose only member may hold a whole decomposition, and those recognised by nothing but line breaks.
 _MAY_HOLD_ALL = frozenset({_LIST.name, "JSON", "tags", "a line for each step"})
 _WITHOUT_SIGNS = frozenset({"a line for each step", FORMS[-1].name})
+_MAY_BE_NO_ANSWER = frozenset({*_WITHOUT_SIGNS, "semicolons", ">>"})
+NO_ANSWER = "no answer"
+"""The form of what is no decomposition at all; its text is empty."""
 
 
 def read_decomposition(written: str | Sequence[Any] | Mapping[str, Any] | Qdmr) -> Reading:
@@ -55,9 +62,12 @@ def _read_text(text: str) -> Reading:
     if BREAK.shown_by.search(text) and BREAK.split(text):
         return _kept(text, ())
     inside, wrappings = unwrap(text)
-    inside = plain(inside).strip()
+    # What is indented as a whole is a list of its own.
+    inside = dedent(plain(inside)).strip()
     for form in FORMS:
         if form.shown_by.search(inside) and (steps := form.split(inside)):
+            if form.name in _MAY_BE_NO_ANSWER and (missing := no_answer(inside)) is not None:
+                return Reading("", NO_ANSWER, wrapped_in=wrappings, doubt=missing)
             return _kept(inside, wrappings) if form.kept else _reading(steps, form, wrappings, text)
     return Reading(text, FORMS[-1].name, doubt="there is no step in it")
 
@@ -107,9 +117,18 @@ def _reading(steps: Sequence[WrittenStep], form: Form, wrappings: tuple[str, ...
         inner = _read_text(steps[0].text)
         doubt = inner.doubt or (_doubt([inner.text], source) if inner.form in _WITHOUT_SIGNS else None)
         return Reading(inner.text, inner.form, inner.references, (*wrappings, form.name, *inner.wrapped_in), doubt)
-    texts, references = with_references([WrittenStep(plain(step.text), step.label) for step in steps])
-    text = " ;".join(f"return {phrase}" for phrase in without_sentences(texts))
-    return Reading(text, form.name, references, wrappings, _doubt(texts, source if form.name in _WITHOUT_SIGNS else ""))
+    steps = with_names([replace(step, text=plain(step.text)) for step in steps])
+    texts, references = with_references(steps)
+    texts, silent = with_needs(texts, steps)
+    texts, pointing = with_mentions(texts)
+    if pointing and references == NATIVE:
+        references = IN_WORDS
+    doubt = _doubt(texts, source if form.name in _WITHOUT_SIGNS else "")
+    if silent:
+        numbers = ", ".join(map(str, silent))
+        doubt = f"its steps name none of those that they depend on: references were added to {numbers}"
+    text = " ;".join(f"return {phrase}" for phrase in usual_wording(without_sentences(texts)))
+    return Reading(text, form.name, references, wrappings, doubt)
 
 
 def _doubt(steps: Sequence[str], source: str) -> str | None:

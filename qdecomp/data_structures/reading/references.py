@@ -21,6 +21,11 @@ _ANSWER_OF = (
 )
 _STEPS = rf"(?:steps \d{{1,3}}(?:(?:,? (?:and|or) |, ?| ?& ?)\d{{1,3}}\b)+|steps?[ _-]?{_NUMBER})"
 _WHAT = r"(?:steps?|answers?|ans|results?|outputs?|questions?|sub[- ]?questions?|[SQA])"
+# "[the answer of Q1]", "{{step1.answer}}".
+_INSIDE = (
+    rf"(?:the )?(?:(?:final )?(?:answers?|results?|outputs?) (?:of|to|from|for|in) )?(?:{_WHAT}[ _-]?)?#?\d{{1,3}}"
+    r"(?:(?:\.|_|['’]s )(?:answers?|results?|outputs?))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +48,10 @@ class ReferenceStyle:
 STYLES: tuple[ReferenceStyle, ...] = (
     ReferenceStyle(NATIVE, rf"(?:\b{_WHAT} )?[\[{{<]\#\d+[\]}}>]|\bsteps? \#\d+|\#\{{\d+\}}|\#\d+"),
     ReferenceStyle("@@1@@", r"@@\d{1,3}@@"),
-    ReferenceStyle("[1]", rf"(?:\b{_WHAT} )?\[(?:{_WHAT}[ _-]?)?\d{{1,3}}\](?:\(\#[^)\s]*\))?"),
-    ReferenceStyle("{1}", rf"\$?\{{{{?\s?(?:{_WHAT}[ _-]?)?\d{{1,3}}\s?\}}}}?"),
-    ReferenceStyle("<1>", rf"<(?:{_WHAT}[ _-]?)?\d{{1,3}}>"),
+    ReferenceStyle("[1]", rf"(?:\b{_WHAT} )?\[{_INSIDE}\](?:\(\#[^)\s]*\))?"),
+    ReferenceStyle("{1}", rf"\$?\{{{{?\s?{_INSIDE}\s?\}}}}?"),
+    ReferenceStyle("<1>", rf"<{_INSIDE}>"),
+    ReferenceStyle("(answer of 1)", rf"\((?=[a-z]){_INSIDE}\)", all_back=True),
     ReferenceStyle("step 1", rf"\b{_ANSWER_OF}(?<!\w){_STEPS}\b", all_back=True),
     ReferenceStyle("answer 1", r"\b(?:the )?(?:answer|ans|result|output)[ _-]?\d{1,3}\b", all_back=True),
     ReferenceStyle("S1", rf"\b{_ANSWER_OF}(?<!\w)(?:[SQA]|(?:sub[- ]?)?question )_?\d{{1,3}}\b", all_back=True),
@@ -55,7 +61,7 @@ STYLES: tuple[ReferenceStyle, ...] = (
 """The first style that a decomposition shows is the only one that is read, so that other numbers stay words."""
 
 
-UNMISTAKABLE = STYLES[:6]
+UNMISTAKABLE = STYLES[:7]
 """What counts as a reference even in Break's own text, if nothing shows that references are written differently."""
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from qdecomp.data_structures.reading.lists import without_labels
-from qdecomp.data_structures.reading.values import WrittenStep
+from qdecomp.data_structures.reading.values import WrittenStep, consecutive
 
 # Where a value with steps may begin; otherwise, what is inside a text was not written as data.
 _START = re.compile(r"\[\s*[\"'{]|\{\s*[\"']")
@@ -40,6 +40,7 @@ _ONE_STEP = [
     "text",
     "step",
     "question",
+    "q",
     "subquestion",
     "description",
     "query",
@@ -54,6 +55,10 @@ _ONE_STEP = [
     "value",
 ]
 _NUMBER_OF_STEP = ["step", "id", "number", "index", "stepnumber", "stepid", "no", "n", "order", "i"]
+_NEEDED_STEPS = [
+    *("dependson", "dependencies", "dependency", "deps", "parents", "parent", "inputs", "requires", "prerequisites"),
+    *("needs", "references", "refs", "dependentsteps", "dependsonsteps"),
+]
 _NUMBERED_NAME = re.compile(r"[a-z#]*(\d{1,3})\Z")
 
 
@@ -90,9 +95,10 @@ def _steps_of_object(members: Mapping[str, Any], depth: int) -> list[WrittenStep
         if steps:
             return steps
     numbered = [(int(match[1]), each) for name, each in members.items() if (match := _NUMBERED_NAME.match(name))]
-    texts = [(number, _text_of_step(each)) for number, each in numbered]
-    if texts and len(texts) == len(members) and all(text is not None for _, text in texts):
-        return [WrittenStep(text or "", number) for number, text in sorted(texts, key=lambda pair: pair[0])]
+    if numbered and len(numbered) == len(members) and all(_text_of_step(each) is not None for _, each in numbered):
+        numbered.sort(key=lambda pair: pair[0])
+        steps = [WrittenStep(_text_of_step(each) or "", number) for number, each in numbered]
+        return _with_needs(steps, [each for _, each in numbered])
     return []
 
 
@@ -101,10 +107,72 @@ def _steps_of_list(values: Sequence[Any], depth: int) -> list[WrittenStep]:
     if not texts or any(text is None for text in texts):
         return steps_of_value(values[0], depth + 1) if len(values) == 1 else []
     steps = without_labels([text or "" for text in texts])
-    labels = [_number_of_step(value) for value in values]
-    if all(label is not None for label in labels):
-        return [WrittenStep(step.text, label) for step, label in zip(steps, labels, strict=True)]
-    return steps
+    labels = [label for value in values if (label := _number_of_step(value)) is not None]
+    if len(labels) == len(steps) and consecutive(labels):
+        steps = [WrittenStep(step.text, label) for step, label in zip(steps, labels, strict=True)]
+    else:
+        steps = _without_ids(steps, values)
+    return _with_needs(steps, values)
+
+
+def _ids(values: Sequence[Any]) -> list[str]:
+    """What the writer calls each step, or nothing if not all of them have a name of their own."""
+    names = ["id", *(name for name in _NUMBER_OF_STEP if name != "id"), "name", "key", "label"]
+    for name in names:
+        ids = [_member(value, [name]) for value in values]
+        texts = [str(each) for each in ids if isinstance(each, str | int) and str(each).strip()]
+        if len(set(texts)) == len(values):
+            return texts
+    return []
+
+
+def _without_ids(steps: Sequence[WrittenStep], values: Sequence[Any]) -> list[WrittenStep]:
+    """The steps with references instead of ids in brackets or after a sign, such as ``{capital}`` or ``#q7``."""
+    places = {each.lower(): place for place, each in enumerate(_ids(values), start=1)}
+    if not places:
+        return list(steps)
+    names = "|".join(re.escape(each) for each in sorted(places, key=len, reverse=True))
+    said = re.compile(
+        rf"(?:\$?\{{{{1,2}}\s?|\[|<|[#$@])(?:answer of )?(?P<id>{names})(?:[._](?:answer|output|result))?"
+        r"(?:\s?\}{1,2}|\]|>|(?!\w))",
+        re.IGNORECASE,
+    )
+    texts = [said.sub(lambda match: f"#{places[match['id'].lower()]}", step.text) for step in steps]
+    return [WrittenStep(text, step.label) for text, step in zip(texts, steps, strict=True)]
+
+
+def _with_needs(steps: Sequence[WrittenStep], values: Sequence[Any]) -> list[WrittenStep]:
+    """The steps with those that they depend on, as a member such as ``depends_on`` says, by number or by id."""
+    said = [_listed(_member(value, _NEEDED_STEPS)) for value in values]
+    ids = [_name(each) for each in _ids(values)] or [str(step.label) for step in steps if step.label is not None]
+    if len(ids) != len(steps):
+        first = 0 if any("0" in each for each in said) else 1
+        ids = [str(number) for number in range(first, first + len(steps))]
+    places = {each: place for place, each in enumerate(ids, start=1)}
+    bare = {match[1]: place for each, place in places.items() if (match := _NUMBERED_NAME.match(each))}
+    found = []
+    for place, (step, names) in enumerate(zip(steps, said, strict=True), start=1):
+        targets = [places.get(name) or bare.get(name.lstrip("abcdefghijklmnopqrstuvwxyz#")) for name in names]
+        needs = tuple(dict.fromkeys(target for target in targets if target is not None and target != place))
+        found.append(WrittenStep(step.text, step.label, needs))
+    return found
+
+
+def _member(value: Any, names: Sequence[str]) -> Any:
+    """The member with the first of these names that an object has."""
+    members = {_name(key): each for key, each in value.items()} if isinstance(value, Mapping) else {}
+    return next((members[name] for name in names if name in members), None)
+
+
+def _listed(value: Any) -> list[str]:
+    values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    texts = [str(each) for each in values if isinstance(each, str | int) and not isinstance(each, bool)]
+    return [_name(part).strip("[]{}<>") for text in texts for part in text.split(",") if part.strip()]
+
+
+def has_text(value: Mapping[str, Any]) -> bool:
+    """Whether a member of an object is named as the text of a step."""
+    return any(_name(key) in _ONE_STEP for key in value)
 
 
 def _text_of_step(value: Any) -> str | None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from qdecomp.data_structures.errors import QdmrSyntaxError
 from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenStep:
-    """The text of a step, and the number that the writer gave it, if any."""
+    """The text of a step, the number that its writer gave it, and the places of the steps that it is said to need."""
 
     text: str
     label: int | None = None
+    needs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class Reading:
 
     ``form`` says how the steps were separated (``"Break's text"`` if nothing had to be done), ``wrapped_in`` what was
     around them, and ``references`` how the steps named each other. ``doubt`` says why the text may have been misread;
-    there is always a text, even if it is not a decomposition.
+    there is a text even if it is not a decomposition, except for a refusal or SQL.
     """
 
     text: str
@@ -33,6 +35,8 @@ class Reading:
     @property
     def qdmr(self) -> Qdmr:
         """The decomposition; a text that is not one raises :class:`~qdecomp.data_structures.errors.QdmrSyntaxError`."""
+        if not self.text and self.doubt is not None:
+            raise QdmrSyntaxError(self.doubt)
         return parse_qdmr(self.text)
 
     @property

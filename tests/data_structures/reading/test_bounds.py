@@ -21,11 +21,13 @@ from qdecomp.data_structures.reading import (
     forms,
     lists,
     markup,
+    mentions,
     phrases,
     read_decomposition,
     reader,
     references,
     structured,
+    wordings,
 )
 
 # What the patterns look for, in pieces: to be repeated until a text is as long as it may be.
@@ -49,7 +51,17 @@ def _pumped(length: int, count: int) -> Iterator[str]:
 
 
 def _patterns() -> Iterator[Any]:
-    modules: tuple[ModuleType, ...] = (forms, lists, markup, phrases, reader, references, structured)
+    modules: tuple[ModuleType, ...] = (
+        forms,
+        lists,
+        markup,
+        mentions,
+        phrases,
+        reader,
+        references,
+        structured,
+        wordings,
+    )
     for module in (*modules, lexicon, equivalence, inflections, qdmr, tokenization):
         for name, value in vars(module).items():
             if isinstance(value, re.Pattern):
@@ -57,7 +69,7 @@ def _patterns() -> Iterator[Any]:
     tables = {
         "form": [form.shown_by for form in forms.FORMS],
         "style": [style.pattern for style in references.STYLES],
-        "phrasing": [phrasing.pattern for phrasing in (*phrases.QUESTIONS, *phrases.COMMANDS)],
+        "phrasing": [phrasing.pattern for phrasing in (*phrases.QUESTIONS, *phrases.COMMANDS, *wordings.WORDINGS)],
         "emphasis": [pattern for pattern, _ in markup._EMPHASIS],
     }
     for name, patterns in tables.items():

@@ -1,7 +1,8 @@
 """How the interpreter reads a step: which words describe things, which references they are tied to, what is compared.
 
-A decomposition becomes a :class:`ComputedPlan`. Its words are normalised as in LF-EM and its function words are
-removed. What is left of a phrase is a set of words, the references among them, and what it negates.
+A decomposition becomes a :class:`ComputedPlan`. Steps in other words than Break's are read as Break would say them,
+words are normalised as in LF-EM, and function words are removed. What is left of a phrase is a set of words, the
+references among them, and what it negates.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from qdecomp.data_structures.limits import cache_short
 from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import Qdmr, is_reference, parse_qdmr, reference_number
+from qdecomp.data_structures.reading.wordings import usual_wording
 
 _ALL = "all"
 SAME = "same"
@@ -151,6 +153,7 @@ def read_plan(question: str, decomposition: AnyDecomposition) -> ComputedPlan:
     else:
         qdmr = parse_qdmr(decomposition) if isinstance(decomposition, str) else decomposition
         _check_size(qdmr)
+        qdmr = _in_usual_words(qdmr)
         form = to_logical_form(qdmr)
         written = True
     _check_size(qdmr)
@@ -162,6 +165,12 @@ def read_plan(question: str, decomposition: AnyDecomposition) -> ComputedPlan:
         except StepError as error:
             raise StepError(error.reason, number) from None
     return ComputedPlan(tuple(steps))
+
+
+def _in_usual_words(qdmr: Qdmr) -> Qdmr:
+    texts = [step.text for step in qdmr.steps]
+    usual = usual_wording(texts)
+    return qdmr if usual == texts else parse_qdmr(";".join(usual))
 
 
 def _check_size(qdmr: Qdmr) -> None:

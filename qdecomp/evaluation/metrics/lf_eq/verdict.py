@@ -33,7 +33,7 @@ from qdecomp.evaluation.metrics.lf_eq.worlds import (
     vocabulary,
 )
 
-LF_EQ_VERSION = "1"
+LF_EQ_VERSION = "2"
 """Changes whenever a verdict may change."""
 
 # Most differences show in the first few worlds; sides that never differ go through all of them.
