@@ -8,7 +8,6 @@ from qdecomp.cli import lazy_group
 _BENCHMARKS = {
     "cascade": "How many plans are right if a second parser is asked for some of them, against the share of calls.",
     "conversion": "Milliseconds a question from decomposition to graph and back, and what is lost.",
-    "decoding": "Milliseconds a question of greedy and ILP decoding, on gold graphs with noise.",
     "inference": "Questions a second of trained parsers, side by side.",
     "metrics": "Pairs a CPU second of LF-EM and other metrics, and memory.",
     "parse": "The bundled parser: cold start, one question, many questions, memory.",

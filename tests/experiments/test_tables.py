@@ -44,6 +44,18 @@ def test_sample_complexity(settings: Settings, predict: Predict, tmp_path: Path)
     assert {test.comparison.test for test in result.tests} == {"paired permutation"}
 
 
+def test_the_standard_setup_has_both_metrics(settings: Settings, predict: Predict, tmp_path: Path) -> None:
+    predict("copynet/train_100/7", lambda number, _: number % 2 == 0)
+    block = sample_complexity(settings, tmp_path).blocks[1]
+    found = entries(block)
+    assert (
+        found["CopyNet-BERT", "LF-EM"].value == found["CopyNet-BERT", "NormEM"].value == pytest.approx(42 / QUESTIONS)
+    )
+    assert found["BiaffineGP + ILP", "NormEM"].value is None
+    assert block.paper["Latent-RAT"]["NormEM"] == 0.356
+    assert set(block.paper) == {"CopyNet-BERT", "BiaffineGP", "BiaffineGP + ILP", "Latent-RAT"}
+
+
 def test_domain_generalisation(settings: Settings, predict: Predict, tmp_path: Path) -> None:
     for name in ("copynet", "latent_rat"):
         predict(f"{name}/train_100/7", lambda number, example: True)

@@ -36,7 +36,6 @@ def test_a_switch_that_names_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch
     ("benchmark", "needs", "option"),
     [
         (("conversion",), "break/train.csv", "--input"),
-        (("decoding",), "break/dev.csv", "--gold"),
         (("inference", "--parser", "x", "x.tar.gz", "{}"), "break/dev.csv", "--questions"),
         (("metrics",), "reference", "--reference"),
         (("parse",), "break/dev.csv", "--questions"),

@@ -463,7 +463,7 @@ def small(tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.slow
 def test_a_learning_rate_is_looked_for(run_allennlp: Callable[..., None], small: str, tmp_path: Path) -> None:
-    options = ("--num-batches", "4", "--start-lr", "1e-4", "--end-lr", "1e-2", "--overrides", small)
+    options = ("--num-batches", "12", "--start-lr", "1e-4", "--end-lr", "1e-2", "--overrides", small)
     run_allennlp("find-lr", "training_config/demo.jsonnet", "-s", tmp_path / "rates", *options)
     assert (tmp_path / "rates" / "lr-losses.png").read_bytes().startswith(b"\x89PNG")
 
