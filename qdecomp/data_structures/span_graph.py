@@ -118,8 +118,8 @@ def _canonical_order(nodes: Sequence[tuple[int, ...]], edges: Sequence[SpanEdge]
     try:
         in_order = list(TopologicalSorter(targets).static_order())
     except CycleError as error:
-        circle = " → ".join(f"node {node + 1}" for node in reversed(error.args[1]))
-        raise GraphError(_STAGE, Reason("a cycle of references: {}", circle)) from None
+        cycle = " → ".join(f"node {node + 1}" for node in reversed(error.args[1]))
+        raise GraphError(_STAGE, Reason("a cycle of references: {}", cycle)) from None
     levels: dict[int, int] = {}
     for node in in_order:
         levels[node] = 1 + max((levels[target] for target in targets[node]), default=-1)

@@ -38,7 +38,7 @@ class Logic(Protocol):
     def at_most_one_group(self, groups: Sequence[Sequence[Literal]]) -> None:
         """At most one of the groups has true members."""
 
-    def no_circle(self, arcs: Sequence[Arc]) -> None:
+    def no_cycle(self, arcs: Sequence[Arc]) -> None:
         """The arcs that are true form no cycle."""
 
 
@@ -228,8 +228,8 @@ def _unused_steps(arcs: Arcs, logic: Logic) -> None:
         logic.at_most_one_group([_literals(arcs.entering(position, UNUSED)), _literals(arcs.references_to(position))])
 
 
-def _no_circle(arcs: Arcs, logic: Logic) -> None:
-    logic.no_circle(arcs.references)
+def _no_cycle(arcs: Arcs, logic: Logic) -> None:
+    logic.no_cycle(arcs.references)
 
 
 def _some_edge(arcs: Arcs, logic: Logic) -> None:
@@ -297,6 +297,6 @@ CONSTRAINTS = (
     Constraint("words", "a step without references has a word", _words_of_a_selection),
     Constraint("unused steps", "an unused step is one that no step refers to", _unused_steps),
     Constraint("one root", "one step is referred to by none; only it says which are unused", _one_root),
-    Constraint("no circle", "no step needs itself", _no_circle),
+    Constraint("no cycle", "no step needs itself", _no_cycle),
     Constraint("some edge", "there is an edge", _some_edge),
 )

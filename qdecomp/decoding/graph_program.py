@@ -162,9 +162,9 @@ class _Program:
             self.model.add_implication(literal, found)
         return found
 
-    def no_circle(self, arcs: Sequence[Arc]) -> None:
+    def no_cycle(self, arcs: Sequence[Arc]) -> None:
         """A step is on a higher level than the steps that it refers to."""
-        arcs = _between_circles(arcs)
+        arcs = _within_cycles(arcs)
         positions = {arc.head for arc in arcs}
         levels = {position: self.model.new_int_var(0, len(positions) - 1, "") for position in sorted(positions)}
         for arc in arcs:
@@ -179,12 +179,12 @@ def _open(literals: Sequence[Literal]) -> list[Literal] | None:
     return [literal for literal in literals if literal is not False]
 
 
-def _between_circles(arcs: Sequence[Arc]) -> list[Arc]:
+def _within_cycles(arcs: Sequence[Arc]) -> list[Arc]:
     """Leave out arcs that cannot be in a cycle: repeatedly, those from tokens not entered or to tokens not left."""
     kept = list(arcs)
     while True:
         heads, dependents = {arc.head for arc in kept}, {arc.dependent for arc in kept}
-        circling = [arc for arc in kept if arc.head in dependents and arc.dependent in heads]
-        if len(circling) == len(kept):
+        in_cycles = [arc for arc in kept if arc.head in dependents and arc.dependent in heads]
+        if len(in_cycles) == len(kept):
             return kept
-        kept = circling
+        kept = in_cycles

@@ -122,9 +122,8 @@ class _Problem:
         found: tuple[EdgeChoice, ...] = ()
         cost, optimal, seconds = math.inf, False, self.time_limit
         while seconds > 0 and not optimal:
-            from qdecomp.decoding.graph_program import (
-                solve_graph,
-            )  # the solver is loaded by the first graph that needs it
+            # The solver is loaded by the first graph that needs it.
+            from qdecomp.decoding.graph_program import solve_graph
 
             candidates = self.scores.candidates(bound, _LARGEST_PROGRAM, also=hint)
             solution = solve_graph(self.scores.tokens, candidates, found or hint, seconds, excluded, self.coverage)

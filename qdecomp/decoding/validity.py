@@ -43,15 +43,15 @@ class _Facts:
                 if fact is not best:
                     self._blame(fact)
 
-    def no_circle(self, arcs: Sequence[Arc]) -> None:
+    def no_cycle(self, arcs: Sequence[Arc]) -> None:
         targets: dict[int, list[int]] = {}
         for arc in arcs:
             targets.setdefault(arc.head, []).append(arc.dependent)
         try:
             TopologicalSorter(targets).prepare()
         except CycleError as error:
-            circle = set(error.args[1])
-            within = [arc.literal for arc in arcs if arc.head in circle and arc.dependent in circle]
+            cycle = set(error.args[1])
+            within = [arc.literal for arc in arcs if arc.head in cycle and arc.dependent in cycle]
             self._blame(min(within, key=lambda fact: min(choice.gain for choice in fact)))
 
     def _blame(self, fact: _Fact) -> None:

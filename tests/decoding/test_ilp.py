@@ -48,7 +48,7 @@ MENDED = {
         [(3, 4, "filter-sub", 0.9), (1, 2, "filter-sub", 0.9), (1, 3, "filter-condition", 0.3)],
         [0, 1, 2],
     ),
-    "no circle": (
+    "no cycle": (
         [(1, 3, "aggregate-arg[count]", 0.9), (3, 4, "filter-sub", 0.9), (4, 3, "filter-sub", 0.8)],
         [0, 1],
     ),

@@ -118,7 +118,7 @@ def test_a_valid_graph_is_left_as_it_is():
         ("unused steps", [(1, 3, "aggregate-arg[count]"), (3, 4, "filter-sub"), (1, 4, "unused")]),
         ("one root", [(3, 4, "filter-sub"), (1, 2, "aggregate-arg[count]")]),
         ("one root", [(1, 3, "aggregate-arg[count]"), (3, 4, "unused")]),
-        ("no circle", [(1, 3, "aggregate-arg[count]"), (3, 4, "filter-sub"), (4, 3, "filter-sub")]),
+        ("no cycle", [(1, 3, "aggregate-arg[count]"), (3, 4, "filter-sub"), (4, 3, "filter-sub")]),
         ("some edge", []),
     ],
 )

@@ -17,47 +17,18 @@ _MOST_STARTS = 16
 _MOST_DEPTH = 6
 # The names that writers give to all steps, to the text of a step, and to its number, as _name() writes them.
 _ALL_STEPS = [
-    "steps",
-    "decomposition",
-    "qdmr",
-    "plan",
-    "subquestions",
-    "substeps",
-    "decomposedquestions",
-    "decompositionsteps",
-    "questions",
-    "operations",
-    "tasks",
-    "queries",
-    "subqueries",
-    "reasoningsteps",
-    "output",
-    "answer",
-    "result",
-    "response",
+    *("steps", "decomposition", "qdmr", "plan", "subquestions", "substeps", "decomposedquestions"),
+    *("decompositionsteps", "questions", "operations", "tasks", "queries", "subqueries", "reasoningsteps"),
+    *("output", "answer", "result", "response"),
 ]
 _ONE_STEP = [
-    "text",
-    "step",
-    "question",
-    "q",
-    "subquestion",
-    "description",
-    "query",
-    "content",
-    "instruction",
-    "operation",
-    "action",
-    "task",
-    "substep",
-    "decomposition",
-    "qdmr",
-    "value",
+    *("text", "step", "question", "q", "subquestion", "description", "query", "content", "instruction"),
+    *("operation", "action", "task", "substep", "decomposition", "qdmr", "value"),
 ]
 _NUMBER_OF_STEP = ["step", "id", "number", "index", "stepnumber", "stepid", "no", "n", "order", "i"]
 _NEEDED_STEPS = [
-    *("dependson", "dependencies", "dependency", "deps", "parents", "parent", "inputs", "requires", "prerequisites"),
-    *("needs", "references", "refs", "dependentsteps", "dependsonsteps"),
+    *("dependson", "dependencies", "dependency", "deps", "parents", "parent", "inputs", "requires"),
+    *("prerequisites", "needs", "references", "refs", "dependentsteps", "dependsonsteps"),
 ]
 _NUMBERED_NAME = re.compile(r"[a-z#]*(\d{1,3})\Z")
 
