@@ -27,9 +27,10 @@ def _whole(text: str) -> str:
     return text
 
 
-def _whole_steps(written: str | list[str]) -> str | list[str]:
+def _whole_steps(written: str | list[Any]) -> str | list[Any]:
     for text in [written] if isinstance(written, str) else written:
-        _whole(text)
+        if isinstance(text, str):
+            _whole(text)
     return written
 
 
@@ -39,7 +40,10 @@ Text = Annotated[str, AfterValidator(_whole)]
 WrittenSteps = Annotated[str | list[str], AfterValidator(_whole_steps)]
 """A decomposition: Break's text, text in another form that qdecomp reads, or a list of steps."""
 
-Answer = bool | int | float | Text | list[bool | int | float | Text]
+Answer = Annotated[
+    str | bool | int | float | list[str | bool | int | float],
+    AfterValidator(lambda answer: _whole_steps(answer) if isinstance(answer, (str, list)) else answer),
+]
 """What was found for a step."""
 
 PictureWidth = Annotated[int, Field(ge=100, le=100_000)]

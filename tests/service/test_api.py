@@ -196,7 +196,10 @@ def test_a_plan_is_run_by_its_next_steps(client: TestClient) -> None:
         "computed": {"3": 1},
         "answer": 1,
     }
-    for wrong, reason in (({"4": "A"}, "answers has '4'; the steps are 1 to 3"), ({"1": None}, "answers.1")):
+    for wrong, reason in (
+        ({"4": "A"}, "answers has '4'; the steps are 1 to 3"),
+        ({"1": None}, "answers.1 is not a string"),
+    ):
         refused = client.post("/next_steps", json={**body, "answers": wrong})
         assert refused.status_code == 422
         assert refused.json()["error"].startswith(reason)
