@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from qdecomp.data_structures.errors import DataError, QDecompError
@@ -44,6 +45,8 @@ _GED_SECONDS = 5.0
 _WORK_THREADS = 4
 # On a slow machine, fewer questions than allowed may wait, so that they do not wait for longer than this.
 _LONGEST_WAIT = 3.0
+# The plan, and two others.
+_CANDIDATES = 3
 
 
 class Engine:
@@ -59,6 +62,11 @@ class Engine:
             max_waiting=settings.max_waiting,
             on_batch=monitor.batches.observe,
         )
+        # Searching for candidates takes longer, so that only requests that want them pay for it.
+        self._candidates = MicroBatcher(
+            self._parse_with_candidates, batch_size=settings.batch_size, max_waiting=settings.max_waiting
+        )
+        self._candidate_parser: Parser | None = parser if settings.parser.candidates else None
         # A graph, a conversion or a score may take seconds; an answer without one does not wait for them.
         self._quick = WorkThreads("answers", 1, settings.max_waiting)
         self._slow = WorkThreads("work", _WORK_THREADS, settings.max_waiting)
@@ -77,6 +85,7 @@ class Engine:
     def stop(self) -> None:
         """Finish what is in progress, then end the threads."""
         self._batcher.stop()
+        self._candidates.stop()
         self._quick.stop()
         self._slow.stop()
 
@@ -93,7 +102,7 @@ class Engine:
         threads = self._slow if request.graph or request.pictures else self._quick
         if threads.is_full:
             raise busy()
-        decompositions = await self._batcher.parse(questions)
+        decompositions = await (self._candidates if request.candidates else self._batcher).parse(questions)
         for decomposition in decompositions:
             self._monitor.questions.labels("plan" if decomposition else "no plan").inc()
 
@@ -105,6 +114,18 @@ class Engine:
             return (answers[0] if request.question is not None else ParseAnswers(results=answers)).to_json()
 
         return await threads.run(answer, decompositions)
+
+    def _parse_with_candidates(self, questions: Sequence[str]) -> list[Decomposition]:
+        """Parse with a second parser, which is opened for the first request that wants candidates."""
+        if self._candidate_parser is None:
+            source = self.settings.parser
+            if source.model is not None or source.fallback is not None:
+                raise RefusedError(422, "this service has no candidates; start it with --candidates")
+            try:
+                self._candidate_parser = replace(source, candidates=_CANDIDATES).open()
+            except QDecompError as error:
+                raise RefusedError(422, str(error)) from None
+        return list(self._candidate_parser.pipe(questions, batch_size=self.settings.batch_size))
 
     async def convert(self, request: ConvertRequest) -> bytes:
         """What a user's steps mean."""

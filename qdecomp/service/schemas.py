@@ -92,6 +92,7 @@ class ParseRequest(BaseModel):
 
     question: Text | None = Field(default=None, description="The question.")
     questions: list[Text] | None = Field(default=None, description="Many questions, in the place of one.")
+    candidates: bool = Field(default=False, description="Add the best decompositions, which takes longer.")
     graph: bool = Field(default=False, description="Add the dependency graph.")
     pictures: bool = Field(default=False, description="Add the step diagram and the graph as SVG.")
     width: PictureWidth | None = Field(default=None, description=_WIDTH)
@@ -276,7 +277,7 @@ class ParseAnswer(_Answer):
     internal_error: bool | None = Field(default=None, description="True if that is a bug in qdecomp.")
     confidence: float | None = Field(description="The estimated probability that the plan is right, from 0 to 1.")
     candidates: list[CandidateAnswer] | None = Field(
-        default=None, description="If the service was started with candidates."
+        default=None, description="If they were asked for, or the service was started with candidates."
     )
     answered: AnsweredAnswer | None = Field(
         default=None, description="Which parser answered, if a language model may be asked."

@@ -53,7 +53,7 @@ const showConfidence = (confidence, isProbablyWrong) => {
 };
 
 /** The next candidates of an answer that is probably wrong; ``take`` gets the one that the reader prefers. */
-const showCandidates = (answer, take) => {
+export const showCandidates = (answer, take) => {
   const others = answer.probably_wrong
     ? (answer.candidates ?? []).map((each) => each.decomposition).filter((text) => text !== answer.decomposition) : [];
   byId("candidates").hidden = !others.length;

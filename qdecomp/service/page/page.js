@@ -1,5 +1,5 @@
 // The page: a question, its decomposition, steps that the reader edits, and a link that opens the same again.
-import { room, showAnswer, summary } from "./answer.js";
+import { room, showAnswer, showCandidates, summary } from "./answer.js";
 import { get, latest, post } from "./api.js";
 import { startComparing } from "./compare.js";
 import { startCopying } from "./copying.js";
@@ -37,8 +37,17 @@ const show = (answer) => {
 };
 
 const parse = latest((text, signal) => post("parse", { question: text, pictures: true, width: room() }, signal));
+const parseFurther = latest((text, signal) => post("parse", { question: text, candidates: true }, signal));
 const convert = latest((text, steps, signal) =>
   post("convert", { question: text, decomposition: steps, pictures: true, width: room() }, signal));
+
+// Not every parser has candidates; without them there is nothing more to show.
+const lookFurther = async (answer) => {
+  const more = await parseFurther(answer.question).catch(() => null);
+  if (!more?.candidates || parsed !== answer) return;
+  answer.candidates = more.candidates;
+  if (shown === answer) showCandidates(answer, takeSteps);
+};
 
 const decompose = async (text) => {
   tell("Parsing …");
@@ -51,6 +60,7 @@ const decompose = async (text) => {
     fitEditor();
     show(answer);
     writeLink();
+    if (answer.probably_wrong && !answer.candidates) lookFurther(answer);
   } catch (error) {
     fail(error);
   } finally {
