@@ -341,6 +341,9 @@ def _result(number: Any, unit: str | None) -> Any:
     """A computed number, with its unit as text; a unit that is not known is not guessed."""
     if unit is None or unit.startswith("date"):
         raise MustAskError
+    if isinstance(number, float):
+        # The last digits of a sum of decimal fractions are noise.
+        number = float(f"{number:.15g}")
     return str(Measure(number, unit)) if unit else tidy(number)
 
 

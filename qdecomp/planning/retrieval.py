@@ -10,8 +10,9 @@ without a language model:
 - The best few of these *answers* are kept for each step (a beam), each with the passages that led to it.
 - Steps that are computed (comparisons, unions, counts) join the branches of the plan.
 
-The question itself is always searched, too. A passage's final score is that of this search plus that of the best chain
-through it, which counts less if the parser was not sure of the plan.
+The question itself is always searched, too, and what it names is looked up, with the people whom its relation words
+("director", "father") lead to, so that a plan that lost them does less harm. A passage's final score is that of the
+question's search plus that of the best chain through it, which counts less if the parser was not sure of the plan.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+from unicodedata import combining, normalize
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lexicon import stop_words
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from qdecomp.planning.plan import Plan, PlanStep
 
 # How much a chain counts beside the single search, and how much of that is left of a plan with confidence 0.
-_WEIGHT = 2.0
+_WEIGHT = 2.5
 _LEAST_WEIGHT = 0.4
 # From this confidence on, a plan counts in full.
 _SURE = 0.4
@@ -43,6 +45,9 @@ _NAMES_WITHOUT_PAGE = 3
 # How many of the question's own hits may be pages of names in it, and how many count in the end.
 _ANCHORS = 20
 _SINGLE = 50
+# What the pages count that the question names, and those that its relation words lead to from there.
+_NAMED = 0.5
+_RELATED = 1.0
 # Each further answer of a step supports its passages less.
 _NEXT_ANSWER = 0.7
 
@@ -50,6 +55,9 @@ _PARTICLES = "of|the|de|la|le|van|von|der|and|in|on|at|for|to|&|al|bin|di|du|del
 _CAPITALISED = r"(?:(?:[A-Z]|Dr|Jr|Mr|Mrs|Sr|St)\.|[^\W\d_a-zà-öø-ÿ][\w’'ʻ-]*)"
 _NAME = re.compile(rf"{_CAPITALISED}(?: (?:(?:{_PARTICLES}) ){{0,2}}(?:{_CAPITALISED}|[IVX]+\b|\d+\w*))*")
 _GLUED_SENTENCES = re.compile(r"(?<=[a-z)\]\"])\.(?=[A-Z])")
+_SPLIT = re.compile(r" (?:(?:in|on|at|to|for|and|a|an|the) )+")
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_DATE = re.compile(rf"(?:{_MONTHS})(?: \d+)?")
 _PARENTHESES = re.compile(r"\([^)]*\)?")
 _NO_WORD = re.compile(r"[\W_]+")
 
@@ -182,6 +190,7 @@ class _Retriever:
         self.most = searches
         self.found: dict[tuple[str, int], tuple[Passage, ...]] = {}
         self.answers: dict[int, tuple[Answer, ...]] = {}
+        self.named: tuple[Answer, ...] = ()
 
     def run(self) -> Generator[_Request, Any, Retrieval]:
         question = self.plan.question
@@ -199,6 +208,7 @@ class _Retriever:
                 hop = yield from self._hop(step, step.number in needed)
             self.answers[step.number] = hop.answers
             hops.append(hop)
+        self.named = yield from self._in_question(question, anchors)
         passages = self._fused(single)
         return Retrieval(question, passages[: self.k], tuple(hops), self.most - self.left)
 
@@ -224,6 +234,28 @@ class _Retriever:
             elif _plain(passage.title.split(",")[0]) == plain:
                 fits.append((passage, 0.75))
         return max(fits, key=lambda fit: fit[1]) if fits else None
+
+    def _in_question(
+        self, question: str, anchors: Sequence[tuple[Passage, str, float]]
+    ) -> Generator[_Request, Any, tuple[Answer, ...]]:
+        """What the question names, whatever the plan made of it, and what its relation words say about that."""
+        pages = {passage.key: (passage, fit) for passage, title, fit in anchors if _is_name(title, question)}
+        for name in _names_of(question):
+            if not any(_plain(passage.title) == _plain(name) for passage, _ in pages.values()):
+                page = yield from self._page(name)
+                if page is not None:
+                    pages.setdefault(page[0].key, page)
+        answers = []
+        relation = " ".join(word for word in _words(question).split() if word in _OTHER_WORDS)
+        for passage, fit in pages.values():
+            answers.append(Answer(passage.title, passage, _NAMED * fit, ((passage, _NAMED * fit),)))
+            if relation:
+                for name, closeness in _names(passage, relation, relation)[:2]:
+                    page = yield from self._page(name)
+                    if page is not None and page[0].key != passage.key:
+                        score = _RELATED * fit * closeness * page[1]
+                        answers.append(Answer(page[0].title, page[0], score, ((page[0], score),)))
+        return tuple(answers)
 
     def _anchor(self, step: PlanStep, anchors: Sequence[tuple[Passage, str, float]]) -> Generator[_Request, Any, Hop]:
         """A name or a description: the page of a title in the question that it overlaps with, or of that name."""
@@ -319,11 +351,11 @@ class _Retriever:
         passages = {each.key: each for each in single}
         scores = {each.key: _share(each, single) for each in single}
         chains: dict[Any, float] = {}
-        for answers in self.answers.values():
-            for n, answer in enumerate(answers):
-                for passage, score in answer.support:
-                    passages.setdefault(passage.key, passage)
-                    chains[passage.key] = max(chains.get(passage.key, 0.0), score / (1 + _NEXT_ANSWER * n))
+        found = [(n, answer) for answers in self.answers.values() for n, answer in enumerate(answers)]
+        for n, answer in (*found, *((0, answer) for answer in self.named)):
+            for passage, score in answer.support:
+                passages.setdefault(passage.key, passage)
+                chains[passage.key] = max(chains.get(passage.key, 0.0), score / (1 + _NEXT_ANSWER * n))
         for key, score in chains.items():
             scores[key] = scores.get(key, 0.0) + weight * score
         return tuple(passages[key] for key in sorted(scores, key=lambda key: -scores[key]))
@@ -364,6 +396,22 @@ def _anchors(question: str, hits: Sequence[Passage]) -> list[tuple[Passage, str,
     return [one for one in found if not any(f" {one[1]} " in f" {title} " and one[1] != title for _, title, _ in found)]
 
 
+def _is_name(title: str, question: str) -> bool:
+    """Whether a title in a question is a name: of several words, or with a capital letter inside of the question."""
+    return " " in title or any(_words(name) == title for name in _names_of(question))
+
+
+def _names_of(question: str) -> list[str]:
+    """The names in a question, but for its first word."""
+    return [name for match in _NAME.finditer(question) for name in _parts(match[0]) if match.start() or " " in name]
+
+
+def _parts(name: str) -> list[str]:
+    """A name, and if it may be two, both: "Antonio Vivaldi to an Italian"."""
+    parts = _SPLIT.split(name)
+    return [name] if len(parts) == 1 else [name, *parts]
+
+
 def _overlap(words: set[str], title: str) -> float:
     others = set(title.split())
     common = len(words & others)
@@ -382,12 +430,13 @@ def _names(passage: Passage, relation: str, question: str) -> tuple[tuple[str, f
     title = _plain(passage.title)
     found: dict[str, float] = {}
     for match in _NAME.finditer(text):
-        name = match[0].strip(" .'’-")
-        plain = _plain(name)
-        if len(plain) < 3 or plain == title or plain in stop_words():
-            continue
-        score = max(_closeness(match, near), 0.5 * _closeness(match, less_near)) + 0.05 * (match.start() < 250)
-        found[name] = max(found.get(name, 0.0), min(score, 1.0))
+        for name in _parts(match[0]):
+            name = name.strip(" .'’-")
+            plain = _plain(name)
+            if len(plain) < 3 or plain == title or plain in stop_words() or _DATE.fullmatch(name):
+                continue
+            score = max(_closeness(match, near), 0.5 * _closeness(match, less_near)) + 0.05 * (match.start() < 250)
+            found[name] = max(found.get(name, 0.0), min(score, 1.0))
     return tuple(sorted(found.items(), key=lambda item: -item[1])[:_NAMES])
 
 
@@ -404,8 +453,11 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(word[:_LETTERS] for word in (*words, *others))
 
 
+@lru_cache(maxsize=4096)
 def _words(text: str) -> str:
-    return _NO_WORD.sub(" ", text.lower()).strip()
+    """The words in small letters without accents."""
+    plain = text if text.isascii() else "".join(each for each in normalize("NFKD", text) if not combining(each))
+    return _NO_WORD.sub(" ", plain.lower()).strip()
 
 
 def _plain(title: str) -> str:

@@ -25,6 +25,7 @@ COMBINED: list[tuple[str, dict[int, Any], Any]] = [
     ("return animals ;return number of #1", {1: NAMES}, 3),
     ("return animals ;return number of #1", {1: []}, 0),
     ("return sizes ;return sum of #1", {1: [1, 2.5]}, 3.5),
+    ("return a ;return b ;return the difference of #1 and #2", {1: 9.8, 2: 3.7}, 6.1),
     ("return sizes ;return average of #1", {1: ["2", "4"]}, 3),
     ("return sizes ;return highest of #1", {1: ["1,200", 7]}, 1200),
     ("return sizes ;return lowest of #1", {1: {"a": 3, "b": 2}}, 2),
