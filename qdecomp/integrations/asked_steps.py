@@ -1,4 +1,4 @@
-"""What all adapters share: which steps are asked, in what words, and retrieving a framework's documents hop by hop."""
+"""What all adapters share: which steps need no asking, and retrieving a framework's documents hop by hop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 from qdecomp.data_structures.operators import Operator
 from qdecomp.parsers.parser import Parser
-from qdecomp.planning.combining import is_combined
 from qdecomp.planning.plan import Plan, PlanStep
 from qdecomp.planning.retrieval import Passage
 
@@ -34,27 +33,6 @@ def _names_itself(step: PlanStep) -> bool:
     if len(words) > 1 and words[0].lower() in _ARTICLES:
         words = words[1:]
     return all(word[:1].isupper() or word[:1].isdigit() for word in (words[0], words[-1]))
-
-
-def standalone_questions(plan: Plan) -> dict[int, str]:
-    """Questions that can be asked in any order, by step: references are replaced by what they stand for.
-
-    Two kinds of steps are left out: what a step selects is part of the questions that use it, and a step that combines
-    several answers, such as a comparison, is left to whatever reads the answers.
-
-    >>> from qdecomp import Decomposition
-    >>> text = "return Arvo ;return Brenn ;return area of #1 ;return area of #2 ;return which is higher of #3 , #4"
-    >>> standalone_questions(Decomposition.of_text("Which is larger, Arvo or Brenn?", text).plan())
-    {3: 'What is the area of Arvo?', 4: 'What is the area of Brenn?'}
-    """
-    used = {number for step in plan.steps for number in step.needs}
-    resolved = {step.number: step.resolved for step in plan.steps}
-    return {
-        step.number: str(step.question({number: resolved[number] for number in step.needs}))
-        for step in plan.steps
-        if not (step.operator is Operator.SELECT and step.number in used)
-        and not (is_combined(step) and len(step.needs) > 1)
-    }
 
 
 @dataclass(frozen=True, slots=True)

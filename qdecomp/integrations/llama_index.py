@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError, missing_extra
-from qdecomp.integrations.asked_steps import DocumentSearch, named_things, standalone_questions
+from qdecomp.integrations.asked_steps import DocumentSearch, named_things
 from qdecomp.parsers.parser import Parser, load
 from qdecomp.planning.answer_values import as_text
 from qdecomp.planning.running import PlanRun
@@ -56,7 +56,7 @@ class PlanQuestionGenerator(BaseQuestionGenerator):
         """The sub-questions of a question, each with the name of its tool."""
         _require_tools(tools)
         decomposition = self._parser.parse(query.query_str)
-        questions = list(standalone_questions(decomposition.plan()).values()) if decomposition else []
+        questions = list(decomposition.plan().standalone_questions().values()) if decomposition else []
         return [
             SubQuestion(sub_question=question, tool_name=self._choose_tool(question, tools))
             for question in questions or [query.query_str]

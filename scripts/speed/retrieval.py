@@ -2,14 +2,16 @@
 
 The ways: ``single`` searches for the question; ``fused`` searches for every sub-question of the plan, its references
 spelled out, and fuses the ranks; ``plan`` is :meth:`Plan.retrieve`; ``gold`` is the same with the sub-questions of the
-file in ``hops``, as MuSiQue has them. A paired test compares each way with the single search.
+file in ``hops``, as MuSiQue has them. A paired test compares each way with the single search. The development half of
+a set are the questions whose id has an even SHA-256; the other half was not looked at while ``plan`` was developed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -206,19 +208,23 @@ def command(questions: Path, passages: Path, names: tuple[str, ...], parser: str
     for name in names:
         search = RETRIEVERS[name](texts)
         found = {way: _measure(function, given, asked, search) for way, (function, given) in ways.items()}
-        written[name] = {way: _figures(each, found["single"], asked) for way, each in found.items()}
+        written[name] = {way: _figures(each, found["single"], asked, plans) for way, each in found.items()}
         show_tables([_table(name, written[name])])
     if results:
         write_results(results, written)
 
 
-def _figures(way: Way, base: Way, asked: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _figures(way: Way, base: Way, asked: Sequence[dict[str, Any]], plans: Sequence[Plan]) -> dict[str, Any]:
     found, before = way.found_all(5), base.found_all(5)
     helped = sum(now and not then for now, then in zip(found, before, strict=True))
     hurt = sum(then and not now for now, then in zip(found, before, strict=True))
-    kinds: dict[str, list[bool]] = {}
-    for row, each in zip(asked, found, strict=True):
-        kinds.setdefault(str(row.get("type", "all")), []).append(each)
+
+    def by(kinds: Iterable[str]) -> dict[str, list[float]]:
+        groups: dict[str, list[bool]] = {}
+        for kind, each in zip(kinds, found, strict=True):
+            groups.setdefault(kind, []).append(each)
+        return {kind: [len(each), _mean(each)] for kind, each in sorted(groups.items())}
+
     return {
         **way.figures(),
         "all@5 interval": mean_interval(found),
@@ -226,8 +232,20 @@ def _figures(way: Way, base: Way, asked: Sequence[dict[str, Any]]) -> dict[str, 
         "hurt": hurt,
         "p": round(mcnemar(helped, hurt), 5),
         "ms": round(1000 * sum(way.seconds) / len(way.seconds), 1),
-        "all@5 by type": {kind: [len(each), _mean(each)] for kind, each in sorted(kinds.items())},
+        "all@5 by type": by(str(row.get("type", "all")) for row in asked),
+        "all@5 by confidence": by(_confidence(plan) for plan in plans),
+        "all@5 by half": by(_half(row) for row in asked),
     }
+
+
+def _confidence(plan: Plan) -> str:
+    sure = plan.confidence
+    return "none" if sure is None else "below 0.2" if sure < 0.2 else "0.2 to 0.5" if sure < 0.5 else "from 0.5"
+
+
+def _half(row: dict[str, Any]) -> str:
+    is_even = hashlib.sha256(str(row["id"]).encode()).digest()[-1] % 2 == 0
+    return "development" if is_even else "held out"
 
 
 def _table(name: str, found: dict[str, dict[str, Any]]) -> Table:

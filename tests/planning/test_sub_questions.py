@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
 
@@ -57,3 +58,42 @@ def test_a_question_knows_its_step_also_after_a_journey() -> None:
     assert copy == question == "What is the size of x?"
     assert copy.step.number == 2
     assert copy.answers == {1: "x"}
+
+
+@pytest.mark.parametrize(
+    ("decomposition", "questions"),
+    [
+        ("return islands", ["islands"]),
+        ("return islands ;return number of #1", ["How many islands are there?"]),
+        (
+            "return Norland ;return capital of #1 ;return river that flows through #2",
+            ["What is the capital of Norland?", "What is the river that flows through capital of Norland?"],
+        ),
+        (
+            "return dogs ;return cats ;return number of #1 ;return number of #2 ;return which is highest of #3 , #4",
+            ["How many dogs are there?", "How many cats are there?"],
+        ),
+    ],
+)
+def test_standalone_questions_need_no_other_answer(decomposition: str, questions: list[str]) -> None:
+    found = Decomposition.of_text("", decomposition).plan().standalone_questions()
+    assert list(found.values()) == questions
+    assert not any("#" in question for question in found.values())
+
+
+@pytest.mark.parametrize(
+    ("steps", "likely"),
+    [
+        ("return Norland ;return capital of #1 ;return river that flows through #2", True),
+        ("return Arvo ;return Brenn ;return area of #1 ;return area of #2 ;return which is higher of #3 , #4", True),
+        ("return rivers ;return #1 in Texas ;return #2 that are long ;return number of #3", False),
+        ("return Norland ;return capital of #1", False),
+        ("return islands", False),
+    ],
+)
+def test_whether_to_split_follows_from_the_hops_and_the_confidence(steps: str, likely: bool) -> None:
+    plan = Decomposition.of_text("q", steps).plan()
+    unsure, sure = (replace(plan, confidence=confidence).split for confidence in (0.1, 0.9))
+    assert (plan.split > 0.5) is likely
+    assert (sure > unsure) is likely
+    assert 0 < unsure < 1
