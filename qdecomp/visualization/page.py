@@ -122,7 +122,7 @@ def _tools(items: Sequence[PageItem], counts: Counter[str]) -> str:
     if counts["different"]:
         orders |= {"verdict": "different from gold first", "-verdict": "equal to gold first"}
     orders |= {"steps": "fewest steps first", "-steps": "most steps first"}
-    if any(item.prediction.score is not None for item in items):
+    if any(item.prediction.confidence is not None for item in items):
         orders |= {"confidence": "least confident first", "-confidence": "most confident first"}
     for title in dict.fromkeys(title for item in items for title in item.scores):
         orders |= {_attribute(title): f"lowest {title} first", f"-{_attribute(title)}": f"highest {title} first"}

@@ -117,7 +117,7 @@ def test_the_page_allows_its_own_script_only() -> None:
 
 def test_the_tools_know_sources_steps_and_scores() -> None:
     scored = [
-        replace(EQUAL, source="CLEVR", scores={"SARI": 0.91}, prediction=replace(EQUAL.prediction, score=-0.5)),
+        replace(EQUAL, source="CLEVR", scores={"SARI": 0.91}, prediction=replace(EQUAL.prediction, confidence=0.61)),
         replace(DIFFERENT, source="GEO", scores={"SARI": 0.12}),
     ]
     page = Page(page_html(scored))
@@ -127,7 +127,7 @@ def test_the_tools_know_sources_steps_and_scores() -> None:
         *("scoresari", "-scoresari"),
     ]
     first = next(attributes for tag, attributes in page.tags if tag == "article")
-    assert first["data-confidence"] == "0.606531"
+    assert first["data-confidence"] == "0.61"
     assert first["data-scoresari"] == "0.91"
     assert (first["data-verdict"], first["data-steps"], first["data-source"]) == ("1", "3", "CLEVR")
     assert "confidence 0.61 · SARI 0.91" in page.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ def item(number: int) -> PageItem:
     return PageItem(
         question_id=f"id-{number}",
         question=f"How many red cubes are in box {number}? {HOSTILE if number == 5 else ''}",
-        prediction=decomposition_from_text("q", text, score=-number / 100),
+        prediction=replace(decomposition_from_text("q", text), confidence=1 - number / 100),
         gold=decomposition_from_text("q", GOLD),
         source="EVEN" if number % 2 == 0 else "ODD",
         scores={"SARI": (number * 37 % 100) / 100},
