@@ -104,7 +104,20 @@ def progress(items: Iterable[T], description: str, total: int) -> Iterator[T]:
         if now - last >= _SECONDS_BETWEEN_LINES:
             last = now
             rate = done / (now - started)
-            print(f"{description}: {done:,} of {total:,} ({rate:,.0f} a second)", file=sys.stderr, flush=True)
+            left = _in_words((total - done) / rate)
+            line = f"{description}: {done:,} of {total:,} ({rate:,.0f} a second, about {left} left)"
+            print(line, file=sys.stderr, flush=True)
+
+
+def _in_words(seconds: float) -> str:
+    """A time, roughly.
+
+    >>> _in_words(41), _in_words(200), _in_words(9000)
+    ('41 seconds', '3 minutes', '2.5 hours')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
 
 
 # Full-width signs, too: some spreadsheets treat them like the plain ones.

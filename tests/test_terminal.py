@@ -152,6 +152,6 @@ def test_everything_is_passed_on_with_a_line_every_five_seconds(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.splitlines() == [
-        "counting\\u001b: 2 of 5,000 (0 a second)",
-        "counting\\u001b: 4 of 5,000 (0 a second)",
+        "counting\\u001b: 2 of 5,000 (0 a second, about 4.2 hours left)",
+        "counting\\u001b: 4 of 5,000 (0 a second, about 4.2 hours left)",
     ]

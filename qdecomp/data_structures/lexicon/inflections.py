@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -82,7 +83,7 @@ def lemmas(word: str) -> Forms:
     """
     known = _knowledge()
     found = {}
-    for line in known.lemma_lines.get(word, "").splitlines():
+    for line in known.lemma_lines.of(word):
         _, category, forms = known.read_lemma_line(line)
         found[known.part_of_category(category)] = forms
     return {**found, **known.lemma_overrides.get(word, {})}
@@ -108,7 +109,7 @@ def _inflections_of_all_parts(lemma: str) -> Forms:
     if lemma in known.auxiliaries:
         found.update(known.auxiliaries[lemma])
     else:
-        for line in known.inflection_lines.get(lemma, "").splitlines():
+        for line in known.inflection_lines.of(lemma):
             found.update(known.read_inflection_line(line)[2])
     return {**found, **known.inflection_overrides.get(lemma, {})}
 
@@ -117,9 +118,9 @@ def _inflections_of_all_parts(lemma: str) -> Forms:
 class _Knowledge:
     """The tables of lemminflect, and its functions that read them."""
 
-    lemma_lines: Mapping[str, str]
+    lemma_lines: _Table
     lemma_overrides: Mapping[str, Forms]
-    inflection_lines: Mapping[str, str]
+    inflection_lines: _Table
     inflection_overrides: Mapping[str, Forms]
     auxiliaries: Mapping[str, Forms]
     read_lemma_line: Callable[[str], tuple[str, str, tuple[str, ...]]]
@@ -153,9 +154,9 @@ def _knowledge() -> _Knowledge:
     finally:
         sys.meta_path.remove(finder)
     return _Knowledge(
-        lemma_lines=_lines_by_word(config.lemma_lu_fn),
+        lemma_lines=_Table(config.lemma_lu_fn),
         lemma_overrides=OverridesCodec.load(config.lemma_overrides_fn),
-        inflection_lines=_lines_by_word(config.inflection_lu_fn),
+        inflection_lines=_Table(config.inflection_lu_fn),
         inflection_overrides=OverridesCodec.load(config.infl_overrides_fn),
         # lemminflect puts its own words in the place of what the file has for some auxiliary verbs.
         auxiliaries=InflectionLUCodec.updateForAuxMod({}),
@@ -167,11 +168,17 @@ def _knowledge() -> _Knowledge:
     )
 
 
-def _lines_by_word(path: str) -> Mapping[str, str]:
-    """The lines of a table by their first column."""
-    lines: dict[str, str] = {}
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file.read().splitlines():
-            word = line.partition(",")[0]
-            lines[word] = f"{lines[word]}\n{line}" if word in lines else line
-    return lines
+class _Table:
+    """The lines of a table, sorted, so that those of a word are found without splitting all of them."""
+
+    def __init__(self, path: str) -> None:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            self._lines = sorted(file.read().splitlines())
+
+    def of(self, word: str) -> list[str]:
+        """The lines whose first column is this word."""
+        first = f"{word},"
+        start = stop = bisect_left(self._lines, first)
+        while stop < len(self._lines) and self._lines[stop].startswith(first):
+            stop += 1
+        return self._lines[start:stop]
