@@ -31,13 +31,11 @@ def next_steps(question: str, written: str | list[str], given: Mapping[str, Any]
         known[int(number)] = answer
     ask: list[SubQuestion] = []
 
-    def look_up(asked: SubQuestion) -> Any:
-        if asked.step.number not in known:
-            ask.append(asked)
-            raise _NotKnownError
-        return known[asked.step.number]
+    def note(asked: SubQuestion) -> Any:
+        ask.append(asked)
+        raise _NotKnownError
 
-    run = plan.run(look_up, concurrency=1)
+    run = plan.run(note, concurrency=1, answers=known)
     found = {str(number): answer for number, answer in run.answers.items() if number not in known}
     return {
         "ask": [{"number": asked.step.number, "question": str(asked)} for asked in ask],

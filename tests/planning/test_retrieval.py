@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -175,6 +175,46 @@ def test_errors_of_the_search_are_raised() -> None:
 
     with pytest.raises(TimeoutError, match="director of The Glass Harbour"):
         BRIDGE.retrieve(broken)
+
+
+def test_of_ten_thousand_hits_only_the_first_are_looked_at() -> None:
+    taken = 0
+
+    def endless(query: str, k: int) -> Iterator[Passage]:
+        nonlocal taken
+        for page in (*Searcher()(query, k), *(Passage(f"Page {n}", query) for n in range(10_000))):
+            taken += 1
+            yield page
+
+    found = BRIDGE.retrieve(endless, 2)
+    assert titles(found.passages) == ["The Glass Harbour", "Ines Valtrova"]
+    assert taken < 51 * found.searches
+
+
+def test_a_search_that_hangs_ends_with_the_callers_time_limit() -> None:
+    cancelled = []
+
+    async def hanging(query: str, k: int) -> list[Passage]:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.append(query)
+        return []
+
+    with pytest.raises(asyncio.TimeoutError):
+        asyncio.run(asyncio.wait_for(BRIDGE.aretrieve(hanging), 0.01))
+    assert cancelled == [BRIDGE.question]
+
+
+def test_a_name_in_the_question_is_found_whatever_the_plan_says() -> None:
+    wrong = plan_of("Who directed the film Winter Ferry with Olo Brandt?", "films", "who directed #1")
+    found = wrong.retrieve(Searcher(), 4)
+    assert {"Winter Ferry", "Olo Brandt"} <= set(titles(found.passages))
+
+
+def test_accents_do_not_separate_names() -> None:
+    pages = (Passage("Inès Valtrová", "Ines Valtrova was from Karlin."), *PAGES[:1], *PAGES[2:])
+    assert titles(BRIDGE.retrieve(Searcher(pages), 2).passages) == ["The Glass Harbour", "Inès Valtrová"]
 
 
 def test_what_is_no_passage_is_refused() -> None:
