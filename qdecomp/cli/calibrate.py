@@ -17,6 +17,7 @@ from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.evaluation.predictions import read_gold
 from qdecomp.parsers.bundle import is_bundle, read_config, read_json, write_config
 from qdecomp.parsers.calibration import (
+    RECOMMENDED_CONFIDENCE,
     Calibration,
     KeptShare,
     ReliabilityBin,
@@ -85,7 +86,8 @@ class Measured:
             f"rows. On other rows, the {self.plans:,} plans for `{self.rows}`, the mean distance between confidence and"
             " the share",
             f"of right plans is {self.error:.3f} (expected calibration error, ten bins).",
-            "`load(min_confidence=…)` gives no plan below a threshold:",
+            "`load(min_confidence=…)` gives no plan below a threshold, of which"
+            f" {RECOMMENDED_CONFIDENCE} is recommended:",
             "",
             "| threshold | plans kept | of these, right |",
             "|---|---|---|",

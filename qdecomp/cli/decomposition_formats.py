@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from qdecomp.parsers.calibration import is_probably_wrong
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.terminal import STYLES, printable
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from qdecomp.data_structures.dependency_graph import DependencyGraph
-    from qdecomp.parsers.decomposition import Decomposition
 
 FORMATS = ("text", "json", "qdmr", "lf", "dot", "svg", "html", "conllu")
 
@@ -33,6 +34,8 @@ def show(decompositions: Sequence[Decomposition], *, with_graph: bool = False) -
         console.print(_coloured_steps(decomposition))
         if (confidence := _confidence(decomposition)) is not None:
             console.print(Text(printable(confidence), style="dim"))
+        for candidate in _other_candidates(decomposition):
+            console.print(Text(printable(candidate), style="dim"))
         for warning in decomposition.warnings:
             console.print(Text(f"warning: {printable(warning)}", style="yellow"))
         if with_graph and decomposition and decomposition.graph is not None:
@@ -67,12 +70,20 @@ def _coloured_steps(decomposition: Decomposition) -> Text:
 def _confidence(decomposition: Decomposition) -> str | None:
     confidence, answered = decomposition.confidence if decomposition else None, decomposition.answered
     by = [] if answered is None else [f"answered by {answered.by}"]
-    return ", ".join([*by, *([] if confidence is None else [f"confidence {confidence:.2f}"])]) or None
+    known = [] if confidence is None else [f"confidence {confidence:.2f}"]
+    return ", ".join([*by, *known, *(["probably wrong"] if is_probably_wrong(decomposition) else [])]) or None
+
+
+def _other_candidates(decomposition: Decomposition) -> list[str]:
+    """A line for each further candidate."""
+    texts = (candidate.text for candidate in decomposition.candidates[1:])
+    return [f"or: {'; '.join(Decomposition(decomposition.question, text).steps)}" for text in texts]
 
 
 def _text(decomposition: Decomposition) -> str:
     warnings = (f"warning: {warning}" for warning in decomposition.warnings)
-    lines = (decomposition.question, str(decomposition), _confidence(decomposition), *warnings)
+    others = _other_candidates(decomposition)
+    lines = (decomposition.question, str(decomposition), _confidence(decomposition), *others, *warnings)
     return "\n".join(line for line in lines if line is not None)
 
 

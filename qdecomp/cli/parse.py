@@ -26,14 +26,18 @@ from qdecomp.cli.options import (
     show_summary,
     where_of,
 )
+from qdecomp.data_structures.errors import DataError
 from qdecomp.files import require_other_files, write_text_atomically
 from qdecomp.files.parts import is_folder_output
 from qdecomp.files.rows import STANDARD_INPUT
 from qdecomp.files.sources import text_suffix
 from qdecomp.parsers.bulk import FileSummary, parse_file, parse_records
+from qdecomp.parsers.calibration import is_probably_wrong
+from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.source import ParserSource
 from qdecomp.terminal import echo_data
 
+_CANDIDATES_IF_UNSURE = 3
 _FILE_SUFFIXES = frozenset((".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".pq"))
 
 
@@ -138,6 +142,8 @@ class _ParseOptions:
         """Decompose the questions on the command line."""
         questions = _whole_questions(self.questions)
         decompositions = list(self.parser.open().pipe(questions, batch_size=self.batch_size))
+        if self.format_name in (None, "text"):
+            decompositions = self._with_candidates(decompositions)
         if self.format_name in (None, "text") and self.output_path is None:
             show(decompositions, with_graph=self.with_graph)
         else:
@@ -148,6 +154,18 @@ class _ParseOptions:
             summary.add_record(decomposition.to_record())
         show_calls(summary)
         return summary
+
+    def _with_candidates(self, decompositions: list[Decomposition]) -> list[Decomposition]:
+        """Those that are probably wrong with the next candidates, if the parser can give some."""
+        unsure = [each.question for each in decompositions if is_probably_wrong(each)]
+        if not unsure or self.parser.candidates or self.parser.fallback is not None:
+            return decompositions
+        try:
+            found = list(replace(self.parser, candidates=_CANDIDATES_IF_UNSURE).open().pipe(unsure))
+        except DataError:
+            return decompositions
+        candidates = {each.question: each.candidates for each in found}
+        return [replace(each, candidates=candidates.get(each.question, ())) for each in decompositions]
 
     def parse_file(self, path: Path) -> FileSummary:
         """Give a record for every question of a file."""

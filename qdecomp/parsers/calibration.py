@@ -17,6 +17,11 @@ import numpy as np
 from qdecomp.data_structures.errors import DataError, missing_extra
 from qdecomp.parsers.decomposition import Decomposition
 
+RECOMMENDED_CONFIDENCE = 0.4
+"""Below it, a plan is probably wrong.
+
+It is the highest of .05, .1, .15 and so on that keeps 60% of the plans for Break's held-out rows and ``asked_dev.csv``.
+"""
 _LOWEST_SCORE = -60.0
 _WIDEST_MARGIN = 10.0
 _RIDGE = 1e-2
@@ -52,6 +57,12 @@ FEATURES: Mapping[str, Callable[[Decomposition], float]] = MappingProxyType(
     }
 )
 """The features of a calibration; the margin is how much more probable the answer is than the next best, in nats."""
+
+
+def is_probably_wrong(decomposition: Decomposition) -> bool:
+    """Whether there is a plan with a confidence below the recommended threshold."""
+    confidence = decomposition.confidence if decomposition else None
+    return confidence is not None and confidence < RECOMMENDED_CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True)

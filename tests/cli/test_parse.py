@@ -19,6 +19,7 @@ from qdecomp.data_structures.logical_form import parse_logical_form
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.parsers.bulk import FileSummary, parse_file, parse_records
 from qdecomp.parsers.bundle import BUNDLED
+from qdecomp.parsers.calibration import RECOMMENDED_CONFIDENCE
 from qdecomp.parsers.parser import load
 from qdecomp.version import VERSION
 from tests.cli_runs import json_lines, run_qdecomp
@@ -36,6 +37,26 @@ def test_a_question_is_shown_with_its_steps_and_how_sure_the_parser_is(capsys: p
     assert "\n1. " in output
     assert "red" in output.split("1. ", 1)[1]
     assert re.search(r"^confidence [01]\.\d\d$", output, re.MULTILINE)
+    assert "or: " not in output
+
+
+def test_a_plan_that_is_probably_wrong_is_shown_with_the_next_candidates(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    asked = "If the ship leaves on the 3rd and takes 28 days, will it be here before the other one that is not red?"
+    confidence = load().parse(asked).confidence
+    assert confidence is not None
+    assert confidence < RECOMMENDED_CONFIDENCE
+    assert run(asked, QUESTION) == 0
+    wrong, sure = capsys.readouterr().out.split(f"\n{QUESTION}\n")
+    assert f"confidence {confidence:.2f}, probably wrong\nor: " in wrong
+    assert wrong.count("or: ") == 2
+    assert "or: " not in sure
+    path = tmp_path / "out.txt"
+    assert run(asked, "--candidates", "2", "--output", str(path)) == 0
+    assert path.read_text(encoding="utf-8").count("\nor: ") == 1
+    assert run(asked, "--min-confidence", "0.99") == 0
+    assert "or: " not in capsys.readouterr().out
 
 
 def test_the_graph_is_shown_when_it_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
