@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -19,6 +18,7 @@ from qdecomp.data_structures.lexicon import stop_words
 from qdecomp.data_structures.limits import LONGEST_QUESTION
 from qdecomp.data_structures.qdmr import Qdmr, is_reference, reference_number
 from qdecomp.data_structures.tokenization import tokenize
+from qdecomp.planning.lost_meaning import MEANING_CHECKS, PlanWords
 
 _LETTERS = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[a-zA-ZÀ-ɏ]")
@@ -31,14 +31,6 @@ _FOREIGN_LETTERS = 0.3
 _FOREIGN_WORDS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """The words of a question and of its steps, in lower case."""
-
-    question: tuple[str, ...]
-    steps: tuple[tuple[str, ...], ...]
-
-
 @cache
 def _words() -> Mapping[str, Any]:
     text = files(__package__).joinpath("checks.json").read_text(encoding="utf-8")
@@ -47,7 +39,7 @@ def _words() -> Mapping[str, Any]:
     return found | {name: frozenset(found[name]) for name in sets}
 
 
-def _unfinished_comparison(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _unfinished_comparison(plan: PlanWords) -> Iterator[tuple[int, str]]:
     for number, step in enumerate(plan.steps, start=1):
         text = " ".join(step)
         for ending in _words()["unfinished"]:
@@ -56,13 +48,13 @@ def _unfinished_comparison(plan: _Plan) -> Iterator[tuple[int, str]]:
                 break
 
 
-def _each_of_nothing(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _each_of_nothing(plan: PlanWords) -> Iterator[tuple[int, str]]:
     for number, step in enumerate(plan.steps, start=1):
         if step[-2:] == ("for", "each") or step[-1:] == ("each",):
             yield number, "'for each' of nothing"
 
 
-def _repeated_word(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _repeated_word(plan: PlanWords) -> Iterator[tuple[int, str]]:
     repeated = {first for first, second in pairwise(plan.question) if first == second}
     for number, step in enumerate(plan.steps, start=1):
         for first, second in pairwise(step):
@@ -71,7 +63,7 @@ def _repeated_word(plan: _Plan) -> Iterator[tuple[int, str]]:
                 break
 
 
-def _opposite_comparison(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _opposite_comparison(plan: PlanWords) -> Iterator[tuple[int, str]]:
     if not _NEGATIONS.isdisjoint(plan.question):
         return
     asked = _directions(plan.question)
@@ -110,7 +102,7 @@ def _directions(words: Sequence[str]) -> dict[str, dict[str, None]]:
     return found
 
 
-def _resource_without_reason(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _resource_without_reason(plan: PlanWords) -> Iterator[tuple[int, str]]:
     for number, step in enumerate(plan.steps, start=1):
         for word, reasons in _words()["resources"].items():
             if word in step and not any(
@@ -124,14 +116,14 @@ def _is_form(word: str, of: str) -> bool:
     return word == of or word in (f"{of}s", f"{of}es") or of in (f"{word}s", f"{word}es")
 
 
-def _unused_step(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _unused_step(plan: PlanWords) -> Iterator[tuple[int, str]]:
     used = {word for step in plan.steps for word in step}
     for number in range(1, len(plan.steps)):
         if f"#{number}" not in used:
             yield number, "no other step uses it"
 
 
-def _repeated_step(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _repeated_step(plan: PlanWords) -> Iterator[tuple[int, str]]:
     """A step that equals an earlier one, or that repeats what the step it refers to did."""
     seen: dict[tuple[str, ...], int] = {}
     for number, step in enumerate(plan.steps, start=1):
@@ -155,7 +147,7 @@ def _references(words: Sequence[str]) -> list[int]:
     return [number for number in map(reference_number, words) if number is not None]
 
 
-def _one_side_twice(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _one_side_twice(plan: PlanWords) -> Iterator[tuple[int, str]]:
     """A comparison, a sum or a group of one thing with itself; only sorting by itself is fine."""
     for number, step in enumerate(plan.steps, start=1):
         references = _references(step)
@@ -163,7 +155,7 @@ def _one_side_twice(plan: _Plan) -> Iterator[tuple[int, str]]:
             yield number, f"#{references[0]} with itself"
 
 
-def _than_without_comparison(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _than_without_comparison(plan: PlanWords) -> Iterator[tuple[int, str]]:
     compares = {*_words()["up"], *_words()["down"], *_words()["comparing"]}
     for number, step in enumerate(plan.steps, start=1):
         before = step[: step.index("than")] if "than" in step else ()
@@ -171,7 +163,7 @@ def _than_without_comparison(plan: _Plan) -> Iterator[tuple[int, str]]:
             yield number, "'than' without a word that compares"
 
 
-def _invented_limit(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _invented_limit(plan: PlanWords) -> Iterator[tuple[int, str]]:
     """The question compares with something, and the plan with one or zero, which the question does not mention."""
     if "than" in plan.question:
         for number, step in enumerate(plan.steps, start=1):
@@ -180,7 +172,7 @@ def _invented_limit(plan: _Plan) -> Iterator[tuple[int, str]]:
                     yield number, f"a comparison with {second!r}, of which the question says nothing"
 
 
-def _lost_side(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _lost_side(plan: PlanWords) -> Iterator[tuple[int, str]]:
     """What the question compares with is in no step, in any form: words that begin alike count as present."""
     said = {word[:_SAME_BEGINNING] for step in plan.steps for word in step}
     for place, word in enumerate(plan.question):
@@ -204,21 +196,21 @@ def _second_side(words: Sequence[str]) -> Iterator[str]:
             yield word
 
 
-def _lost_number(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _lost_number(plan: PlanWords) -> Iterator[tuple[int, str]]:
     said = " ".join(word for step in plan.steps for word in step)
     for word in dict.fromkeys(plan.question):
         if word.isdigit() and len(word) > 1 and word not in said:
             yield 0, f"the question's number {word} is in no step"
 
 
-def _half_an_answer(plan: _Plan) -> Iterator[tuple[int, str]]:
+def _half_an_answer(plan: PlanWords) -> Iterator[tuple[int, str]]:
     """Two questions in one, whose answers the last step does not combine."""
     asks = [pair for pair in pairwise(plan.question[1:]) if pair[0] == "and" and pair[1] in _words()["asking"]]
     if asks and plan.steps and len(set(_references(plan.steps[-1]))) < 2:
         yield len(plan.steps), f"the question asks twice ('and {asks[0][1]}'), and this is one answer"
 
 
-PLAN_CHECKS: Mapping[str, Callable[[_Plan], Iterator[tuple[int, str]]]] = MappingProxyType(
+PLAN_CHECKS: Mapping[str, Callable[[PlanWords], Iterator[tuple[int, str]]]] = MappingProxyType(
     {
         "unfinished comparison": _unfinished_comparison,
         "each of nothing": _each_of_nothing,
@@ -233,6 +225,7 @@ PLAN_CHECKS: Mapping[str, Callable[[_Plan], Iterator[tuple[int, str]]]] = Mappin
         "lost side": _lost_side,
         "lost number": _lost_number,
         "half an answer": _half_an_answer,
+        **MEANING_CHECKS,
     }
 )
 """The checks by name; each gives the numbers of odd steps and what is odd about them, 0 for the plan as a whole."""
@@ -242,7 +235,7 @@ def plan_warnings(question: str, qdmr: Qdmr) -> tuple[str, ...]:
     """What is odd about a plan: about all of it, then step by step.
 
     >>> from qdecomp.data_structures.qdmr import parse_qdmr
-    >>> plan = parse_qdmr("return firms ;return #1 that is more than")
+    >>> plan = parse_qdmr("return firms ;return staff of #1 that is more than")
     >>> plan_warnings("Which firms have more staff?", plan)
     ("step 2: a comparison with nothing: it ends in 'than'",)
     """
@@ -258,9 +251,9 @@ def failed_checks(question: str, qdmr: Qdmr) -> tuple[str, ...]:
     return tuple(name for name, check in PLAN_CHECKS.items() if next(check(plan), None) is not None)
 
 
-def _plan_of(question: str, qdmr: Qdmr) -> _Plan:
+def _plan_of(question: str, qdmr: Qdmr) -> PlanWords:
     words = tuple(word.lower() for word in tokenize(question))
-    return _Plan(words, tuple(tuple(token.lower() for token in step.tokens) for step in qdmr.steps))
+    return PlanWords(words, tuple(tuple(token.lower() for token in step.tokens) for step in qdmr.steps))
 
 
 def not_a_question(question: str) -> str | None:

@@ -13,6 +13,7 @@ from qdecomp.data_structures.errors import ErrorText, QDecompError, Side, as_int
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.data_structures.tokenization import check_length, has_half_character
 from qdecomp.evaluation.metrics import METRICS, Metric, MetricFunction, MetricResult
+from qdecomp.parsers.calibration import is_probably_wrong
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
 from qdecomp.service.settings import ServiceSettings
 from qdecomp.visualization import graph_svg, steps_svg
@@ -282,7 +283,9 @@ class ParseAnswer(_Answer):
     answered: AnsweredAnswer | None = Field(
         default=None, description="Which parser answered, if a language model may be asked."
     )
-    probably_wrong: bool | None = Field(default=None, description="Whether the confidence is below one half.")
+    probably_wrong: bool | None = Field(
+        default=None, description="Whether the confidence is below the recommended threshold."
+    )
     warnings: list[str] = Field(description="What is odd about the steps.")
     steps: list[StepAnswer]
     plan: PlanAnswer | None
@@ -330,7 +333,7 @@ def _parsed(decomposition: Decomposition, *, graph: bool, pictures: bool, width:
     fields = decomposition.to_dict() | {"confidence": confidence, "steps": [], "plan": None}
     fields["warnings"] = list(decomposition.warnings)
     if confidence is not None:
-        fields["probably_wrong"] = confidence < 0.5
+        fields["probably_wrong"] = is_probably_wrong(decomposition)
     try:
         with as_internal_errors():
             if decomposition.logical_form is not None:
