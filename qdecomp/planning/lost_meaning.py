@@ -101,13 +101,16 @@ def _lost_word(plan: PlanWords) -> Iterator[Finding]:
     said, words = plan.said, plan.question
     parts = [[place for place in part if _is_content(words[place])] for part in _parts(words, _SIGNS)]
     parts = [part for part in parts if part]
+    lost: dict[str, None] = {}
     for part in parts:
         present = [_is_said(words[place], said) for place in part]
         # A sentence of which no word is said is talk around the question.
         if len(parts) == 1 or any(present):
             for place, is_present in zip(part, present, strict=True):
                 if not is_present and not _is_class(words, place) and not _is_misspelt(words[place], said):
-                    yield 0, f"the question's {words[place]!r} is in no step"
+                    lost[words[place]] = None
+    if lost:
+        yield 0, f"the question's {', '.join(map(repr, lost))} {'is' if len(lost) == 1 else 'are'} in no step"
 
 
 def _is_class(words: Sequence[str], place: int) -> bool:

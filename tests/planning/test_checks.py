@@ -92,8 +92,7 @@ def test_many_things_can_be_odd_about_one_plan() -> None:
     plan = "return flights flights ;return x ;return #1 where #1 is less than ;return number of #3 for each"
     assert plan_warnings(MORE, parse_qdmr(plan)) == (
         "what the question compares with is in no step: 'acme'",
-        "the question's 'firms' is in no step",
-        "the question's 'acme' is in no step",
+        "the question's 'firms', 'staff', 'acme' are in no step",
         "step 1: 'flights' twice in a row",
         "step 1: 'flights', for which the question gives no reason",
         "step 2: no other step uses it",
