@@ -115,8 +115,10 @@ def lf_em(
         except QDecompError as error:
             normalized.append(None)
             errors.append(error.of(side))
-    verdict = not errors and normalized[0] == normalized[1]
-    return LfEmResult(verdict, ErrorText.of(*errors) if errors else None, normalized[0], normalized[1])
+    reason = ErrorText.of(*errors) if errors else None
+    # An error, its traceback and this call would keep each other until the garbage collector comes.
+    del errors
+    return LfEmResult(reason is None and normalized[0] == normalized[1], reason, normalized[0], normalized[1])
 
 
 def _require_decompositions(question: Any, prediction: Any, gold: Any) -> None:

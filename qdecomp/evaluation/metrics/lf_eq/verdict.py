@@ -110,8 +110,11 @@ def lf_eq(question: str, prediction: AnyDecomposition, gold: AnyDecomposition, *
             plans.append(_plan(question, value))
         except QDecompError as error:
             errors.append(error.of(side))
-    if errors:
-        return LfEqResult(False, ErrorText.of(*errors))
+    reason = ErrorText.of(*errors) if errors else None
+    # An error, its traceback and this call would keep each other until the garbage collector comes.
+    del errors
+    if reason is not None:
+        return LfEqResult(False, reason)
     if plans[0] == plans[1]:
         return LfEqResult(True)
     return _run(plans[0], plans[1], seed)
