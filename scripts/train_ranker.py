@@ -2,7 +2,7 @@
 
     python scripts/train_ranker.py lists --parser out/half_0 --input half_1.csv --output lists_1.jsonl
     python scripts/train_ranker.py train --parser out/bundle --lists lists_0.jsonl --lists lists_1.jsonl \\
-        --held-out held_out.jsonl --output out/ranked
+        --held-out held_out.jsonl --gold dev.csv --output out/ranked
 
 A list has the plans that a parser found for a question, and which of them are right. It must come from a parser that
 was not trained on the question: train a parser on each half of the rows (`make_splits.py halves`), and let each parse
@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import json
 import random
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +26,17 @@ from allennlp.data.vocabulary import DEFAULT_OOV_TOKEN
 from break_rows import read_rows
 from script_errors import run_script
 
+from qdecomp.cli.bundle import measure
+from qdecomp.cli.card import MEASURED, measured_section, renew_section
 from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.evaluation.metrics.lf_eq.verdict import lf_eq
+from qdecomp.evaluation.predictions import read_gold
 from qdecomp.files import write_text_atomically
-from qdecomp.parsers.bundle import Seq2SeqConfig, read_config
+from qdecomp.parsers.bundle import Seq2SeqConfig, read_config, write_config
 from qdecomp.parsers.network import Array
+from qdecomp.parsers.parser import load
 from qdecomp.parsers.ranker import ranker_inputs
 from qdecomp.parsers.search import Found, Hypothesis
 from qdecomp.parsers.seq2seq import MOST_BEHIND, Seq2SeqParser, Source
@@ -105,7 +111,7 @@ def _means_the_same(question: str, plan: str, gold: str) -> bool:
 
 def _read_lists(paths: Sequence[Path], folder: Path) -> list[RankedList]:
     """Lists as inputs for the ranker of the parser in a folder, whose encoder reads the questions."""
-    lines = (line for path in paths for line in path.read_text(encoding="utf-8").splitlines())
+    lines = (line for path in paths for line in path.read_text(encoding="utf-8").split("\n") if line)
     records = {record["question"]: record for record in map(json.loads, lines) if record["plans"]}
     parser, count = _parser(folder), -(-len(records) // _BATCH)
     return [
@@ -135,6 +141,7 @@ def _ranked_list(plans: Sequence[dict[str, Any]], source: Source, states: Array)
 @click.option("--parser", "folder", type=click.Path(path_type=Path), required=True, help="The bundle to rank plans of.")
 @click.option("--lists", type=click.Path(path_type=Path), required=True, multiple=True, help="Lists to train on.")
 @click.option("--held-out", type=click.Path(path_type=Path), required=True, help="Lists to choose the epoch on.")
+@click.option("--gold", type=click.Path(path_type=Path), required=True, help="Break's CSV to measure on.")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="The folder of the bundle with ranker.")
 @click.option("--epochs", type=click.IntRange(1), default=6, show_default=True)
 @click.option("--size", type=click.IntRange(8), default=256, show_default=True, help="Of its states.")
@@ -147,6 +154,7 @@ def train_command(
     folder: Path,
     lists: tuple[Path, ...],
     held_out: Path,
+    gold: Path,
     output: Path,
     epochs: int,
     size: int,
@@ -191,7 +199,11 @@ def train_command(
         if reached > best:
             best = reached
             add_ranker(folder, output, model)
-    click.echo(f"{output}: LF-EM {best:.4f} on the held-out lists")
+    with tempfile.TemporaryDirectory() as name:
+        scores = measure(load(output), read_gold(gold), Path(name))
+    write_config(output, replace(read_config(output), scores=scores))
+    renew_section(output, MEASURED, measured_section(scores))
+    click.echo(f"{output}: LF-EM {scores['lf_em']['mean']:.4f}, and {best:.4f} on the held-out lists")
 
 
 def _first_is_right(lists: Sequence[RankedList], logits: Sequence[Array]) -> float:

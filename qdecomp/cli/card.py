@@ -45,17 +45,7 @@ $data
 
 ## How good it is
 
-LF-EM (version $metric_version, default verdict) on the $questions rows of `$gold`, with 95% bootstrap intervals:
-
-| questions | rows | LF-EM | interval |
-|---|---|---|---|
-$rows
-
-| gold steps | rows | LF-EM | interval |
-|---|---|---|---|
-$steps
-
-Exact match of the text: $exact_match; SARI: $sari. Questions with a decomposition: $valid%.
+$measured
 
 ## How sure it is
 
@@ -75,6 +65,22 @@ On $hardware: $questions_a_second questions a second in `pipe`, $median_millisec
 - It says how to split a question, not whether the question can be answered.
 """
 )
+_MEASURED = Template(
+    """\
+LF-EM (version $metric_version, default verdict) on the $questions rows of `$gold`, with 95% bootstrap intervals:
+
+| questions | rows | LF-EM | interval |
+|---|---|---|---|
+$rows
+
+| gold steps | rows | LF-EM | interval |
+|---|---|---|---|
+$steps
+
+Exact match of the text: $exact_match; SARI: $sari. Questions with a decomposition: $valid%."""
+)
+MEASURED = "## How good it is"
+"""The heading of the section that :func:`measured_section` writes."""
 _BREAK = frozenset(("ACADEMIC", "ATIS", "CLEVR", "COMQA", "CWQ", "DROP", "GEO", "IMDB", "NLVR2", "SPIDER", "YELP"))
 _SOURCES_SHOWN = 12
 _ENCODER_LICENCES = {"all-MiniLM-L6-v2": "Apache License 2.0", "bert-base-uncased": "Apache License 2.0"}
@@ -131,15 +137,29 @@ def _about(config: BundleConfig) -> dict[str, str]:
     return _about_graph_parser(config)
 
 
-def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[str, Any], size: int) -> str:
-    """The model card: the template with what is known and what was measured."""
+def measured_section(scores: Mapping[str, Any]) -> str:
+    """What the card says of how good a parser is."""
 
     def row(name: str, score: Mapping[str, Any]) -> str:
         interval = f"{score['low']:.3f} to {score['high']:.3f}" if "low" in score else "too few"
         return f"| {name} | {score['questions']:,} | {score['mean']:.3f} | {interval} |"
 
-    is_ours = config.name == BUNDLED.name
     groups = [("all", scores["lf_em"]), *scores["lf_em_by_source"].items()]
+    return _MEASURED.substitute(
+        rows="\n".join(row(name, score) for name, score in groups),
+        steps="\n".join(row(name, score) for name, score in scores["lf_em_by_steps"].items()),
+        exact_match=f"{scores['exact_match']['mean']:.3f}",
+        sari=f"{scores['sari']['mean']:.3f}",
+        gold=scores["gold"],
+        metric_version=scores["metric_version"],
+        questions=f"{scores['questions']:,}",
+        valid=f"{100 * scores['valid']:.1f}",
+    )
+
+
+def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[str, Any], size: int) -> str:
+    """The model card: the template with what is known and what was measured."""
+    is_ours = config.name == BUNDLED.name
     weak = [name for name, score in scores["lf_em_by_source"].items() if score["mean"] < 0.5]
     return _TEMPLATE.substitute(
         name=config.name,
@@ -147,14 +167,9 @@ def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[s
         parse="`qdecomp parse`" if is_ours else f"`qdecomp parse --parser {config.name}`",
         **_about(config),
         megabytes=f"{size / 1e6:.1f}",
-        rows="\n".join(row(name, score) for name, score in groups),
-        steps="\n".join(row(name, score) for name, score in scores["lf_em_by_steps"].items()),
+        measured=measured_section(scores),
         weak=f" Less than half of the plans\n  are right for questions of {', '.join(weak)}." if weak else "",
-        exact_match=f"{scores['exact_match']['mean']:.3f}",
-        sari=f"{scores['sari']['mean']:.3f}",
-        **{name: scores[name] for name in ("gold", "metric_version", "hardware")},
-        questions=f"{scores['questions']:,}",
-        valid=f"{100 * scores['valid']:.1f}",
+        hardware=scores["hardware"],
         questions_a_second=f"{scores['questions_a_second']:.0f}",
         median_milliseconds=f"{scores['median_milliseconds']:.1f}",
         **training,

@@ -17,7 +17,7 @@ import numpy as np
 from qdecomp.data_structures.errors import DataError, missing_extra
 from qdecomp.parsers.decomposition import Decomposition
 
-RECOMMENDED_CONFIDENCE = 0.4
+RECOMMENDED_CONFIDENCE = 0.5
 """Below it, a plan is probably wrong.
 
 It is the highest of .05, .1, .15 and so on that keeps 60% of the plans for Break's held-out rows and ``asked_dev.csv``.

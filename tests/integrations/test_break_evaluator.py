@@ -55,13 +55,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def by_evaluate_tool(folder: Path) -> float:
-    """CEIL, SymGen and in-context learning codebases after it: a tool, predictions, and Break's rows."""
+    """Codebases after EPR: a tool, predictions, and Break's rows."""
     entries = json.loads((folder / "steps.json").read_text())
     return EvaluateTool().evaluate([entry["generated"] for entry in entries], entries)["lf-em"]
 
 
 def by_eval_many(folder: Path) -> float:
-    """EPR and UDR: lists of questions, predictions and gold decompositions, in processes."""
+    """EPR: lists of questions, predictions and gold decompositions, in processes."""
     entries = json.loads((folder / "steps.json").read_text())
     columns = [[entry[name] for entry in entries] for name in ("question_text", "generated", "decomposition")]
     results = eval_many(*columns, n_proc=4)
