@@ -133,29 +133,33 @@ class Endpoint:
             **options,
             **_form_options(form),
         )
+        content = bytearray()
+        failure: Exception | None = None
         try:
             async with request as response:
-                content = bytearray()
                 async for chunk in response.iter_bytes():
                     content += chunk
                     if len(content) > _LARGEST_ANSWER:
                         raise ModelError(f"{self.url}: the answer has no end; more than {_LARGEST_ANSWER:,} bytes came")
         except openai.APIStatusError as error:
-            raise self._refusal(error, key, form, options) from None
+            failure = self._refusal(error, key, form, options)
         except openai.APITimeoutError:
-            raise asyncio.TimeoutError from None
+            failure = asyncio.TimeoutError()
         except openai.APIConnectionError as error:
             reason = _shown(str(error.__cause__ or error), key)
-            raise ModelError(f"{self.url}: no connection ({reason}); is the server running there?") from None
+            failure = ModelError(f"{self.url}: no connection ({reason}); is the server running there?")
         except openai.OpenAIError as error:
-            raise ModelError(f"{self.url}: {_shown(str(error), key)}") from None
+            failure = ModelError(f"{self.url}: {_shown(str(error), key)}")
         except (OSError, ValueError) as error:
-            raise _HalfAnswerError(_shown(str(error), key)) from None
+            failure = _HalfAnswerError(_shown(str(error), key))
         except Exception as error:
             # The client's own errors of a broken connection, whose package depends on its version.
             if not type(error).__module__.startswith("http"):
                 raise
-            raise _HalfAnswerError(f"the connection broke ({_shown(str(error), key)})") from None
+            failure = _HalfAnswerError(f"the connection broke ({_shown(str(error), key)})")
+        if failure is not None:
+            # Not raised above, where the client's error would be its context: a worker could not send that back.
+            raise failure
         found = _completion_of(bytes(content).replace(key.encode(), b"***") if key else bytes(content))
         self._accepted.add(form)
         return found

@@ -10,9 +10,9 @@ import time
 from urllib.error import URLError
 from urllib.request import urlopen
 
-import xllamacpp
-
 if __name__ == "__main__":
+    import xllamacpp
+
     parameters = xllamacpp.CommonParams()
     parameters.model.path, parameters.port = sys.argv[1], int(sys.argv[2])
     parameters.n_ctx, parameters.n_parallel, parameters.cpuparams.n_threads = 2048, 1, 1

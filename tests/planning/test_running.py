@@ -200,8 +200,10 @@ def test_the_wrong_kind_of_function_leaves_no_other_message(
     with pytest.raises(DataError):
         asyncio.run(plan.arun(echo))  # type: ignore[arg-type]
     gc.collect()
-    assert not caplog.records
-    assert not recwarn.list
+    assert not [each for each in caplog.records if each.name == "asyncio"]
+    assert not [
+        each for each in recwarn if "never awaited" in str(each.message) or "never retrieved" in str(each.message)
+    ]
 
 
 def test_known_answers_are_not_asked_again(plan: Plan) -> None:

@@ -90,7 +90,7 @@ def test_no_pattern_takes_more_than_linear_time(pattern: re.Pattern[str]) -> Non
             for _ in pattern.finditer(text):
                 pass
         seconds = time.process_time() - started
-        assert seconds < 0.05, (text[:40], seconds)
+        assert seconds < 0.1, (text[:40], seconds)
 
 
 def test_no_rule_for_steps_takes_long_for_the_longest_step() -> None:
