@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ OTHER = "return balls ;return #1 that are red ;return number of #2"
 
 
 def plan(text: str, probability: float = 0.9) -> Decomposition:
-    return decomposition_from_text(QUESTION, text, math.log(probability))
+    return replace(decomposition_from_text(QUESTION, text), confidence=probability)
 
 
 @pytest.mark.parametrize(
