@@ -113,7 +113,6 @@ class PlanRanker(nn.Module):
 def list_loss(logits: Tensor, right: Tensor, lists: Tensor, calibrated: float = 0.5) -> Tensor:
     """The loss of plans whose list is numbered in ``lists``; ``right`` is between 0 and 1."""
     count = int(lists.max()) + 1
-    share = torch.zeros(count, 2)
     highest = torch.full((count,), -torch.inf).scatter_reduce(0, lists, logits.detach(), "amax")
     weights = (logits - highest[lists]).exp()
     share = torch.stack(
