@@ -65,8 +65,8 @@ from .verdicts import add_verdicts, read_verdicts
 @click.option(
     "--queue",
     is_flag=True,
-    help="Train the cells of the size's queue one after the other, and add the verdicts of each to the file of "
-    "--verdicts as soon as it is done.",
+    help="Train the cells of the size's queue, or of --only, one after the other, and add the verdicts of each to the "
+    "file of --verdicts as soon as it is done.",
 )
 @click.option("--cores", type=click.IntRange(min=1), default=1, show_default=True, help="How many jobs at a time.")
 @click.option("--dry-run", is_flag=True, help="Only say which jobs would run.")
@@ -95,8 +95,9 @@ def main(
         raise DataError("Snakemake is not installed; make install installs it")
     files = {"train": train, "dev": dev, "verdicts": verdicts}
     settings = read_size(size, given=given, changes=changes, only=only, training=not no_training, **files)
-    if queue and (verdicts is None or not settings.queue):
-        raise DataError("--queue needs --verdicts FILE, and a size with a queue")
+    queued = only or settings.queue
+    if queue and (verdicts is None or not queued):
+        raise DataError("--queue needs --verdicts FILE, and a size with a queue or --only")
     read_verdicts(settings)
     base = (out or ROOT / "out" / "experiments" / settings.size).absolute()
     if settings.training:
@@ -111,12 +112,12 @@ def main(
     command += ["--config", f"experiments={','.join(experiments or EXPERIMENTS)}", *(["--dry-run"] if dry_run else [])]
     command += further
     if queue and verdicts:
-        for pattern in settings.queue:
+        for pattern in queued:
             _store(settings.model_copy(update={"only": [pattern]}), base)
             if subprocess.run(command, check=False).returncode:
                 raise DataError(f"{pattern}: failed; what is done is kept, and the same command goes on from there")
             add_verdicts(verdicts, settings, base)
-        settings = settings.model_copy(update={"only": settings.queue})
+        settings = settings.model_copy(update={"only": list(queued)})
     _store(settings, base)
     os.execv(sys.executable, command)
 

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from qdecomp.data_structures.operators import TextEnum
-from qdecomp.evaluation.outputs import format_p_value
+from qdecomp.evaluation.formats import format_p_value
 from qdecomp.evaluation.statistics import Comparison
 from qdecomp.files import write_text_atomically
 
@@ -214,7 +214,7 @@ def to_csv(result: Result) -> str:
 
 
 def write_result(result: Result, folder: Path) -> None:
-    """Write the three files; the JSON, which the figure is drawn from, comes last."""
+    """Write the three files."""
     texts = {
         "md": to_markdown(result),
         "csv": to_csv(result),

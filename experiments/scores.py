@@ -10,7 +10,7 @@ import pandas as pd
 
 from qdecomp.evaluation.metrics import MetricResult, get_metric
 from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions, read_gold
-from qdecomp.evaluation.scoring import Evaluation, QuestionScores, ScoreColumns, SystemScores
+from qdecomp.evaluation.scoring import Evaluation, QuestionScores, SystemScores
 from qdecomp.evaluation.statistics import compare_systems, mean_interval
 from qdecomp.files import BreakExample
 
@@ -104,4 +104,4 @@ def _system_scores(title: str, values: pd.Series[float]) -> SystemScores:
         QuestionScores(BreakExample(0, str(key), "", None), PredictionRow(None), {LF_EM: MetricResult(float(value))})
         for key, value in values.items()
     ]
-    return SystemScores(SystemPredictions(title, Path(), len(values), ()), ScoreColumns((LF_EM,), questions))
+    return SystemScores(SystemPredictions(title, Path(), len(values), ()), (LF_EM,), questions)

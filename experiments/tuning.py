@@ -14,7 +14,6 @@ import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,73 +25,46 @@ from qdecomp.files import write_text_atomically
 from .training import alone, digest, params_of, run_logged
 
 if TYPE_CHECKING:
-    from optuna import Study, Trial
+    from optuna import Study
     from optuna.trial import FrozenTrial
 
+_Space = dict[str, Any]
 _RANGE = re.compile(r"(?P<low>[^\s,]+?)\.\.(?P<high>[^\s,]+)(?:\s+(?:(?P<log>log)|step\s+(?P<step>\S+)))?")
 _INPUTS = "inputs"
 _METRICS = "metrics.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """A setting or key of a config, and the values that may be tried."""
-
-    name: str
-    choices: tuple[Any, ...] = ()
-    low: float = 0
-    high: float = 0
-    log: bool = False
-    step: float | None = None
-
-    def suggest(self, trial: Trial) -> Any:
-        """A value for a trial."""
-        if self.choices:
-            # As text, because Optuna's own choices may be neither lists nor objects.
-            return json.loads(trial.suggest_categorical(self.name, [json.dumps(each) for each in self.choices]))
-        if isinstance(self.low, int) and isinstance(self.high, int):
-            return trial.suggest_int(self.name, self.low, self.high, step=int(self.step or 1), log=self.log)
-        return trial.suggest_float(self.name, self.low, self.high, step=self.step, log=self.log)
-
-
-def parse_searched(text: str) -> Searched:
-    """What one ``--search`` says.
+def parse_searched(text: str) -> tuple[str, Any]:
+    """The setting that one ``--search`` names, and the values that may be tried as one of Optuna's distributions.
 
     >>> parse_searched("settings.lr=1e-4..3e-3 log")
-    Searched(name='settings.lr', choices=(), low=0.0001, high=0.003, log=True, step=None)
-    >>> parse_searched('settings.graph_decoder="greedy","ilp"').choices
-    ('greedy', 'ilp')
+    ('settings.lr', FloatDistribution(high=0.003, log=True, low=0.0001, step=None))
+    >>> parse_searched('settings.graph_decoder="greedy","ilp"')
+    ('settings.graph_decoder', CategoricalDistribution(choices=('"greedy"', '"ilp"')))
     """
+    try:
+        from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+    except ImportError:
+        raise DataError("Optuna is not installed; make install installs it") from None
     name, _, values = (part.strip() for part in text.partition("="))
     try:
         if not name or not values:
             raise ValueError
-        if found := _RANGE.fullmatch(values):
-            low, high, step = (
-                None if found[part] is None else _number(found[part]) for part in ("low", "high", "step")
-            )
-            if (
-                low is None
-                or high is None
-                or low >= high
-                or (step is not None and step <= 0)
-                or (found["log"] and low <= 0)
-            ):
-                raise ValueError
-            return Searched(name, low=low, high=high, log=bool(found["log"]), step=step)
-        return Searched(name, tuple(json.loads(f"[{values}]")))
-    except ValueError:
+        found = _RANGE.fullmatch(values)
+        if not found:
+            # As text, because Optuna's own choices may be neither lists nor objects.
+            return name, CategoricalDistribution([json.dumps(each) for each in json.loads(f"[{values}]")])
+        low, high, step = (json.loads(found[part] or "null") for part in ("low", "high", "step"))
+        if any(isinstance(each, bool | str) for each in (low, high, step)) or low >= high:
+            raise ValueError
+        if isinstance(low, int) and isinstance(high, int):
+            return name, IntDistribution(low, high, log=bool(found["log"]), step=1 if step is None else step)
+        return name, FloatDistribution(low, high, log=bool(found["log"]), step=step)
+    except (TypeError, ValueError):
         raise DataError(
             f"--search {text}: say KEY=LOW..HIGH, KEY='LOW..HIGH log', KEY='LOW..HIGH step STEP' or KEY=VALUE,VALUE, "
             "each value as JSON, such as settings.lr='1e-4..3e-3 log'"
         ) from None
-
-
-def _number(text: str) -> float:
-    value = json.loads(text)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError
-    return value
 
 
 @click.command(help=__doc__)
@@ -114,7 +86,7 @@ def _number(text: str) -> float:
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the search.")
 def tune(config: Path, searched: Sequence[str], trials: int, out: Path, overrides: str, seed: int) -> None:
     """Search for the best settings."""
-    space = [parse_searched(text) for text in searched]
+    space = dict(map(parse_searched, searched))
     try:
         shared = json.loads(overrides)
     except ValueError:
@@ -125,11 +97,12 @@ def tune(config: Path, searched: Sequence[str], trials: int, out: Path, override
     if not config.is_file():
         raise DataError(f"{config}: there is no such file")
     # Before anything is trained, every key is tried once.
-    first = {each.name: each.choices[0] if each.choices else each.low for each in space}
-    params = params_of(config, shared | first)
+    first = {name: each.low if hasattr(each, "low") else each.choices[0] for name, each in space.items()}
+    params = params_of(config, shared | _values(first))
     metric = str(params.get("trainer", {}).get("validation_metric", "-loss"))
     name = f"best_validation_{metric.lstrip('+-')}"
-    inputs = digest(json.dumps(params, sort_keys=True).encode(), json.dumps([sorted(map(str, space)), seed]).encode())
+    tried = sorted(map(str, space.items()))
+    inputs = digest(json.dumps(params, sort_keys=True).encode(), json.dumps([tried, seed]).encode())
     out.mkdir(parents=True, exist_ok=True)
     with alone(out):
         study = _study(out, inputs, metric, seed)
@@ -139,13 +112,11 @@ def tune(config: Path, searched: Sequence[str], trials: int, out: Path, override
 
 
 def _study(out: Path, inputs: str, metric: str, seed: int) -> Study:
-    try:
-        import optuna
-        from optuna.storages import JournalStorage
-        from optuna.storages.journal import JournalFileBackend
-        from optuna.trial import TrialState
-    except ImportError:
-        raise DataError("Optuna is not installed; make install installs it") from None
+    import optuna
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+    from optuna.trial import TrialState
+
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(
         storage=JournalStorage(JournalFileBackend(str(out / "trials.log"))),
@@ -175,14 +146,12 @@ def _ended(study: Study) -> list[FrozenTrial]:
     return study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.FAIL))
 
 
-def _try(
-    study: Study, config: Path, space: Sequence[Searched], shared: Mapping[str, Any], name: str, out: Path
-) -> None:
+def _try(study: Study, config: Path, space: _Space, shared: Mapping[str, Any], name: str, out: Path) -> None:
     """Train with the settings of the next trial, or go on where that was killed."""
     from optuna.trial import TrialState
 
-    trial = study.ask()
-    chosen = {each.name: each.suggest(trial) for each in space}
+    trial = study.ask(space)
+    chosen = _values(trial.params)
     folder = _folder(out, chosen)
     click.echo(f"-- trial {len(_ended(study)) + 1}: {json.dumps(chosen)}")
     if not (folder / _METRICS).is_file():
@@ -207,17 +176,16 @@ def _try(
         raise DataError(f"{folder / _METRICS}: has no {name}; does the config name validation data?")
     study.tell(trial, value)
     click.echo(f"   {name} {value:.4f}; the best so far {study.best_value:.4f}")
-    best = _folder(out, _chosen(study.best_trial, space))
+    best = _folder(out, _values(study.best_params))
     for other in (out / "runs").iterdir():
         # Weights are large.
         if other != best and (other / _METRICS).is_file():
             shutil.rmtree(other / "run", ignore_errors=True)
 
 
-def _chosen(trial: FrozenTrial, space: Sequence[Searched]) -> dict[str, Any]:
-    return {
-        each.name: json.loads(found) if each.choices else found for each in space for found in [trial.params[each.name]]
-    }
+def _values(drawn: Mapping[str, Any]) -> dict[str, Any]:
+    """What the settings of a trial are: choices are JSON."""
+    return {name: json.loads(value) if isinstance(value, str) else value for name, value in drawn.items()}
 
 
 def _folder(out: Path, chosen: Mapping[str, Any]) -> Path:
@@ -225,23 +193,20 @@ def _folder(out: Path, chosen: Mapping[str, Any]) -> Path:
     return out / "runs" / digest(json.dumps(chosen, sort_keys=True).encode())[:12]
 
 
-def _report(
-    study: Study, config: Path, space: Sequence[Searched], shared: Mapping[str, Any], name: str, out: Path
-) -> None:
+def _report(study: Study, config: Path, space: _Space, shared: Mapping[str, Any], name: str, out: Path) -> None:
     """Write all trials and the best settings, and say how to train with these."""
     with write_text_atomically(out / "trials.csv") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([name, *(each.name for each in space), "minutes"])
+        writer.writerow([name, *space, "minutes"])
         for trial in _ended(study):
-            chosen = _chosen(trial, space) if len(trial.params) == len(space) else {}
+            chosen = _values(trial.params)
             minutes = trial.duration.total_seconds() / 60 if trial.duration else 0.0
             value = "failed" if trial.value is None else f"{trial.value:.6g}"
-            writer.writerow([value, *(json.dumps(chosen.get(each.name)) for each in space), f"{minutes:.1f}"])
-    best = {**shared, **_chosen(study.best_trial, space)}
+            writer.writerow([value, *(json.dumps(chosen.get(each)) for each in space), f"{minutes:.1f}"])
+    chosen = _values(study.best_params)
+    best = {**shared, **chosen}
     with write_text_atomically(out / "best.json") as stream:
         stream.write(json.dumps({name: study.best_value, "overrides": best}, indent=1) + "\n")
-    folder = _folder(out, _chosen(study.best_trial, space))
-    click.echo(
-        f"{name} {study.best_value:.4f} is the best of {len(_ended(study))} trials: {folder / 'run' / 'model.tar.gz'}"
-    )
+    archive = _folder(out, chosen) / "run" / "model.tar.gz"
+    click.echo(f"{name} {study.best_value:.4f} is the best of {len(_ended(study))} trials: {archive}")
     click.echo(f"allennlp train {config} -s FOLDER --overrides {shlex.quote(json.dumps(best))}")

@@ -65,7 +65,8 @@ def score_cell(cell: Cell, settings: Settings, base: Path) -> None:
 def score_predictions(cell: Cell, gold: Gold, base: Path, *metrics: str) -> tuple[QuestionScores, ...]:
     """The scores of a cell's predictions."""
     predictions = read_predictions(base / cell.predictions, gold, cell.system.title)
-    return score_systems(gold, [predictions], [get_metric(name) for name in metrics]).systems[0].questions
+    (scores,) = score_systems(gold, [predictions], [get_metric(name) for name in metrics]).systems
+    return tuple(scores.questions)
 
 
 def read_verdicts(settings: Settings) -> dict[Key, CellVerdicts]:

@@ -15,8 +15,9 @@ the last word is an error, never a guess.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
@@ -36,7 +37,6 @@ _FUNCTION_WORDS = frozenset(
     )
 )
 _NEGATIONS = frozenset(("not", "no", "without", "besides", "except"))
-_NAMING = frozenset(("name", "names"))
 _COMPARED = tuple(
     (re.compile(rf"(?:\b(?:is|are|of|at)\b )*\b(?:{phrases}) (?P<limit>\S*\d\S*)", re.IGNORECASE), relation)
     for phrases, relation in RELATIONS.items()
@@ -84,29 +84,27 @@ class _Table:
         self.by_name = {as_key(row[names]): row for row in self.rows}
 
     def __call__(self, question: SubQuestion) -> Any:
-        step = question.step
-        logical = step.logical
-        answer = _ANSWERS.get(step.operator) if logical is not None and step.operator is not None else None
-        if answer is None:
+        operator = question.step.operator if question.step.logical is not None else None
+        if operator not in _ANSWERS:
             raise DataError(f"a table does not answer {question!s}")
-        return answer(self, question)
+        return _ANSWERS[operator](self, question)
 
     def select(self, question: SubQuestion) -> Any:
         said = _Said(self, question.step.text)
         kept = said.kept(self.rows)
-        column = said.column
         said.check()
-        if column is None:
+        if said.column is None:
             found = [row[self.names] for row in kept]
             return found[0] if said.one_name and found else found
-        values = [self._value(row, column) for row in kept]
-        return list({as_key(value): value for value in values}.values()) if _is_text(values) else values
+        values = [self._value(row, said.column) for row in kept]
+        are_texts = all(isinstance(value, str) for value in values)
+        return list({as_key(value): value for value in values}.values()) if are_texts else values
 
     def filter(self, question: SubQuestion) -> Any:
         subject, text = self._subject(question)
         said = _Said(self, text)
         members = as_list(subject)
-        kept = said.kept([self._row(member) for member in ([subject] if members is None else members)])
+        kept = said.kept(list(map(self._row, [subject] if members is None else members)))
         said.check(condition=True)
         found = [row[self.names] for row in kept]
         return found[0] if members is None and found else found
@@ -121,20 +119,18 @@ class _Table:
 
     def count(self, question: SubQuestion) -> Any:
         """A number that counts already ("number of rooms"), or the members of groups that a column makes."""
-        logical = question.step.logical
-        if logical is None or logical.properties != ("count",):
-            raise DataError(f"a table does not answer {question!s}")
-        keys = logical.argument("key")
-        if keys and not keys[0].references:
-            said = _Said(self, " ".join(keys[0].words))
-            column = said.column
-            said.check()
-            members = as_list(next(iter(question.answers.values()))) or []
-            groups = [as_text(self._value(self._row(member), column or self.names)) for member in members]
-            return {group: groups.count(group) for group in dict.fromkeys(groups)}
-        counted = question.answers[question.step.needs[-1]]
-        if all(as_measure(value) is not None for value in as_list(counted) or [counted]):
-            return counted
+        step = question.step
+        keys = step.logical.argument("key") if step.logical is not None else ()
+        if step.logical is not None and step.logical.properties == ("count",):
+            if keys and not keys[0].references:
+                said = _Said(self, " ".join(keys[0].words))
+                said.check()
+                members = as_list(next(iter(question.answers.values()))) or []
+                groups = [as_text(self._value(self._row(member), said.column or self.names)) for member in members]
+                return {group: groups.count(group) for group in dict.fromkeys(groups)}
+            counted = question.answers[step.needs[-1]]
+            if all(as_measure(value) is not None for value in as_list(counted) or [counted]):
+                return counted
         raise DataError(f"a table does not answer {question!s}")
 
     def _subject(self, question: SubQuestion) -> tuple[Any, str]:
@@ -142,35 +138,30 @@ class _Table:
         step = question.step
         subjects = step.logical.argument("sub") if step.logical is not None else ()
         about = next((number for argument in subjects for number in argument.references), step.needs[0])
-        words = [word for word in step.text.split() if word != f"#{about}"]
-        known = {f"#{number}": as_text(answer) for number, answer in question.answers.items()}
-        return question.answers[about], " ".join(known.get(word, word) for word in words)
+        known = {f"#{number}": as_text(answer) for number, answer in question.answers.items()} | {f"#{about}": ""}
+        return question.answers[about], " ".join(filter(None, (known.get(word, word) for word in step.text.split())))
 
     def _projected(self, member: Any, said: _Said) -> Any:
         """A value of a row, or what belongs to a value: its rows, or their values."""
-        row = self.by_name.get(as_key(member))
-        column = said.column
-        if row is not None:
-            return self._value(row, column or self.names)
-        home = next((header for header, values in self.columns.items() if _has(values, member)), None)
-        if home is None or as_measure(member) is not None:
-            raise DataError(f"the table has no row {as_text(member)!r}; {self._nearest_names(as_text(member))}")
-        rows = said.kept([row for row in self.rows if as_key(row[home]) == as_key(member)])
-        return [self._value(row, column or self.names) for row in rows]
+        key, column = as_key(member), said.column or self.names
+        if key not in self.by_name and as_measure(member) is None:
+            for header, values in self.columns.items():
+                if any(isinstance(value, str) and as_key(value) == key for value in values):
+                    rows = said.kept([row for row in self.rows if as_key(row[header]) == key])
+                    return [self._value(row, column) for row in rows]
+        return self._value(self._row(member), column)
 
     def _row(self, member: Any) -> _Row:
         row = self.by_name.get(as_key(member))
         if row is None:
-            raise DataError(f"the table has no row {as_text(member)!r}; {self._nearest_names(as_text(member))}")
+            near = _nearest(as_text(member), self.columns[self.names])
+            raise DataError(f"the table has no row {as_text(member)!r}; the nearest are {near}")
         return row
 
     def _value(self, row: _Row, column: str) -> Any:
         if row[column] is None:
             raise DataError(f"{row[self.names]!r} has no {column!r}")
         return row[column]
-
-    def _nearest_names(self, text: str) -> str:
-        return f"the nearest are {', '.join(_nearest(text, self.columns[self.names]))}"
 
 
 class _Said:
@@ -185,12 +176,12 @@ class _Said:
         self.negated = any(word.lower() in _NEGATIONS for word in self.words)
         self.words = [word for word in self.words if word.lower() not in _NEGATIONS]
         self._values()
-        self._truths()
         if self.negated and len(self.conditions) != 1:
             raise DataError(f"{self.text!r} denies what the table does not have")
-        noun = _take(self.words, _WORD.findall(owner.noun))
-        self.named_rows = noun or bool([word for word in self.words if word.lower() in _NAMING])
-        self.words = [word for word in self.words if word.lower() not in _NAMING]
+        said = len(self.words)
+        _take(self.words, _WORD.findall(owner.noun))
+        self.words = [word for word in self.words if word.lower() not in ("name", "names")]
+        self.named_rows = len(self.words) < said
         self.column = self._find(lambda values: True)
         """The column whose values are asked for; None if it is the rows themselves."""
 
@@ -200,13 +191,12 @@ class _Said:
 
     def check(self, *, condition: bool = False) -> None:
         """Raise if a word was not understood, or, of a filter, if there is no condition."""
+        what = " ".join(self.words) or self.text
         if self.words or (condition and (self.column is not None or not self.conditions)):
-            headers = list(self.table.columns)
-            near = _nearest(" ".join(self.words) or self.text, headers)
-            what = " ".join(self.words) or self.text
-            raise DataError(f"the table has nothing for {what!r}; the nearest columns are {', '.join(near)}")
+            near = _nearest(what, self.table.columns)
+            raise DataError(f"the table has nothing for {what!r}; the nearest columns are {near}")
         if not (self.conditions or self.named_rows or self.column):
-            raise DataError(f"the table has nothing for {self.text!r}; its columns are {', '.join(self.table.columns)}")
+            raise DataError(f"the table has nothing for {what!r}; its columns are {', '.join(self.table.columns)}")
 
     def _comparisons(self, text: str) -> str:
         for pattern, relation in _COMPARED:
@@ -214,25 +204,20 @@ class _Said:
                 self.words = _WORD.findall(text[: match.start()] + " " + text[match.end() :])
                 column = self._find(lambda values: any(as_measure(value) is not None for value in values))
                 if column is None:
-                    raise DataError(
-                        f"no column of numbers is named in {text!r}; "
-                        f"the nearest are {', '.join(_nearest(text, list(self.table.columns)))}"
-                    )
-                self.conditions.append(self._compared(column, relation, match["limit"]))
+                    near = _nearest(text, self.table.columns)
+                    raise DataError(f"no column of numbers is named in {text!r}; the nearest are {near}")
+                self.conditions.append(partial(self._compared, column, relation, match["limit"]))
                 text = " ".join(self.words)
         return text
 
-    def _compared(self, column: str, relation: Callable[[Any, Any], bool], limit: str) -> _Condition:
-        def holds(row: _Row) -> bool:
-            verdict = compare(relation, self.table._value(row, column), limit, is_literal=True)
-            if verdict is None:
-                raise DataError(f"{column!r} of {row[self.table.names]!r} cannot be compared with {limit!r}")
-            return verdict
-
-        return holds
+    def _compared(self, column: str, relation: Callable[[Any, Any], bool], limit: str, row: _Row) -> bool:
+        verdict = compare(relation, self.table._value(row, column), limit, is_literal=True)
+        if verdict is None:
+            raise DataError(f"{column!r} of {row[self.table.names]!r} cannot be compared with {limit!r}")
+        return verdict
 
     def _values(self) -> None:
-        """Values of text columns, the longest first, with the header of their column if it is there."""
+        """Values of text columns, the longest first, with the header of their column if it is there; then truths."""
         columns = self.table.columns.items()
         values = {(header, value) for header, cells in columns for value in cells if isinstance(value, str)}
         for header, value in sorted(values, key=lambda pair: (-len(pair[1].split()), pair[1], pair[0])):
@@ -243,8 +228,7 @@ class _Said:
                 if header != self.table.names:
                     _take(self.words, _header_words(header))
 
-    def _truths(self) -> None:
-        for header, cells in self.table.columns.items():
+        for header, cells in columns:
             if all(isinstance(cell, bool) for cell in cells) and _take(self.words, _header_words(header)):
                 self.conditions.append(lambda row, header=header: row[header])  # type: ignore[misc]
 
@@ -259,14 +243,12 @@ class _Said:
         best = [header for header, score in scores.items() if score == max(scores.values())]
         if len(best) > 1:
             raise DataError(f"{self.text!r} may mean {' or '.join(map(repr, best))}")
-        if not best:
-            return None
-        words = _header_words(best[0])
-        self.words = [each for each in self.words if not any(_same(word, each) for word in words)]
-        return best[0]
+        for word in _header_words(best[0]) if best else ():
+            self.words = [each for each in self.words if not _same(word, each)]
+        return best[0] if best else None
 
 
-_ANSWERS: dict[Operator, Callable[[_Table, SubQuestion], Any]] = {
+_ANSWERS: dict[Operator | None, Callable[[_Table, SubQuestion], Any]] = {
     Operator.SELECT: _Table.select,
     Operator.FILTER: _Table.filter,
     Operator.DISCARD: _Table.filter,
@@ -298,16 +280,8 @@ def _same(first: str, second: str) -> bool:
     return one == other or classes.get(one, one) == classes.get(other, other)
 
 
-def _has(values: Sequence[Any], member: Any) -> bool:
-    return any(isinstance(value, str) and as_key(value) == as_key(member) for value in values)
-
-
-def _is_text(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
-def _nearest(text: str, among: Sequence[str]) -> list[str]:
+def _nearest(text: str, among: Iterable[str]) -> str:
     def likeness(name: str) -> float:
         return max(SequenceMatcher(None, word.lower(), name.lower()).ratio() for word in [text, *text.split()])
 
-    return sorted(among, key=likeness, reverse=True)[:_NEAREST]
+    return ", ".join(sorted(among, key=likeness, reverse=True)[:_NEAREST])

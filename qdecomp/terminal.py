@@ -12,10 +12,9 @@ import os
 import re
 import shutil
 import sys
-import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TextIO, TypeVar
 
@@ -27,7 +26,6 @@ __all__ = [
     "echo_data",
     "format_csv",
     "format_plain",
-    "format_stacked",
     "printable",
     "progress",
     "show_tables",
@@ -134,74 +132,38 @@ class Table:
     text_columns: int = 1
     note: str = ""
 
-    def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise ValueError(f"{self.title}: {len(row)} cells for {len(self.columns)} columns: {row!r}")
-
 
 def show_tables(tables: Iterable[Table], stream: TextIO | None = None) -> None:
     """Print tables, with an empty line between them.
 
-    A table that is wider than the terminal, or than ``COLUMNS``, has a line for each cell instead, so that no figure is
-    cut off.
+    A table that is wider than the terminal, or than ``COLUMNS``, has a line for each cell instead.
     """
     stream = sys.stdout if stream is None else stream
-    width = _width(stream)
-    for number, given in enumerate(tables):
+    is_limited = stream.isatty() or "COLUMNS" in os.environ
+    width = shutil.get_terminal_size((0, 0)).columns if is_limited else 0
+    for number, table in enumerate(tables):
         if number:
             print(file=stream)
-        table = _printable(given)
-        drawn = stream.isatty()
-        if width is not None and _natural_width(table, drawn) > width:
-            print(format_stacked(table, width), file=stream)
-        elif drawn:
-            _draw(table, stream, width)
-        else:
-            print(format_plain(table), file=stream)
+        text = printable(format_plain(table))
+        is_too_wide = 0 < width < max(map(len, text.split("\n")[1 : 2 + len(table.rows)]))
+        print(printable(_stacked(table)) if is_too_wide else text, file=stream)
 
 
-def _printable(table: Table) -> Table:
-    """The table with names and reasons from outside made safe to print."""
-    columns = tuple(map(printable, table.columns))
-    rows = tuple(tuple(map(printable, row)) for row in table.rows)
-    return replace(table, columns=columns, rows=rows, note=printable(table.note))
+def _stacked(table: Table) -> str:
+    """A line for each cell.
 
-
-def _width(stream: TextIO) -> int | None:
-    """How many characters a line may have: what ``COLUMNS`` says, else those of the terminal, else any number."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns[:9]) > 0:
-        return int(columns[:9])
-    return shutil.get_terminal_size().columns if stream.isatty() else None
-
-
-def _natural_width(table: Table, drawn: bool) -> int:
-    # A drawn column has a space on both sides, and so does the table.
-    return sum(_widths(table)) + 2 * (len(table.columns) + (1 if drawn else -1))
-
-
-def _widths(table: Table) -> list[int]:
-    lines = [table.columns, *table.rows]
-    return [max(len(line[column]) for line in lines) for column in range(len(table.columns))]
-
-
-def format_stacked(table: Table, width: int) -> str:
-    """A line for each cell, for a terminal that is too narrow for the columns.
-
-    >>> print(format_stacked(Table("Rows", ("file", "rows", "converted"), (("train", "10", "9"),)), 16))
+    >>> print(_stacked(Table("Rows", ("file", "rows", "converted"), (("train", "10", "9"),))))
     Rows
     train
       rows: 10
       converted: 9
     """
-    lines = [*textwrap.wrap(table.title, width)]
+    lines = [table.title]
     for row in table.rows:
-        words = ", ".join(cell for cell in row[: table.text_columns] if cell)
-        lines += textwrap.wrap(words, width, subsequent_indent="  ")
-        for head, cell in zip(table.columns[table.text_columns :], row[table.text_columns :], strict=True):
-            lines += textwrap.wrap(f"{head}: {cell}", width, initial_indent="  ", subsequent_indent="    ")
-    return "\n".join([*lines, *textwrap.wrap(table.note, width)])
+        lines.append(", ".join(filter(None, row[: table.text_columns])))
+        cells = zip(table.columns[table.text_columns :], row[table.text_columns :], strict=True)
+        lines += [f"  {head}: {cell}" for head, cell in cells]
+    return "\n".join([*lines, table.note] if table.note else lines)
 
 
 def format_plain(table: Table) -> str:
@@ -214,35 +176,15 @@ def format_plain(table: Table) -> str:
     dev       7
     """
     lines = [table.columns, *table.rows]
-    widths = _widths(table)
-    text = [table.title, *(_plain_line(line, widths, table.text_columns) for line in lines)]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    text = [table.title]
+    for line in lines:
+        padded = (
+            cell.ljust(width) if column < table.text_columns else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        text.append("  ".join(padded).rstrip())
     return "\n".join([*text, table.note] if table.note else text)
-
-
-def _plain_line(cells: Sequence[str], widths: Sequence[int], text_columns: int) -> str:
-    padded = (
-        cell.ljust(width) if column < text_columns else cell.rjust(width)
-        for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    )
-    return "  ".join(padded).rstrip()
-
-
-def _draw(table: Table, stream: TextIO, width: int | None) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    # Text() takes its argument as it is; a plain string in square brackets would be read as markup.
-    drawn = RichTable(title=Text(table.title), title_justify="left", box=box.SIMPLE_HEAD)
-    for column, head in enumerate(table.columns):
-        drawn.add_column(Text(head), justify="left" if column < table.text_columns else "right")
-    for row in table.rows:
-        drawn.add_row(*(Text(cell) for cell in row))
-    console = Console(file=stream, width=width)
-    console.print(drawn)
-    if table.note:
-        console.print(Text(table.note))
 
 
 def format_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -1,8 +1,8 @@
 """The version of the package, and what must happen before anything else is imported.
 
-Why this Python or this installation cannot work is said in one line, and an interrupt of the command is quiet.
+An unusable Python or installation is a one-line error, and an interrupted command prints no traceback.
 
-It imports nothing else of the package, and any Python 3 can read it.
+This module imports nothing else of the package, and any Python 3 can parse it.
 """
 
 import os
@@ -32,7 +32,7 @@ _refuse_a_shared_folder()
 def _let_an_interrupt_end_the_command() -> None:
     """Let an interrupt end the command without a traceback while it imports; later, it handles interrupts itself."""
     name = os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else ""
-    # Python looks for the module to run.
+    # It is "-m" while Python looks for the module.
     is_module = name == "-m" and "qdecomp" in sys.orig_argv
     if (name == "qdecomp" or is_module) and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

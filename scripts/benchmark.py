@@ -1,8 +1,9 @@
 """Measure how fast things are. Each benchmark is a module in ``speed``, imported when it is used."""
 
+import click
 from script_errors import run_script
 
-from qdecomp.cli import lazy_group
+from qdecomp.cli import LazyGroup
 
 # The name of a benchmark and what it measures. The module of the same name holds a click command ``command``.
 _BENCHMARKS = {
@@ -12,11 +13,11 @@ _BENCHMARKS = {
     "metrics": "Pairs a CPU second of LF-EM and other metrics, and memory.",
     "parse": "The bundled parser: cold start, one question, many questions, memory.",
     "retrieval": "How many of the passages that questions need are found by one search and by a plan.",
-    "serve": "The service under load: throughput, latency, overload, memory, a flood of bad requests, a stop.",
+    "serve": "The service under load: throughput, latency, overload, a flood of bad requests, a stop.",
 }
 
 
-@lazy_group("speed", _BENCHMARKS)
+@click.group(cls=LazyGroup, package="speed", commands_help=_BENCHMARKS)
 def main() -> None:
     """Measure how fast things are."""
 

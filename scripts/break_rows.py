@@ -9,8 +9,6 @@ from pathlib import Path
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_break_csv, write_text_atomically
 
-__all__ = ["COLUMNS", "read_rows", "write_rows"]
-
 COLUMNS = ("question_id", "question_text", "decomposition", "operators", "split")
 
 

@@ -30,14 +30,6 @@ _WORDS = re.compile(r"[a-z0-9]+")
 Rows = list[dict[str, str]]
 
 
-def by_source(rows: Rows) -> dict[str, Rows]:
-    """The rows of each source, in their order."""
-    found: dict[str, Rows] = {}
-    for row in rows:
-        found.setdefault(source_of(row["question_id"]), []).append(row)
-    return found
-
-
 def subsets(rows: Rows, percentages: Sequence[int], seed: int) -> dict[int, Rows]:
     """Nested subsets in which every source keeps its share, and has at least one row; in the order of the input."""
     shuffled: dict[str, list[int]] = {}
@@ -99,14 +91,15 @@ def subsets_command(source: Path, output: Path, seed: int) -> None:
 def leave_one_out_command(source: Path, output: Path, sources: tuple[str, ...]) -> None:
     """Write a folder for each source: train.csv without its rows, left_out.csv with them."""
     rows = read_rows(source)
-    found = by_source(rows)
-    missing = [name for name in sources if name not in found]
-    if missing:
+    found = {source_of(row["question_id"]) for row in rows}
+    if missing := [name for name in sources if name not in found]:
         raise DataError(f"{source} has no rows of {', '.join(missing)}; it has {', '.join(sorted(found))}")
     for name in sources:
-        kept = [row for row in rows if source_of(row["question_id"]) != name]
+        kept, left_out = (
+            [row for row in rows if (source_of(row["question_id"]) == name) is out] for out in (False, True)
+        )
         write_rows(output / name / "train.csv", kept, source)
-        write_rows(output / name / "left_out.csv", found[name], source)
+        write_rows(output / name / "left_out.csv", left_out, source)
         click.echo(f"without {name}: {len(kept)} of {len(rows)} rows")
 
 

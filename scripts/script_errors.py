@@ -9,8 +9,6 @@ from pathlib import Path
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.terminal import printable
 
-__all__ = ["run_script"]
-
 
 def run_script(main: Callable[..., object]) -> None:
     """Run the command of a script, under the name of its file."""

@@ -14,8 +14,6 @@ import click
 
 from qdecomp.data_structures.errors import DataError
 
-__all__ = ["SWITCH", "from_shared_data", "shared_data", "shared_data_option"]
-
 SWITCH = "QDECOMP_SHARED_DATA"
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

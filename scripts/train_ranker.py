@@ -1,4 +1,4 @@
-"""Train the ranker of a bundled seq2seq parser, see qdecomp.parsers.ranker.
+"""Train the ranker of a bundled seq2seq parser, see qdecomp.parsers.network.
 
     python scripts/train_ranker.py lists --parser out/half_0 --input half_1.csv --output lists_1.jsonl
     python scripts/train_ranker.py train --parser out/bundle --lists lists_0.jsonl --lists lists_1.jsonl \\
@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 import random
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,21 +31,22 @@ from qdecomp.cli.card import MEASURED, measured_section, renew_section
 from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.lf_em import lf_em
-from qdecomp.evaluation.metrics.lf_eq.verdict import lf_eq
+from qdecomp.evaluation.metrics.lf_eq import lf_eq
 from qdecomp.evaluation.predictions import read_gold
 from qdecomp.files import write_text_atomically
 from qdecomp.parsers.bundle import Seq2SeqConfig, read_config, write_config
-from qdecomp.parsers.network import Array
+from qdecomp.parsers.network import Array, ranker_inputs
 from qdecomp.parsers.parser import load
-from qdecomp.parsers.ranker import ranker_inputs
 from qdecomp.parsers.search import Found, Hypothesis
 from qdecomp.parsers.seq2seq import MOST_BEHIND, Seq2SeqParser, Source
 from qdecomp.parsers.source import ParserSource
 from qdecomp.terminal import progress
-from qdecomp.training.bundling import add_ranker
+from qdecomp.training.bundling import add_ranker, read_weights
+from qdecomp.training.onnx_export import RANKER
 from qdecomp.training.ranker import PlanRanker, RankedList, batches, collate, list_loss, logits_of
 
 _BATCH = 32
+_SEED = 7
 # A plan that LF-EM calls wrong and LF-Eq right is nearly as good.
 _RIGHT_BY_LF_EQ = 0.5
 
@@ -143,48 +144,49 @@ def _ranked_list(plans: Sequence[dict[str, Any]], source: Source, states: Array)
 @click.option("--held-out", type=click.Path(path_type=Path), required=True, help="Lists to choose the epoch on.")
 @click.option("--gold", type=click.Path(path_type=Path), required=True, help="Break's CSV to measure on.")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="The folder of the bundle with ranker.")
+@click.option(
+    "--start", type=click.Path(path_type=Path), help="Start from the ranker of this bundle, of the same size."
+)
 @click.option("--epochs", type=click.IntRange(1), default=6, show_default=True)
 @click.option("--size", type=click.IntRange(8), default=256, show_default=True, help="Of its states.")
-@click.option("--layers", type=click.IntRange(1), default=2, show_default=True)
-@click.option("--batch-size", type=click.IntRange(1), default=32, show_default=True, help="Lists in a batch.")
 @click.option("--lr", type=float, default=6e-4, show_default=True, help="The highest learning rate.")
 @click.option("--share", type=float, default=0.5, show_default=True, help="Of lists that decide nothing, in an epoch.")
-@click.option("--seed", type=int, default=7, show_default=True)
 def train_command(
     folder: Path,
     lists: tuple[Path, ...],
     held_out: Path,
     gold: Path,
     output: Path,
+    start: Path | None,
     epochs: int,
     size: int,
-    layers: int,
-    batch_size: int,
     lr: float,
     share: float,
-    seed: int,
 ) -> None:
     """Train a ranker, keep the epoch that is best on the held-out lists, and write a bundle that has it."""
-    config = read_config(folder)
-    if not isinstance(config, Seq2SeqConfig):
-        raise DataError(f"{folder}: only a bundled seq2seq parser can be ranked")
-    torch.manual_seed(seed)
-    chance = random.Random(seed)
+    torch.manual_seed(_SEED)
+    chance = random.Random(_SEED)
+    # Only a seq2seq parser has lists.
     kept_out, rows = _read_lists([held_out], folder), _read_lists(lists, folder)
+    config = read_config(folder)
+    assert isinstance(config, Seq2SeqConfig)
     deciding, others = [each for each in rows if each.decides], [each for each in rows if not each.decides]
     click.echo(
         f"{len(rows):,} lists, {len(deciding):,} with right and wrong plans; held out: {_shares(kept_out, None)}"
     )
-    model = PlanRanker(len(config.tokens), rows[0].words.shape[1], size, layers)
+    model = PlanRanker(len(config.tokens), rows[0].words.shape[1], size)
+    if start is not None:
+        _start_from(model, start)
+        click.echo(f"as it starts: held out {_shares(kept_out, logits_of(model, kept_out))}")
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01, betas=(0.9, 0.98))
-    updates = epochs * -(-(len(deciding) + int(share * len(others))) // batch_size)
+    updates = epochs * -(-(len(deciding) + int(share * len(others))) // _BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, lr, total_steps=updates + epochs, pct_start=0.08)
-    best = -1.0
+    best, best_weights = -1.0, model.state_dict()
     for epoch in range(1, epochs + 1):
         model.train()
         chosen = deciding + chance.sample(others, int(share * len(others)))
-        total, count = 0.0, -(-len(chosen) // batch_size)
-        for batch in progress(batches(chosen, batch_size, chance), f"epoch {epoch}", count):
+        total, count = 0.0, -(-len(chosen) // _BATCH)
+        for batch in progress(batches(chosen, _BATCH, chance), f"epoch {epoch}", count):
             words, mask, given, right, numbers = collate(batch)
             loss = list_loss(model(words, mask, given), right, numbers)
             optimizer.zero_grad()
@@ -197,10 +199,18 @@ def train_command(
         reached = _first_is_right(kept_out, found)
         click.echo(f"epoch {epoch}: loss {total / count:.4f}, held out {_shares(kept_out, found)}")
         if reached > best:
-            best = reached
+            best, best_weights = reached, deepcopy(model.state_dict())
             add_ranker(folder, output, model)
-    with tempfile.TemporaryDirectory() as name:
-        scores = measure(load(output), read_gold(gold), Path(name))
+    if start is not None:
+        # Between the two, plans are often ranked better than by either.
+        model.load_state_dict(best_weights)
+        _start_from(model, start, 0.5)
+        found = logits_of(model, kept_out)
+        click.echo(f"mean of the best and the one it started from: held out {_shares(kept_out, found)}")
+        if _first_is_right(kept_out, found) > best:
+            best = _first_is_right(kept_out, found)
+            add_ranker(folder, output, model)
+    scores = measure(load(output), read_gold(gold))
     write_config(output, replace(read_config(output), scores=scores))
     renew_section(output, MEASURED, measured_section(scores))
     click.echo(f"{output}: LF-EM {scores['lf_em']['mean']:.4f}, and {best:.4f} on the held-out lists")
@@ -209,6 +219,16 @@ def train_command(
 def _first_is_right(lists: Sequence[RankedList], logits: Sequence[Array]) -> float:
     pairs = zip(lists, logits, strict=True)
     return float(np.mean([each.right[int(found.argmax())] == 1 for each, found in pairs]))
+
+
+def _start_from(model: PlanRanker, folder: Path, share: float = 1.0) -> None:
+    """Move a ranker's weights towards a bundle's, by default all the way; tokens that the bundle lacks keep theirs."""
+    weights, values = read_weights(folder), model.state_dict()
+    for name, tensor in values.items():
+        found = weights.get(f"{RANKER}{name}")
+        if found is None or found.shape[1:] != tuple(tensor.shape[1:]) or len(found) > len(tensor):
+            raise DataError(f"{folder}: no ranker of this size can start from it ({name})")
+        tensor[: len(found)].lerp_(torch.from_numpy(found), share)
 
 
 def _shares(lists: Sequence[RankedList], logits: Sequence[Array] | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -41,9 +40,7 @@ class Browser:
         self._process = subprocess.Popen(
             [sys.executable, "-c", _LAUNCH, str(to_browser), str(from_browser), *command],
             pass_fds=(to_browser, from_browser),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL),
         )
         os.close(to_browser)
         os.close(from_browser)
@@ -51,12 +48,13 @@ class Browser:
         self._received = b""
         self._events: list[str] = []
         self.problems: list[str] = []
-        """The errors and warnings that the console of the pages has shown, after :meth:`watch_console`."""
+        """The errors and warnings that the console of the pages has shown."""
         self._has_scripts = True
         self._session: str | None = None
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self.call("Page.enable")
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """The result of one command of the protocol."""
@@ -75,17 +73,9 @@ class Browser:
     def _note(self, event: dict[str, Any]) -> None:
         method, details = event.get("method", ""), event.get("params", {})
         self._events.append(method)
-        if method == "Runtime.exceptionThrown":
-            self.problems.append(json.dumps(details["exceptionDetails"]))
-        elif method == "Runtime.consoleAPICalled" and details["type"] in ("error", "warning"):
-            self.problems.append(json.dumps(details["args"]))
-        elif method == "Log.entryAdded" and details["entry"]["level"] in ("error", "warning"):
-            self.problems.append(json.dumps(details["entry"]))
-
-    def watch_console(self) -> None:
-        """From now on, keep errors and warnings of pages in :attr:`problems`."""
-        self.call("Runtime.enable")
-        self.call("Log.enable")
+        level = details["type"] if method == "Runtime.consoleAPICalled" else details.get("entry", {}).get("level")
+        if method == "Runtime.exceptionThrown" or level in ("error", "warning"):
+            self.problems.append(json.dumps(details))
 
     def _wait_for(self, event: str) -> None:
         while event not in self._events:
@@ -112,17 +102,15 @@ class Browser:
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self._has_scripts = scripts
 
-    def open(self, path: Path | str, fragment: str = "") -> float:
-        """Open a file or an address and wait until it is loaded and painted; the seconds that it took."""
+    def open(self, path: Path | str, fragment: str = "") -> None:
+        """Open a file or an address and wait until it is loaded and painted."""
         # If only the fragment differed, the page would not be loaded again.
         self.call("Page.navigate", url="about:blank")
         self._wait_for("Page.loadEventFired")
-        start = monotonic()
         self.call("Page.navigate", url=(path.as_uri() if isinstance(path, Path) else path) + fragment)
         self._wait_for("Page.loadEventFired")
         if self._has_scripts:
             self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
-        return monotonic() - start
 
     def run(self, expression: str) -> Any:
         """The value of a JavaScript expression, or what its promise gives."""
@@ -147,18 +135,12 @@ class Browser:
         """Type into the focused element."""
         self.call("Input.insertText", text=text)
 
-    def press(self, key: str, code: int, *, shift: bool = False) -> None:
+    def press(self, key: str, code: int) -> None:
         """Press a key by its name and its number."""
-        text = {"Enter": "\r", " ": " "}.get(key)
-        options: dict[str, Any] = {"key": key, "windowsVirtualKeyCode": code, "modifiers": 8 if shift else 0}
-        self.call("Input.dispatchKeyEvent", type="keyDown", **options, **({"text": text} if text else {}))
+        options: dict[str, Any] = {"key": key, "windowsVirtualKeyCode": code}
+        typed = {"Enter": {"text": "\r"}, " ": {"text": " "}}.get(key, {})
+        self.call("Input.dispatchKeyEvent", type="keyDown", **options, **typed)
         self.call("Input.dispatchKeyEvent", type="keyUp", **options)
-
-    def picture(self, path: Path, *, whole: bool = False) -> None:
-        """Save what is seen, or the whole page, as PNG."""
-        options: dict[str, Any] = {"captureBeyondViewport": whole}
-        data = self.call("Page.captureScreenshot", format="png", **options)["data"]
-        path.write_bytes(base64.b64decode(data))
 
     def close(self) -> None:
         """End the browser."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import math
 from pathlib import Path
@@ -19,6 +21,15 @@ def run_qdecomp(*arguments: object) -> int:
         with pytest.raises(SystemExit) as ended:
             main([*map(str, arguments)])
     return int(ended.value.code or 0)
+
+
+def refusal(*arguments: object) -> str:
+    """What a run with exit code 2 says on standard error: one line, or how the command is used."""
+    told = io.StringIO()
+    with contextlib.redirect_stderr(told):
+        assert run_qdecomp(*arguments) == 2
+    assert told.getvalue().startswith("Usage: ") or told.getvalue().count("\n") == 1, told.getvalue()
+    return told.getvalue()
 
 
 def json_lines(path: Path | str) -> list[Any]:

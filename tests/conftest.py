@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from scripts.shared_data import SWITCH, shared_data
-from tests.guard import outside_reads
+from tests.guard import sitecustomize as outside_reads
 
 _PROJECT_ROOT = Path(__file__).resolve().parents[1]
 _SHARED = shared_data()
@@ -64,9 +64,7 @@ _OUTSIDE_READS = _keep_inside()
 
 # Folders and modules whose tests are slow as a whole; single tests say so themselves.
 SLOW = (
-    "tests/cli/test_pages_of_shared_predictions.py",
-    "tests/docs/test_own_parser.py",
-    "tests/docs/test_research.py",
+    "tests/docs/test_guides.py",
     "tests/docs/test_site.py",
     "tests/experiments/test_graph.py",
     "tests/experiments/test_training.py",

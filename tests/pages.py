@@ -81,7 +81,7 @@ def run_in_page(page: str, script: str, folder: Path, *, width: int = 1200, dark
         return browser.run_body(script)
 
 
-def figure_faults(page: str, folder: Path, *, width: int = 1200, dark: bool = False) -> tuple[int, list[str]]:
+def figure_faults(page: str, folder: Path, *, width: int) -> tuple[int, list[str]]:
     """How many labels the page's figures have, and what is clipped, covered or too wide."""
-    labels, faults = run_in_page(page, _FAULTS, folder, width=width, dark=dark)
+    labels, faults = run_in_page(page, _FAULTS, folder, width=width)
     return labels, faults

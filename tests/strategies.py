@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from qdecomp.data_structures.lexicon import property_phrases
 from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator
-from qdecomp.data_structures.qdmr import Qdmr, Step, reference_to
+from qdecomp.data_structures.qdmr import Qdmr, Step
 
 # Words as people type them, with what could upset a reader: escapes, signs, other scripts, keywords.
 words = st.one_of(
@@ -94,7 +94,7 @@ def written_qdmrs(draw: st.DrawFn, max_steps: int = 6) -> Qdmr:
     for number in range(1, draw(st.integers(1, max_steps))):
         tokens: list[str] = []
         for token in draw(st.sampled_from(PHRASES)).replace("{w}", draw(content)).split():
-            tokens.append(reference_to(draw(st.integers(1, number))) if token == "#" else token)
+            tokens.append(f"#{draw(st.integers(1, number))}" if token == "#" else token)
         steps.append(Step(tuple(tokens)))
     return Qdmr(tuple(steps))
 
@@ -106,7 +106,7 @@ def logical_forms(draw: st.DrawFn, max_steps: int = 5) -> LogicalForm:
     for number in range(1, draw(st.integers(1, max_steps)) + 1):
         operator = draw(st.sampled_from(sorted(Operator)))
         signature = OPERATORS[operator]
-        references = st.integers(1, number - 1).map(reference_to) if number > 1 else st.nothing()
+        references = st.integers(1, number - 1).map("#{}".format) if number > 1 else st.nothing()
         tokens = st.lists(st.one_of(words, st.just(","), references), min_size=1, max_size=4).map(tuple)
         arguments = st.lists(st.builds(Argument, st.sampled_from(signature.arguments), tokens), max_size=3).map(tuple)
         properties = (

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
 from qdecomp import to_logical_form
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.files import BreakExample, read_break_csv
-from qdecomp.planning.checks import failed_checks
-from qdecomp.planning.lost_meaning import MEANING_CHECKS
+from qdecomp.planning.checks import PLAN_CHECKS, plan_warnings
 
 _DATA = Path(__file__).resolve().parents[1] / "data"
 _TRAIN, _DEV, _EVERYDAY, _ENGINEERS = (
@@ -48,14 +46,6 @@ def alike(first: Sequence[BreakExample], second: Sequence[BreakExample], share: 
         for other, of_other in others[word]
         if len(of_one & of_other) >= share * len(of_one | of_other)
     ]
-
-
-def test_questions_are_alike_if_they_share_most_of_their_words() -> None:
-    def examples(*questions: str) -> list[BreakExample]:
-        return [replace(_DEV[0], question=question) for question in questions]
-
-    found = alike(examples("a b c d e", "a b x y z"), examples("E d c b q", "a b c d e f"), 0.6)
-    assert set(found) == {("a b c d e", "E d c b q"), ("a b c d e", "a b c d e f")}
 
 
 def test_no_question_comes_twice_and_every_source_has_rows_to_measure_on() -> None:
@@ -95,16 +85,6 @@ def twins(first: Sequence[BreakExample], second: Sequence[BreakExample], share: 
     return found
 
 
-def test_questions_are_twins_if_most_words_are_the_same_in_the_same_order() -> None:
-    def examples(*questions: str) -> list[BreakExample]:
-        return [replace(_DEV[0], question=question) for question in questions]
-
-    found = twins(
-        examples("Who trained the horse that won?"), examples("who owned the horse that won", "won that horse"), 0.7
-    )
-    assert found == [("Who trained the horse that won?", "who owned the horse that won")]
-
-
 def test_no_question_is_the_twin_of_one_to_test_on() -> None:
     assert twins(_BOTH, _TESTS, 0.7) == []
 
@@ -120,7 +100,19 @@ def test_the_operators_are_those_that_the_steps_are_read_as() -> None:
 
 
 def test_no_decomposition_makes_nonsense() -> None:
-    def failed(example: BreakExample) -> set[str]:
-        return {*failed_checks(example.question, parse_qdmr(example.decomposition or ""))} - MEANING_CHECKS.keys()
+    # Of the question's meaning, an abbreviated step may leave out something.
+    losses = {
+        "lost word",
+        "lost negation",
+        "lost group",
+        "lost median",
+        "lost superlative",
+        "lost share",
+        "other answer",
+    }
+    checks = [check for name, check in PLAN_CHECKS.items() if name not in losses]
+
+    def failed(example: BreakExample) -> tuple[str, ...]:
+        return plan_warnings(example.question, parse_qdmr(example.decomposition or ""), checks)
 
     assert [example.question_id for example in (*_BOTH, *_ENGINEERS) if failed(example)] == []

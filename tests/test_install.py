@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -86,18 +85,6 @@ def test_the_lock_is_installed_by_its_hashes_without_dependencies_and_torch_with
     assert itself == "--no-deps --no-build-isolation -e ."
 
 
-def test_the_environment_does_not_warn_of_images_that_nobody_reads(project: Path, install: Install) -> None:
-    install()
-    packages = project / ".venv" / "lib" / "python3.11" / "site-packages"
-    program = (
-        f"import site, warnings; site.addsitedir({str(packages)!r});"
-        "warnings.warn(\"Failed to load image Python extension: 'x'\"); warnings.warn('something else')"
-    )
-    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr
-    assert "something else" in shown
-    assert "image" not in shown
-
-
 def test_a_second_run_does_nothing(project: Path, install: Install) -> None:
     install()
     again = install()
@@ -114,15 +101,6 @@ def test_a_killed_install_starts_anew(project: Path, install: Install, kill_at: 
     assert install().returncode == 0
     assert len(installed(project)) == 4
     assert install().stdout == ""
-
-
-def test_a_killed_rebuild_is_not_taken_for_what_was_there_before(project: Path, install: Install) -> None:
-    install()
-    lock = project / "requirements.lock"
-    lock.write_text(lock.read_text(encoding="utf-8") + "another-package==1.0\n", encoding="utf-8")
-    install(kill_at="-r .venv/packages.txt")
-    install()
-    assert len(installed(project)) == 4
 
 
 def test_only_the_project_is_installed_again_when_only_its_metadata_changed(project: Path, install: Install) -> None:
@@ -156,26 +134,21 @@ def test_torch_and_python_can_be_chosen_and_the_choice_is_kept(project: Path, in
     assert len(installed(project)) == 0
 
 
-@pytest.mark.parametrize("version", ["2.7", "3.10", "3.12"])
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ("3.10", "Python 3.11 is needed, and {python} is 3.10"),
+        (None, "Python 3.11 is needed, and {python} is missing"),
+        ("3.11", "install its venv module"),
+    ],
+)
 def test_a_python_that_cannot_work_gets_one_line_and_nothing_is_installed(
-    project: Path, install: Install, tmp_path: Path, version: str
+    project: Path, install: Install, tmp_path: Path, version: str | None, message: str
 ) -> None:
-    python = add_python(tmp_path, "my-python", version)
+    python = add_python(tmp_path, "my-python", version, can_make_environments=False) if version else "no-such-python"
     result = install(f"PYTHON={python}")
     assert result.returncode != 0
     first, *rest = result.stderr.splitlines()
-    assert f"Python 3.11 is needed, and {python} is {version}" in first
+    assert message.format(python=python) in first
     assert all(line.startswith("make:") for line in rest)
-    assert not (project / ".venv").exists()
-
-
-def test_a_python_that_is_not_there_gets_the_same_line(project: Path, install: Install) -> None:
-    result = install("PYTHON=no-such-python")
-    assert "Python 3.11 is needed, and no-such-python is missing" in result.stderr
-
-
-def test_a_python_without_venv_gets_one_line(project: Path, install: Install, tmp_path: Path) -> None:
-    python = add_python(tmp_path, "my-python", "3.11", can_make_environments=False)
-    result = install(f"PYTHON={python}")
-    assert "install its venv module" in result.stderr
     assert not (project / ".venv").exists()

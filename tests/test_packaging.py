@@ -22,6 +22,7 @@ _PARSERS = {"training"}
 _OPTIONAL = {"huggingface_hub"}
 # Frameworks with adapters, which only requirements-adapters.txt installs, and what provides them.
 _FRAMEWORKS = {
+    "dspy": "dspy",
     "haystack": "haystack-ai",
     "mcp": "mcp",
     "llama_index": "llama-index-core",

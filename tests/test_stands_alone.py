@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from scripts.shared_data import SWITCH
-from tests.guard import outside_reads
 
 _TESTS = """
 import subprocess
@@ -90,10 +89,3 @@ def test_a_test_that_reads_beside_the_clone_fails(clone: Path) -> None:
 def test_the_switch_opens_the_folder_that_it_names_and_marks_its_tests(clone: Path) -> None:
     code, ended = outcomes(clone, "-m", "shared_data", **{SWITCH: "../shared"})
     assert (code, ended) == (0, {"asks_for_the_shared_data": "PASSED"})
-
-
-@pytest.mark.parametrize(
-    ("path", "inside"), [("/a/b", True), ("/a/b/c", True), ("/a/bc", False), ("/a/b/../shared", False), ("/a", False)]
-)
-def test_what_is_inside(path: str, inside: bool) -> None:
-    assert outside_reads.is_inside(path, ["/a/b"]) is inside

@@ -1,4 +1,4 @@
-"""The ``qdecomp`` command. Each subcommand is a module in ``qdecomp.cli``, imported when it is used."""
+"""The ``qdecomp`` command. Its subcommands are modules in ``qdecomp.cli``, imported when they are used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from codecs import lookup
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -18,7 +18,7 @@ from qdecomp.data_structures.errors import QDecompError
 from qdecomp.terminal import printable
 from qdecomp.version import VERSION
 
-__all__ = ["LazyGroup", "lazy_group", "main"]
+__all__ = ["LazyGroup", "main"]
 
 # As in shells: 128 plus the number of the signal.
 _INTERRUPTED = 130
@@ -26,8 +26,7 @@ _INTERRUPTED = 130
 _POOL = "joblib.externals.loky"
 _DEVICE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
-# The name of a subcommand and what it does, in the order of ``qdecomp --help``. The module of the same name in
-# qdecomp.cli holds a click command called ``command``.
+# The name of a subcommand and what it does, in the order of ``qdecomp --help``.
 _COMMANDS = {
     "parse": "Decompose a question, or all questions in a file.",
     "convert": "Turn annotated decompositions into dependency graphs and check them.",
@@ -43,6 +42,8 @@ _COMMANDS = {
     "calibrate": "Fit or measure the confidence of a parser.",
     "prompt": "Print a prompt that asks a language model for a decomposition.",
 }
+# Small commands that share the module of another one, where they have their own name.
+_MODULES = {"errors": "report", "mcp": "serve"}
 
 
 class LazyGroup(click.Group):
@@ -53,7 +54,7 @@ class LazyGroup(click.Group):
     """
 
     def __init__(self, *args: Any, package: str, commands_help: Mapping[str, str], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, context_settings={"help_option_names": ["-h", "--help"]}, **kwargs)
         self._package = package
         self._commands_help = commands_help
 
@@ -65,8 +66,8 @@ class LazyGroup(click.Group):
         """Import the subcommand."""
         if cmd_name not in self._commands_help:
             return None
-        module = importlib.import_module(f"{self._package}.{cmd_name}")
-        command: click.Command = module.command
+        module = importlib.import_module(f"{self._package}.{_MODULES.get(cmd_name, cmd_name)}")
+        command: click.Command = getattr(module, cmd_name if cmd_name in _MODULES else "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -75,17 +76,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(self._commands_help.items()))
 
 
-def lazy_group(package: str, commands_help: Mapping[str, str]) -> Callable[[Callable[..., Any]], LazyGroup]:
-    """Make a function the group of these commands, which explains itself with ``-h`` and ``--help``."""
-    return click.group(
-        cls=LazyGroup,
-        package=package,
-        commands_help=commands_help,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-
-
-@lazy_group("qdecomp.cli", _COMMANDS)
+@click.group(cls=LazyGroup, package="qdecomp.cli", commands_help=_COMMANDS)
 @click.version_option(VERSION, prog_name="qdecomp")
 def _command() -> None:
     """Parse complex questions into decompositions, convert them and score them."""
@@ -115,7 +106,8 @@ def main(arguments: list[str] | None = None) -> None:
             os._exit(_INTERRUPTED)
         sys.exit(_INTERRUPTED)
     except UnicodeEncodeError as error:
-        if not _is_output(error.encoding):
+        used = getattr(sys.stdout, "encoding", None) or "utf-8"
+        if not lookup(error.encoding) == lookup(used) != lookup("utf-8"):
             raise
         _give_output_up()
         shown = ascii(error.object[error.start : error.end][:20])
@@ -132,11 +124,6 @@ def main(arguments: list[str] | None = None) -> None:
 def _fail(message: str) -> None:
     print(f"qdecomp: {printable(message)}", file=sys.stderr)
     sys.exit(2)
-
-
-def _is_output(encoding: str) -> bool:
-    used = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return lookup(encoding) == lookup(used) != lookup("utf-8")
 
 
 def _give_output_up() -> None:

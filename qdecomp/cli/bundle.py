@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import statistics
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -24,7 +23,6 @@ from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
 from qdecomp.evaluation.scoring import score_systems
 from qdecomp.evaluation.statistics import Group
-from qdecomp.parsers.bundle import Seq2SeqConfig
 from qdecomp.parsers.parser import Parser, load
 from qdecomp.terminal import progress
 
@@ -32,28 +30,22 @@ _TIMED = 200
 _EXAMPLES = "### Questions that it gets wrong"
 
 
-def measure(parser: Parser, gold: Gold, folder: Path) -> dict[str, Any]:
+def measure(parser: Parser, gold: Gold) -> dict[str, Any]:
     """LF-EM, exact match and SARI with intervals, overall and by source, and how fast that was."""
-    questions = [(example.question, example.question_id) for example in gold.examples]
-    path = folder / "predictions.jsonl"
-    valid = 0
+    questions = [example.question for example in gold.examples]
     processes = os.cpu_count() or 1
     # The pool loads its parsers before the clock starts.
-    list(parser.pipe([question for question, _ in questions[: 2 * processes]], batch_size=1, processes=processes))
+    list(parser.pipe(questions[: 2 * processes], batch_size=1, processes=processes))
     started = time.perf_counter()
-    with path.open("w", encoding="utf-8") as stream:
-        answers = parser.pipe(questions, as_tuples=True, processes=processes)
-        for decomposition, question_id in progress(answers, "parsing", len(questions)):
-            record = replace(decomposition, question_id=question_id).to_dict()
-            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
-            valid += decomposition.logical_form is not None
+    answers = list(progress(parser.pipe(questions, processes=processes), "parsing", len(questions)))
     seconds = time.perf_counter() - started
-    evaluation = score_systems(gold, [read_predictions(path, gold)], choose_metrics(["lf_em", "em", "sari"]))
+    predictions = read_predictions([answer.text for answer in answers], gold)
+    evaluation = score_systems(gold, [predictions], choose_metrics(["lf_em", "em", "sari"]))
     summary = summarize(evaluation)
     return {
         "gold": gold.path.name,
         "questions": len(questions),
-        "valid": round(valid / len(questions), 4),
+        "valid": round(sum(answer.logical_form is not None for answer in answers) / len(questions), 4),
         "lf_em": _mean(summary.overall),
         "exact_match": _mean(summary.overall, "em"),
         "sari": _mean(summary.overall, "sari"),
@@ -91,8 +83,7 @@ def _processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A question with gold, what the parser said, and whether that is right."""
 
     kind: str
@@ -102,22 +93,14 @@ class Answer:
     confidence: float
     is_right: bool
 
-    @property
-    def similarity(self) -> float:
-        """How near the plan is to gold, by SARI."""
-        return sari(self.question, self.plan or "", self.gold).value or 0.0
 
-
-def _answers_of(parser: Path, gold: Path) -> list[Answer]:
+def _answers_of(parser: Path, gold: Path) -> Iterator[Answer]:
     """The answers of a parser to all rows of a file that have a gold decomposition."""
     examples = [example for example in read_gold(gold).examples if example.decomposition]
-    answers = []
     for example, found in zip(examples, load(parser).pipe([each.question for each in examples]), strict=True):
-        plan = str(found.qdmr) if found else None
-        right = plan is not None and bool(lf_em(example.question, plan, example.decomposition or ""))
-        confidence = found.confidence or 0.0
-        answers.append(Answer(example.source, example.question, example.decomposition or "", plan, confidence, right))
-    return answers
+        plan, decomposition = str(found.qdmr) if found else None, example.decomposition or ""
+        right = plan is not None and bool(lf_em(example.question, plan, decomposition))
+        yield Answer(example.source, example.question, decomposition, plan, found.confidence or 0.0, right)
 
 
 def section_of(answers: Iterable[Answer], name: str) -> str:
@@ -125,30 +108,23 @@ def section_of(answers: Iterable[Answer], name: str) -> str:
     by_kind: dict[str, list[Answer]] = {}
     for answer in answers:
         by_kind.setdefault(answer.kind, []).append(answer)
-    wrong = {kind: [each for each in found if not each.is_right] for kind, found in by_kind.items()}
-    total, missed = sum(map(len, by_kind.values())), sum(map(len, wrong.values()))
-    lines = [
-        f"Of the plans for the {total:,} questions of `{name}`, {missed:,} are wrong by LF-EM. For each kind of "
-        "question,",
-        "this is the wrong plan that is furthest from gold by SARI. LF-EM is strict: some would lead to the answer.",
-        "",
-        "| kind | wrong | question | its plan | gold | confidence |",
-        "|---|---|---|---|---|---|",
-    ]
-    return "\n".join(lines + [_row(kind, by_kind, wrong) for kind in sorted(by_kind) if wrong[kind]])
+    rows = []
+    total, missed = sum(map(len, by_kind.values())), 0
+    for kind, found in sorted(by_kind.items()):
+        wrong = [answer for answer in found if not answer.is_right]
+        missed += len(wrong)
+        if wrong:
+            far = min(wrong, key=lambda answer: sari(answer.question, answer.plan or "", answer.gold).value or 0.0)
+            share = f"{len(wrong)} of {len(found)}"
+            cells = (kind.lower(), share, far.question, _steps(far.plan), _steps(far.gold), f"{far.confidence:.2f}")
+            rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    head = f"""\
+Of the plans for the {total:,} questions of `{name}`, {missed:,} are wrong by LF-EM. For each kind of question,
+this is the wrong plan that is furthest from gold by SARI. LF-EM is strict: some would lead to the answer.
 
-
-def _row(kind: str, by_kind: Mapping[str, list[Answer]], wrong: Mapping[str, list[Answer]]) -> str:
-    furthest = min(wrong[kind], key=lambda answer: answer.similarity)
-    cells = (
-        kind.lower(),
-        f"{len(wrong[kind])} of {len(by_kind[kind])}",
-        furthest.question,
-        _steps(furthest.plan),
-        _steps(furthest.gold),
-        f"{furthest.confidence:.2f}",
-    )
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+| kind | wrong | question | its plan | gold | confidence |
+|---|---|---|---|---|---|"""
+    return "\n".join([head, *rows])
 
 
 def _steps(decomposition: str | None) -> str:
@@ -161,13 +137,12 @@ def _steps(decomposition: str | None) -> str:
 @click.option("--archive", type=click.Path(path_type=Path), required=True, help="The model.tar.gz of a training.")
 @click.option("--gold", "gold_path", type=click.Path(path_type=Path), required=True, help="Break's CSV to measure on.")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="The folder to write.")
-@click.option("--beam-size", type=click.IntRange(1, 100), help="Hypotheses of a seq2seq parser.  [default: its own]")
 @click.option(
     "--examples",
     type=click.Path(path_type=Path),
     help="Break's CSV with rows that may be published: the card quotes those that the parser gets wrong.",
 )
-def command(archive: Path, gold_path: Path, output: Path, beam_size: int | None, examples: Path | None) -> None:
+def command(archive: Path, gold_path: Path, output: Path, examples: Path | None) -> None:
     """Turn a trained graph parser or CopyNet-BERT into a folder for qdecomp.load.
 
     Bundling needs the environment of the training; parsing with the folder does not. The figures on its card are those
@@ -179,16 +154,12 @@ def command(archive: Path, gold_path: Path, output: Path, beam_size: int | None,
         raise DataError(f"{archive}: an archive needs AllenNLP's environment, see README ({error})") from None
     loaded = load_bundleable(archive)
     config, weights, pieces = bundle_parts(loaded.model, output.resolve().name, loaded.config.params)
-    if beam_size is not None:
-        if not isinstance(config, Seq2SeqConfig):
-            raise DataError(f"{archive}: a graph parser has no beam")
-        config = replace(config, beam_size=beam_size)
     gold = read_gold(gold_path)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_bundle(folder, config, weights, pieces, card="")
         size = sum(path.stat().st_size for path in folder.iterdir())
-        scores = measure(load(folder), gold, folder)
+        scores = measure(load(folder), gold)
     card = card_of(config, scores, training_of(loaded.config.params, gold_path), size)
     write_bundle(output, replace(config, scores=scores), weights, pieces, card)
     if examples is not None:

@@ -5,47 +5,53 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from string import Template
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files.break_csv import iterate_break_csv
-from qdecomp.parsers.bundle import (
-    BUNDLED,
-    CARD,
-    BundleConfig,
-    GraphConfig,
-    Seq2SeqConfig,
-    read_config,
-    write_config,
-)
+from qdecomp.parsers.bundle import BUNDLED, CARD, BundleConfig, GraphConfig, Seq2SeqConfig
 
-_TEMPLATE = Template(
-    """\
-# $name
+MEASURED = "## How good it is"
+"""The heading of the section that :func:`measured_section` writes."""
+_BREAK = frozenset(("ACADEMIC", "ATIS", "CLEVR", "COMQA", "CWQ", "DROP", "GEO", "IMDB", "NLVR2", "SPIDER", "YELP"))
+_SOURCES_SHOWN = 12
+_ENCODER_LICENCES = {"all-MiniLM-L6-v2": "Apache License 2.0", "bert-base-uncased": "Apache License 2.0"}
 
-$summary Load it with $load in Python and $parse on the command line.
+
+def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[str, Any], size: int) -> str:
+    """The model card, with what is known and what was measured."""
+    is_ours = config.name == BUNDLED.name
+    weak = [name for name, score in scores["lf_em_by_source"].items() if score["mean"] < 0.5]
+    poor = f" Less than half of the plans\n  are right for questions of {', '.join(weak)}." if weak else ""
+    summary, parts, rounded, search, limit = _about(config)
+    return f"""\
+# {config.name}
+
+{summary} Load it with {"`qdecomp.load()`" if is_ours else f'`qdecomp.load("{config.name}")`'} in Python and \
+{"`qdecomp parse`" if is_ours else f"`qdecomp parse --parser {config.name}`"} on the command line.
 
 ## What it is
 
-$parts
-- $megabytes MB in all. $rounded are stored as int8 with a scale for each row, everything else in half precision.
+- The encoder {config.encoder}, with its embeddings as published and its layers fine-tuned, and {parts}
+- {size / 1e6:.1f} MB in all. {rounded} are stored as int8 with a scale for each row, everything else in half precision.
   The networks are ONNX graphs, which onnxruntime runs; nothing is unpickled.
-- $search
+- {search}
 
 ## Training
 
-$beginning$epochs epochs in batches of $batch_size; learning rates $encoder_lr (encoder) and $lr (rest), seed $seed.
-$weights$validation
+{training["beginning"]}{training["epochs"]} epochs in batches of {training["batch_size"]}; learning rates \
+{training["encoder_lr"]} (encoder) and {training["lr"]} (rest), seed {training["seed"]}.
+{training["weights"]}{training["validation"]}
 
 ## Data and licences
 
-$data
+{training["data"]}
 
-## How good it is
+{MEASURED}
 
-$measured
+{measured_section(scores)}
 
 ## How sure it is
 
@@ -54,140 +60,84 @@ not trained on, and writes this section.
 
 ## How fast it is
 
-On $hardware: $questions_a_second questions a second in `pipe`, $median_milliseconds ms for one question (median).
+On {scores["hardware"]}: {scores["questions_a_second"]:.0f} questions a second in `pipe`, \
+{scores["median_milliseconds"]:.1f} ms for one question (median).
 
 ## What it cannot do well
 
-- Long questions: the table by steps shows how LF-EM falls with their number.$weak
-- $limit
+- Long questions: the table by steps shows how LF-EM falls with their number.{poor}
+- {limit}
 - It knows the kinds of questions that it was trained on. Others (several sentences, dialogue, other languages) still
   get an answer, but it is often wrong; `confidence` is low for many of them.
 - It says how to split a question, not whether the question can be answered.
 """
-)
-_MEASURED = Template(
-    """\
-LF-EM (version $metric_version, default verdict) on the $questions rows of `$gold`, with 95% bootstrap intervals:
-
-| questions | rows | LF-EM | interval |
-|---|---|---|---|
-$rows
-
-| gold steps | rows | LF-EM | interval |
-|---|---|---|---|
-$steps
-
-Exact match of the text: $exact_match; SARI: $sari. Questions with a decomposition: $valid%."""
-)
-MEASURED = "## How good it is"
-"""The heading of the section that :func:`measured_section` writes."""
-_BREAK = frozenset(("ACADEMIC", "ATIS", "CLEVR", "COMQA", "CWQ", "DROP", "GEO", "IMDB", "NLVR2", "SPIDER", "YELP"))
-_SOURCES_SHOWN = 12
-_ENCODER_LICENCES = {"all-MiniLM-L6-v2": "Apache License 2.0", "bert-base-uncased": "Apache License 2.0"}
 
 
-def _about_graph_parser(config: GraphConfig) -> dict[str, str]:
-    special = len(config.special_tokens.appended)
-    return {
-        "summary": (
-            "A biaffine graph parser that turns an English question into a QDMR decomposition through a dependency\n"
-            "graph over its words."
-        ),
-        "parts": (
-            f"- The encoder {config.encoder}, with its embeddings as published and its layers fine-tuned, and four\n"
-            f"  feed-forward networks with biaffine scorers for edges and their {len(config.labels)} labels.\n"
-            f"  {special} special tokens follow every question; they are embedded outside the encoder."
-        ),
-        "rounded": "The encoder's matrices",
-        "search": (
-            "Decoding finds the most probable valid graph: greedily if that graph is valid, otherwise by an\n"
-            "  integer program."
-        ),
-        "limit": (
-            "Words that a decomposition needs and the question lacks, beyond the special tokens, cannot be generated."
-        ),
-    }
-
-
-def _about_seq2seq(config: Seq2SeqConfig) -> dict[str, str]:
-    return {
-        "summary": (
-            "A CopyNet-BERT parser that reads an English question and generates its QDMR decomposition word by word:\n"
-            "it generates words or copies them from the question."
-        ),
-        "parts": (
-            f"- The encoder {config.encoder}, with its embeddings as published and its layers fine-tuned, and an LSTM\n"
-            f"  decoder with attention, which generates {len(config.tokens):,} tokens and copies all others."
-        ),
-        "rounded": "All matrices",
-        "search": (
-            f"A beam search with {config.beam_size} hypotheses finds the decomposition. A step refers to earlier\n"
-            "  steps only, and every step but the last is used."
-        ),
-        "limit": (
-            "Words that are neither in the question nor common in the decompositions of its training cannot be said."
-        ),
-    }
-
-
-def _about(config: BundleConfig) -> dict[str, str]:
+def _about(config: BundleConfig) -> tuple[str, str, str, str, str]:
+    """What a parser does, its parts after the encoder, what is int8, its search, and what it cannot say."""
     if isinstance(config, Seq2SeqConfig):
-        return _about_seq2seq(config)
+        return (
+            "A CopyNet-BERT parser that reads an English question and generates its QDMR decomposition word by word:\n"
+            "it generates words or copies them from the question.",
+            f"an LSTM\n  decoder with attention, which generates {len(config.tokens):,} tokens and copies all others.",
+            "All matrices",
+            f"A beam search with {config.beam_size} hypotheses finds the decomposition. A step refers to earlier\n"
+            "  steps only, and every step but the last is used.",
+            "Words that are neither in the question nor common in the decompositions of its training cannot be said.",
+        )
     assert isinstance(config, GraphConfig)
-    return _about_graph_parser(config)
+    return (
+        "A biaffine graph parser that turns an English question into a QDMR decomposition through a dependency\n"
+        "graph over its words.",
+        f"four\n  feed-forward networks with biaffine scorers for edges and their {len(config.labels)} labels.\n"
+        f"  {len(config.special_tokens.appended)} special tokens follow every question; they are embedded outside the "
+        "encoder.",
+        "The encoder's matrices",
+        "Decoding finds the most probable valid graph: greedily if that graph is valid, otherwise by an\n"
+        "  integer program.",
+        "Words that a decomposition needs and the question lacks, beyond the special tokens, cannot be generated.",
+    )
 
 
 def measured_section(scores: Mapping[str, Any]) -> str:
     """What the card says of how good a parser is."""
 
-    def row(name: str, score: Mapping[str, Any]) -> str:
-        interval = f"{score['low']:.3f} to {score['high']:.3f}" if "low" in score else "too few"
-        return f"| {name} | {score['questions']:,} | {score['mean']:.3f} | {interval} |"
+    def rows(groups: Mapping[str, Mapping[str, Any]]) -> str:
+        lines = []
+        for name, score in groups.items():
+            interval = f"{score['low']:.3f} to {score['high']:.3f}" if "low" in score else "too few"
+            lines.append(f"| {name} | {score['questions']:,} | {score['mean']:.3f} | {interval} |")
+        return "\n".join(lines)
 
-    groups = [("all", scores["lf_em"]), *scores["lf_em_by_source"].items()]
-    return _MEASURED.substitute(
-        rows="\n".join(row(name, score) for name, score in groups),
-        steps="\n".join(row(name, score) for name, score in scores["lf_em_by_steps"].items()),
-        exact_match=f"{scores['exact_match']['mean']:.3f}",
-        sari=f"{scores['sari']['mean']:.3f}",
-        gold=scores["gold"],
-        metric_version=scores["metric_version"],
-        questions=f"{scores['questions']:,}",
-        valid=f"{100 * scores['valid']:.1f}",
-    )
+    return f"""\
+LF-EM (version {scores["metric_version"]}, default verdict) on the {scores["questions"]:,} rows of `{scores["gold"]}`, \
+with 95% bootstrap intervals:
 
+| questions | rows | LF-EM | interval |
+|---|---|---|---|
+{rows({"all": scores["lf_em"], **scores["lf_em_by_source"]})}
 
-def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[str, Any], size: int) -> str:
-    """The model card: the template with what is known and what was measured."""
-    is_ours = config.name == BUNDLED.name
-    weak = [name for name, score in scores["lf_em_by_source"].items() if score["mean"] < 0.5]
-    return _TEMPLATE.substitute(
-        name=config.name,
-        load="`qdecomp.load()`" if is_ours else f'`qdecomp.load("{config.name}")`',
-        parse="`qdecomp parse`" if is_ours else f"`qdecomp parse --parser {config.name}`",
-        **_about(config),
-        megabytes=f"{size / 1e6:.1f}",
-        measured=measured_section(scores),
-        weak=f" Less than half of the plans\n  are right for questions of {', '.join(weak)}." if weak else "",
-        hardware=scores["hardware"],
-        questions_a_second=f"{scores['questions_a_second']:.0f}",
-        median_milliseconds=f"{scores['median_milliseconds']:.1f}",
-        **training,
-    )
+| gold steps | rows | LF-EM | interval |
+|---|---|---|---|
+{rows(scores["lf_em_by_steps"])}
+
+Exact match of the text: {scores["exact_match"]["mean"]:.3f}; SARI: {scores["sari"]["mean"]:.3f}. \
+Questions with a decomposition: {100 * scores["valid"]:.1f}%."""
 
 
 def training_of(params: Mapping[str, Any], gold: Path) -> dict[str, Any]:
     """What the config of a training says about its settings and its data; ``gold`` are the rows of the figures."""
     trainer, sampler = params["trainer"], params["data_loader"]["batch_sampler"]
     rates = trainer["optimizer"]
-    beginning = _beginning(params["model"].get("initializer"))
-    sentence, inherited = beginning or ("", "")
+    beginning, inherited = _beginning(params["model"].get("initializer"))
     train_path, encoder = Path(params["train_data_path"]), str(params["model"]["word_encoder"]["encoder"])
-    sources = _sources(train_path)
+    sources: Counter[str] | None = None
+    with suppress(DataError):  # the file may not be there any more
+        sources = Counter(example.source for example in iterate_break_csv(train_path))
     is_weighted = sources is not None and not sources.keys().isdisjoint(sampler.get("weights", ()))
     weights = "Some sources were seen more often than others (`source_weights`). " if is_weighted else ""
     return {
-        "beginning": sentence,
+        "beginning": beginning,
         "epochs": trainer["num_epochs"],
         "batch_size": sampler["batch_size"],
         "encoder_lr": rates["parameter_groups"][0][1]["lr"],
@@ -199,10 +149,10 @@ def training_of(params: Mapping[str, Any], gold: Path) -> dict[str, Any]:
     }
 
 
-def _beginning(initializer: Mapping[str, Any] | None) -> tuple[str, str] | None:
-    """What a training began with, and what that means for its data; None where it began with an encoder alone."""
+def _beginning(initializer: Mapping[str, Any] | None) -> tuple[str, str]:
+    """What a training began with, and what that means for its data; empty where it began with an encoder alone."""
     if initializer is None:
-        return None
+        return "", ""
     for _, value in initializer.get("regexes", ()):
         if isinstance(value, Mapping) and value.get("type") == "bundle":
             name = Path(str(value["folder"])).name
@@ -226,14 +176,6 @@ def _validation(path: str | None, gold: Path) -> str:
             "those of a development set."
         )
     return f"The epoch was chosen by LF-EM on `{Path(path).name}`; the figures below are of `{gold.name}`."
-
-
-def _sources(path: Path) -> Counter[str] | None:
-    """How many rows of each source a file has; None where it is not there any more."""
-    try:
-        return Counter(example.source for example in iterate_break_csv(path))
-    except DataError:
-        return None
 
 
 def _data_lines(path: Path, sources: Counter[str] | None, inherited: str, encoder: str) -> Iterator[str]:
@@ -273,8 +215,6 @@ def with_section(card: str, heading: str, text: str) -> str:
 
 
 def renew_section(bundle: Path, heading: str, text: str) -> None:
-    """Write a section of the card of a bundle, whose config has the card's checksum."""
-    config = read_config(bundle)
+    """Write a section of the card of a bundle."""
     card = bundle / CARD
     card.write_text(with_section(card.read_text(encoding="utf-8"), heading, text), encoding="utf-8", newline="")
-    write_config(bundle, config)

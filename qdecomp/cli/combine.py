@@ -18,7 +18,7 @@ from qdecomp.cli.options import (
 )
 from qdecomp.files import require_other_files
 from qdecomp.files.break_csv import example_store, iterate_break_csv
-from qdecomp.files.predictions import JoinedPredictions
+from qdecomp.files.predictions import JoinedQuestion
 from qdecomp.parsers.bulk import combine_files, predictions_of, read_joined
 from qdecomp.parsers.consensus import check_weights, learn_weights
 from qdecomp.parsers.decomposition import Decomposition
@@ -81,10 +81,15 @@ def command(
     paths = (*predictions, *more_predictions)
     where = where_of(processes, cluster)
     require_folder(output_path, part_rows)
-    _require_consistent(paths, output_path, weights, gold_path)
+    if len(paths) < 2:
+        raise click.UsageError("give the predictions of two or more systems")
+    if output_path is None and gold_path is None:
+        raise click.UsageError("give --output, or --learn-weights, or both")
+    if weights is not None and gold_path is not None:
+        raise click.UsageError("give either --weights or --learn-weights, not both")
     require_other_files({"--output": output_path}, [*paths, gold_path, questions_path])
-    joined = read_joined(paths, questions_path)
-    for path in joined.empty:
+    joined, empty = read_joined(paths, questions_path)
+    for path in empty:
         click.echo(printable(f"{path}: warning: there are no predictions in it"), err=True)
     used = _learned(joined, gold_path) if gold_path is not None else _weights_of(weights, len(paths))
     check_weights(used, len(paths))
@@ -97,18 +102,6 @@ def command(
         raise SystemExit(1)
 
 
-def _require_consistent(
-    paths: Sequence[Path], output_path: str | None, weights: str | None, gold_path: Path | None
-) -> None:
-    """Raise if there is nothing to combine, nothing to do, or a choice of weights."""
-    if len(paths) < 2:
-        raise click.UsageError("give the predictions of two or more systems")
-    if output_path is None and gold_path is None:
-        raise click.UsageError("give --output, or --learn-weights, or both")
-    if weights is not None and gold_path is not None:
-        raise click.UsageError("give either --weights or --learn-weights, not both")
-
-
 def _weights_of(text: str | None, systems: int) -> list[float]:
     if text is None:
         return [1.0] * systems
@@ -118,7 +111,7 @@ def _weights_of(text: str | None, systems: int) -> list[float]:
         raise click.UsageError(f"--weights {text!r}: give numbers separated by commas, such as 1,0.5") from None
 
 
-def _learned(joined: JoinedPredictions, gold_path: Path) -> Sequence[float]:
+def _learned(joined: Sequence[JoinedQuestion], gold_path: Path) -> Sequence[float]:
     golds = example_store(row for row in iterate_break_csv(gold_path) if row.decomposition)
     used = 0
 

@@ -8,19 +8,14 @@ from pathlib import Path
 
 import click
 
-from qdecomp.cli.options import (
-    CLUSTER_OPTION,
-    OVERWRITE_OPTION,
-    PART_ROWS_OPTION,
-    exit_after_internal_errors,
-    require_folder,
-    where_of,
-)
+from qdecomp.cli import options
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.files import require_other_files, write_text_atomically
-from qdecomp.files.conversion import ConversionCache, ConversionSummary, SourceCounts, convert_file
+from qdecomp.files.conversion import ConversionCache, ConversionSummary, convert_file
 from qdecomp.terminal import Table, printable, show_tables
+
+_BROKEN_ROWS_NAMED = 10
 
 
 @click.command("convert")
@@ -45,9 +40,9 @@ from qdecomp.terminal import Table, printable, show_tables
     help="The tokens that are appended to every question: default or paper.",
 )
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use.  [default: all]")
-@CLUSTER_OPTION
-@PART_ROWS_OPTION
-@OVERWRITE_OPTION
+@options.CLUSTER_OPTION
+@options.PART_ROWS_OPTION
+@options.OVERWRITE_OPTION
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a row could not be converted.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")
 def command(
@@ -67,8 +62,8 @@ def command(
     it again with the same input and options to resume it. Graphs are also kept in the cache folder (QDECOMP_CACHE),
     where training finds them.
     """
-    where = where_of(processes, cluster)
-    require_folder(output_path, part_rows)
+    where = options.where_of(processes, cluster)
+    options.require_folder(output_path, part_rows)
     if special_tokens not in PRESETS:
         raise DataError(f"--special-tokens: there is no {special_tokens!r}; choose one of {', '.join(sorted(PRESETS))}")
     require_other_files({"--output": output_path, "--json": json_path}, [input_path])
@@ -84,25 +79,23 @@ def command(
     if json_path is not None:
         with write_text_atomically(json_path) as stream:
             stream.write(json.dumps(summary.to_json(), ensure_ascii=False, indent=1) + "\n")
-    _show(summary, input_path)
+    show_tables(_tables(summary))
+    for broken in summary.broken[:_BROKEN_ROWS_NAMED]:
+        print(printable(f"{input_path}: {broken}"), file=sys.stderr)
+    if len(summary.broken) > _BROKEN_ROWS_NAMED:
+        print(printable(f"{input_path}: {len(summary.broken):,} rows in all cannot be read"), file=sys.stderr)
+    options.exit_after_internal_errors(summary.internal_errors)
     if strict and summary.failures:
         raise SystemExit(1)
 
 
-def _show(summary: ConversionSummary, input_path: Path) -> None:
-    show_tables(_tables(summary))
-    for broken in summary.broken:
-        print(printable(f"{input_path}: {broken}"), file=sys.stderr)
-    if summary.broken_rows > len(summary.broken):
-        print(printable(f"{input_path}: {summary.broken_rows:,} rows in all cannot be read"), file=sys.stderr)
-    exit_after_internal_errors(summary.internal_errors)
-
-
 def _tables(summary: ConversionSummary) -> list[Table]:
     columns = ("source", "rows", "converted", "round trip", "converted %", "round trip %")
-    rows = [_table_row(name, counts) for name, counts in sorted(summary.sources.items())]
-    if len(rows) > 1:
-        rows.append(_table_row("all", summary.total))
+    counted = sorted(summary.sources.items())
+    rows = []
+    for name, counts in [*counted, ("all", summary.total)] if len(counted) > 1 else counted:
+        shares = (f"{100 * counts[column] / counts['rows']:.2f}" for column in ("converted", "round_trip"))
+        rows.append((name, *map(str, counts.values()), *shares))
     note = f"{summary.seconds:.1f} seconds"
     if summary.resumed:
         note += f"; {summary.resumed} rows were already there"
@@ -112,8 +105,3 @@ def _tables(summary: ConversionSummary) -> list[Table]:
             cells = tuple((reason, str(count)) for reason, count in reasons.most_common())
             tables.append(Table(title, ("reason", "rows"), cells))
     return tables
-
-
-def _table_row(name: str, counts: SourceCounts) -> tuple[str, ...]:
-    shares = (f"{100 * value / counts.rows:.2f}" for value in (counts.converted, counts.round_trip))
-    return (name, str(counts.rows), str(counts.converted), str(counts.round_trip), *shares)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from qdecomp.files.jobs import Where
-from qdecomp.files.parts import is_folder_output
+from qdecomp.files.sources import is_folder_output
 from qdecomp.terminal import printable
 
 if TYPE_CHECKING:
@@ -119,11 +120,6 @@ _PARSER_OPTIONS = (
         help="The environment variable that holds the endpoint's key.  [default: QDECOMP_API_KEY]",
     ),
 )
-_NAMES = ("decoder", "candidates", "trust", "min_confidence", "fallback", "fallback_below", "together")
-_OF_MODEL = (
-    *("model", "examples", "k", "form", "timeout", "retries", "concurrency"),
-    *("max_tokens", "cache", "max_calls", "key_variable"),
-)
 
 
 def parser_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -131,13 +127,14 @@ def parser_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_parser(source: str, **given: Any) -> Any:
-        from qdecomp.parsers.source import parser_source
+        from qdecomp.parsers.language_model import ModelSettings
+        from qdecomp.parsers.source import ParserSource, parser_source
 
-        options = {name: given.pop(name) for name in _NAMES}
-        if options["together"] and options["fallback"] is None:
+        names = given.keys() & {field.name for kind in (ParserSource, ModelSettings) for field in fields(kind)}
+        options = {name: value for name in names if (value := given.pop(name)) is not None}
+        if options["together"] and "fallback" not in options:
             raise click.UsageError("--together needs --fallback, the second parser")
-        of_model = {name: value for name in _OF_MODEL if (value := given.pop(name)) is not None}
-        return command(parser=parser_source(source, **options, **of_model), **given)
+        return command(parser=parser_source(source, **options), **given)
 
     for option in reversed(_PARSER_OPTIONS):
         with_parser = option(with_parser)

@@ -6,37 +6,31 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from qdecomp.cli.decomposition_formats import FORMATS, formatted, show
-from qdecomp.cli.options import (
-    BATCH_SIZE_OPTION,
-    CLUSTER_OPTION,
-    OVERWRITE_OPTION,
-    PART_ROWS_OPTION,
-    exit_after_internal_errors,
-    parser_options,
-    require_folder,
-    show_calls,
-    show_summary,
-    where_of,
-)
+from qdecomp.cli import options
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import require_other_files, write_text_atomically
-from qdecomp.files.parts import is_folder_output
 from qdecomp.files.rows import STANDARD_INPUT
-from qdecomp.files.sources import text_suffix
+from qdecomp.files.sources import is_folder_output, text_suffix
 from qdecomp.parsers.bulk import FileSummary, parse_file, parse_records
 from qdecomp.parsers.calibration import is_probably_wrong
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.source import ParserSource
-from qdecomp.terminal import echo_data
+from qdecomp.terminal import STYLES, echo_data, printable
 
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from qdecomp.data_structures.dependency_graph import DependencyGraph
+
+_FORMATS = ("text", "json", "qdmr", "lf", "dot", "svg", "html", "conllu")
 _CANDIDATES_IF_UNSURE = 3
 _FILE_SUFFIXES = frozenset((".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".pq"))
 
@@ -63,7 +57,7 @@ _FILE_SUFFIXES = frozenset((".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(FORMATS),
+    type=click.Choice(_FORMATS),
     help="How to show the decomposition of a question.  [default: text; always json for a file]",
 )
 @click.option(
@@ -72,23 +66,25 @@ _FILE_SUFFIXES = frozenset((".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"
     is_flag=True,
     help="Also show the dependency graph, each edge with its probability. Only for the format text.",
 )
-@parser_options
-@BATCH_SIZE_OPTION
+@options.parser_options
+@options.BATCH_SIZE_OPTION
 @click.option("--processes", type=click.IntRange(min=1), help="How many cores to use for a file.  [default: all]")
-@CLUSTER_OPTION
-@PART_ROWS_OPTION
-@OVERWRITE_OPTION
+@options.CLUSTER_OPTION
+@options.PART_ROWS_OPTION
+@options.OVERWRITE_OPTION
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
-def command(strict: bool, **given: Any) -> None:
+def command(questions: Sequence[str], input_path: Path | None, strict: bool, **given: Any) -> None:
     """Decompose a question into steps, or all questions in a file.
 
     For a file, one record is written for every question, even if it has no decomposition. If a run is stopped, start it
     again with the same input, output and parser to resume it.
     """
-    options = _ParseOptions(**given).with_piped_input()
-    options.check()
-    summary = options.parse_questions() if options.input_path is None else options.parse_file(options.input_path)
-    exit_after_internal_errors(summary.internal_errors)
+    if not questions and input_path is None and _something_is_piped_in():
+        input_path = STANDARD_INPUT
+    chosen = _ParseOptions(questions=questions, input_path=input_path, **given)
+    chosen.check()
+    summary = chosen.parse_questions() if input_path is None else chosen.parse_file(input_path)
+    options.exit_after_internal_errors(summary.internal_errors)
     if strict and summary.failed:
         raise SystemExit(1)
 
@@ -110,31 +106,27 @@ class _ParseOptions:
     part_rows: int | None
     overwrite: bool
 
-    def with_piped_input(self) -> _ParseOptions:
-        """The options with standard input as the file, if nothing else is to be parsed and something is piped in."""
-        if self.questions or self.input_path is not None or not _something_is_piped_in():
-            return self
-        return replace(self, input_path=STANDARD_INPUT)
-
     def check(self) -> None:
         """Raise if options contradict each other, or if the output would overwrite what is read."""
         has_file = self.input_path is not None
-        if bool(self.questions) == has_file:
-            raise click.UsageError("give either questions or a file of questions with --input")
-        if not has_file and self.column is not None:
-            raise click.UsageError("--column only works with --input: it names a column of that file")
-        if self.with_graph and (has_file or self.format_name not in (None, "text")):
-            raise click.UsageError("--graph only works with the format text; JSON records have a field for the graph")
-        where_of(self.processes, self.cluster)
-        require_folder(self.output_path, self.part_rows)
-        if not has_file and self.output_path is not None and is_folder_output(self.output_path):
-            raise click.UsageError("a folder only works with a file of questions: give --input, or a file as --output")
-        if self.cluster is not None and (not has_file or self.output_path is None):
-            raise click.UsageError("--cluster only works with a file of questions: give --input and --output")
-        if has_file and self.format_name not in (None, "json"):
-            raise click.UsageError(
-                "the questions of a file are always written as json; qdecomp render makes a page of them"
-            )
+        options.where_of(self.processes, self.cluster)
+        options.require_folder(self.output_path, self.part_rows)
+        is_folder = self.output_path is not None and is_folder_output(self.output_path)
+        mistakes = {
+            "give either questions or a file of questions with --input": bool(self.questions) == has_file,
+            "--column only works with --input: it names a column of that file": not has_file and bool(self.column),
+            "--graph only works with the format text; JSON records have a field for the graph": self.with_graph
+            and (has_file or self.format_name not in (None, "text")),
+            "a folder only works with a file of questions: give --input, or a file as --output": not has_file
+            and is_folder,
+            "--cluster only works with a file of questions: give --input and --output": self.cluster is not None
+            and (not has_file or self.output_path is None),
+            "the questions of a file are always written as json; qdecomp render makes a page of them": has_file
+            and self.format_name not in (None, "json"),
+        }
+        for message, is_made in mistakes.items():
+            if is_made:
+                raise click.UsageError(message)
         read = None if self.input_path == STANDARD_INPUT else self.input_path
         require_other_files({"--output": self.output_path}, [read, *self.parser.files])
 
@@ -145,14 +137,18 @@ class _ParseOptions:
         if self.format_name in (None, "text"):
             decompositions = self._with_candidates(decompositions)
         if self.format_name in (None, "text") and self.output_path is None:
-            show(decompositions, with_graph=self.with_graph)
+            _show(decompositions, self.with_graph)
         else:
-            text = formatted(decompositions, self.format_name or "text", with_graph=self.with_graph)
-            _write(text, self.output_path)
+            text = _formatted(decompositions, self.format_name or "text", self.with_graph)
+            if self.output_path is None:
+                echo_data(text)
+            else:
+                with write_text_atomically(self.output_path) as stream:
+                    stream.write(text + "\n")
         summary = FileSummary(len(decompositions))
         for decomposition in decompositions:
             summary.add_record(decomposition.to_record())
-        show_calls(summary)
+        options.show_calls(summary)
         return summary
 
     def _with_candidates(self, decompositions: list[Decomposition]) -> list[Decomposition]:
@@ -169,40 +165,19 @@ class _ParseOptions:
 
     def parse_file(self, path: Path) -> FileSummary:
         """Give a record for every question of a file."""
-        where = where_of(self.processes, self.cluster)
-        options: dict[str, Any] = {"column": self.column, "batch_size": self.batch_size, "where": where}
+        where = options.where_of(self.processes, self.cluster)
+        settings: dict[str, Any] = {"column": self.column, "batch_size": self.batch_size, "where": where}
         if self.output_path is None:
             summary = FileSummary()
-            for record in parse_records(self.parser.open(), path, **options):
+            for record in parse_records(self.parser.open(), path, **settings):
                 summary.add_record(record)
                 echo_data(json.dumps(record, ensure_ascii=False))
-            show_calls(summary)
+            options.show_calls(summary)
             return summary
-        options |= {"overwrite": self.overwrite, "part_rows": self.part_rows}
-        summary = parse_file(self.parser.open(), path, self.output_path, **options)
-        show_summary(summary, self.output_path)
+        settings |= {"overwrite": self.overwrite, "part_rows": self.part_rows}
+        summary = parse_file(self.parser.open(), path, self.output_path, **settings)
+        options.show_summary(summary, self.output_path)
         return summary
-
-
-def _whole_questions(arguments: Sequence[str]) -> Sequence[str]:
-    """The questions on the command line: words without quotes are one question, others and files are refused."""
-    for argument in arguments:
-        if len(argument.split()) == 1 and (text_suffix(argument) in _FILE_SUFFIXES or Path(argument).is_file()):
-            raise click.UsageError(f"{argument!r} is the name of a file; give it with --input to parse its questions")
-    words = [argument for argument in arguments if len(argument.split()) == 1 and any(map(str.isalpha, argument))]
-    if len(arguments) > 1 and all(len(argument.split()) == 1 for argument in arguments) and words:
-        return [" ".join(arguments)]
-    if len(arguments) > 1 and words:
-        raise click.UsageError(f"{words[0]!r} is a single word; put every question in quotes")
-    return arguments
-
-
-def _write(text: str, output_path: str | None) -> None:
-    if output_path is None:
-        echo_data(text)
-        return
-    with write_text_atomically(output_path) as stream:
-        stream.write(text + "\n")
 
 
 def _something_is_piped_in() -> bool:
@@ -212,3 +187,125 @@ def _something_is_piped_in() -> bool:
     except (AttributeError, OSError, ValueError):
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
+
+
+def _whole_questions(arguments: Sequence[str]) -> Sequence[str]:
+    """The questions on the command line: words without quotes are one question, others and files are refused."""
+    single = [argument for argument in arguments if len(argument.split()) == 1]
+    for argument in single:
+        if text_suffix(argument) in _FILE_SUFFIXES or Path(argument).is_file():
+            raise click.UsageError(f"{argument!r} is the name of a file; give it with --input to parse its questions")
+    words = [argument for argument in single if any(map(str.isalpha, argument))]
+    if len(arguments) == 1 or not words:
+        return arguments
+    if len(single) < len(arguments):
+        raise click.UsageError(f"{words[0]!r} is a single word; put every question in quotes")
+    return [" ".join(arguments)]
+
+
+# How decompositions are shown. Modules that draw are imported only for what is drawn.
+
+
+def _show(decompositions: Sequence[Decomposition], with_graph: bool) -> None:
+    """Print the steps of each question, and its graph if asked for, in colour if the terminal supports it."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    for number, decomposition in enumerate(decompositions):
+        if number:
+            console.print()
+        console.print(Text(printable(decomposition.question), style="bold"))
+        console.print(_coloured_steps(decomposition))
+        for note, style in _notes(decomposition):
+            console.print(Text(printable(note), style=style))
+        if with_graph and decomposition and decomposition.graph is not None:
+            from qdecomp.visualization import graph_rich
+
+            console.print()
+            console.print(graph_rich(decomposition.graph, width=console.width))
+
+
+def _coloured_steps(decomposition: Decomposition) -> Text:
+    from rich.text import Text
+
+    form = decomposition.logical_form
+    if not decomposition or form is None:
+        return Text(printable(str(decomposition)))
+    lines = [
+        Text.assemble(
+            (f"{number}. ", "dim"),
+            (printable(text), STYLES[step.operator.value]),
+            (f"  {step.operator.value}", "dim"),
+        )
+        for number, (text, step) in enumerate(zip(decomposition.steps, form.steps, strict=True), start=1)
+    ]
+    return Text("\n").join(lines)
+
+
+def _notes(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
+    """The lines below the steps, each with its style: who answered and how sure, further candidates, warnings."""
+    confidence, answered = decomposition.confidence if decomposition else None, decomposition.answered
+    sure = [] if answered is None else [f"answered by {answered.by}"]
+    if confidence is not None:
+        sure.append(f"confidence {confidence:.2f}")
+    if is_probably_wrong(decomposition):
+        sure.append("probably wrong")
+    if sure:
+        yield ", ".join(sure), "dim"
+    for candidate in decomposition.candidates[1:]:
+        yield f"or: {'; '.join(Decomposition(decomposition.question, candidate.text).steps)}", "dim"
+    for warning in decomposition.warnings:
+        yield f"warning: {warning}", "yellow"
+
+
+def _text(decomposition: Decomposition, with_graph: bool = False) -> str:
+    text = "\n".join([decomposition.question, str(decomposition), *(note for note, _ in _notes(decomposition))])
+    if not with_graph or not decomposition or decomposition.graph is None:
+        return text
+    from qdecomp.visualization import graph_text
+
+    return f"{text}\n\n{graph_text(decomposition.graph)}"
+
+
+def _graph(decomposition: Decomposition, name: str) -> DependencyGraph:
+    if decomposition.graph is None:
+        raise DataError(f"there is no {name}, because there is no graph: {decomposition.graph_error}")
+    return decomposition.graph
+
+
+def _graph_text(name: str, decomposition: Decomposition) -> str:
+    from qdecomp.data_structures.graph_codecs import format_conllu, format_dot
+
+    return {"dot": format_dot, "conllu": format_conllu}[name](_graph(decomposition, name))
+
+
+# How a decomposition is written, and what separates two of them. Only two formats can say why there is none.
+_WRITERS: dict[str, tuple[Callable[[Decomposition], str], str]] = {
+    "text": (_text, "\n\n"),
+    "json": (lambda decomposition: json.dumps(decomposition.to_dict(), ensure_ascii=False), "\n"),
+    "qdmr": (lambda decomposition: str(decomposition.qdmr), "\n"),
+    "lf": (lambda decomposition: str(decomposition.logical_form), "\n\n"),
+    "dot": (partial(_graph_text, "dot"), "\n\n"),
+    "conllu": (partial(_graph_text, "conllu"), "\n\n"),
+}
+_WITH_ERRORS = frozenset({"text", "json", "html"})
+
+
+def _formatted(decompositions: Sequence[Decomposition], format_name: str, with_graph: bool) -> str:
+    """All decompositions in one of the formats; those that it cannot show are reported on standard error."""
+    shown = decompositions if format_name in _WITH_ERRORS else list(filter(None, decompositions))
+    if len(shown) < len(decompositions):
+        for each in decompositions:
+            if not each:
+                click.echo(printable(f"{each.question!r}: {each}"), err=True)
+    if format_name == "html":
+        from qdecomp.visualization import PageItem, page_html
+
+        return page_html([PageItem(each.question_id, each.question, each) for each in shown])
+    if format_name == "svg":
+        from qdecomp.visualization import graph_svg, stacked_svg
+
+        return stacked_svg([graph_svg(_graph(each, "svg")) for each in shown])
+    write, separator = _WRITERS[format_name]
+    return separator.join(map(partial(_text, with_graph=True) if with_graph else write, shown))

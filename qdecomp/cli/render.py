@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -13,8 +14,8 @@ from qdecomp.cli.options import exit_after_internal_errors
 from qdecomp.data_structures.errors import DataError, ErrorText, InternalError, as_internal_errors, is_internal
 from qdecomp.data_structures.reading import Reading, read_decomposition
 from qdecomp.evaluation.differences import compare_steps
+from qdecomp.evaluation.formats import problem_lines, reading_lines
 from qdecomp.evaluation.metrics import get_metric
-from qdecomp.evaluation.outputs import problem_lines, reading_lines
 from qdecomp.evaluation.predictions import ProblemKind, RowProblem, read_gold
 from qdecomp.files import BreakExample, Row, RowFile, require_other_files, source_of, write_text_atomically
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record, decomposition_from_text
@@ -40,20 +41,21 @@ def command(input_path: Path, gold_path: Path | None, limit: int | None, output_
     require_other_files({"--output": output_path}, [input_path, gold_path])
     records, problems = _read_records(input_path, limit)
     gold = _read_gold(gold_path, input_path, records, problems) if gold_path is not None else {}
-    _report(input_path, problems, [record.reading for record in records if record.reading is not None])
-    items = list(progress((_item(record, gold) for record in records), "Reading", len(records)))
+    readings = [record.reading for record in records if record.reading is not None]
+    for line in (*problem_lines(input_path, problems), *reading_lines(input_path, readings)):
+        print(printable(line), file=sys.stderr)
+    items = list(progress((_item(record, gold.get(record.question_id)) for record in records), "Reading", len(records)))
     title = f"{input_path.name} and {gold_path.name}" if gold_path is not None else input_path.name
-    failed = 0
+    internal_errors = 0
     with write_text_atomically(output_path) as stream:
         for part in progress(page_parts(items, title=title), "Drawing", len(items) + 2):
-            failed += part.has_internal_error
+            internal_errors += part.has_internal_error
             stream.write(part.html)
     print(printable(f"{len(items):,} {'question is' if len(items) == 1 else 'questions are'} in {output_path}"))
-    exit_after_internal_errors(failed)
+    exit_after_internal_errors(internal_errors)
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
+class _Record(NamedTuple):
     row: int
     question_id: str
     question: str
@@ -81,29 +83,28 @@ def _read_records(path: Path, limit: int | None) -> tuple[list[_Record], list[Ro
 def _read_record(row: Row) -> _Record:
     if row.error is not None:
         raise DataError(row.error)
-    value = row.fields
-    question_id, question = value.get("question_id"), value.get("question")
+    question_id, question, written = (row.fields.get(name) for name in ("question_id", "question", "decomposition"))
     if not isinstance(question_id, str) or not question_id.strip():
         raise DataError("no question_id")
-    written = value.get("decomposition")
+    text = question if isinstance(question, str) else ""
     reading: Reading | None = None
     try:
         with as_internal_errors():
-            prediction = decomposition_from_record(value)
+            prediction = decomposition_from_record(row.fields)
             reading = read_decomposition(written) if written else None
     except InternalError as failure:
-        prediction = Decomposition(question if isinstance(question, str) else "", written, error=ErrorText.of(failure))
-    return _Record(row.number, question_id.strip(), question if isinstance(question, str) else "", prediction, reading)
+        prediction = Decomposition(text, written, error=ErrorText.of(failure))
+    return _Record(row.number, question_id.strip(), text, prediction, reading)
 
 
 def _read_gold(
     path: Path, input_path: Path, records: Sequence[_Record], problems: list[RowProblem]
 ) -> dict[str, BreakExample]:
     """The gold questions by id; records that are not among them are reported, and shown without gold."""
-    gold = read_gold(path).examples
-    for broken in (example for example in gold if example.error is not None):
-        print(printable(f"{path}: row {broken.row}: {broken.error}; shown without gold"), file=sys.stderr)
-    examples = {example.question_id: example for example in gold}
+    examples = {example.question_id: example for example in read_gold(path).examples}
+    for broken in examples.values():
+        if broken.error is not None:
+            print(printable(f"{path}: row {broken.row}: {broken.error}; shown without gold"), file=sys.stderr)
     extra = [record for record in records if record.question_id not in examples]
     if len(extra) == len(records):
         raise DataError(f"{input_path}: none of its questions is in {path}; are these the right files?")
@@ -112,42 +113,32 @@ def _read_gold(
     return examples
 
 
-def _report(path: Path, problems: Sequence[RowProblem], readings: Sequence[Reading]) -> None:
-    for line in (*problem_lines(path, problems), *reading_lines(path, readings)):
-        print(printable(line), file=sys.stderr)
-
-
-def _item(record: _Record, gold: Mapping[str, BreakExample]) -> PageItem:
-    example = gold.get(record.question_id)
+def _item(record: _Record, example: BreakExample | None) -> PageItem:
     question = record.question or (example.question if example is not None else "")
     prediction = _with_graph_error(replace(record.prediction, question=question))
-    gold_side = None
+    gold = None
     if example is not None and example.decomposition is not None:
         try:
             with as_internal_errors():
-                gold_side = decomposition_from_text(question, example.decomposition)
+                gold = decomposition_from_text(question, example.decomposition)
         except InternalError as failure:
-            gold_side = Decomposition(question, example.decomposition, error=ErrorText.of(failure))
-        gold_side = _with_graph_error(gold_side)
-    item = PageItem(record.question_id, question or record.question_id, prediction, gold_side, _source(record))
-    return _compared(item)
-
-
-def _source(record: _Record) -> str:
-    """The source that Break's ids begin with; ids of other data do not name one."""
-    return source_of(record.question_id) if "_" in record.question_id else ""
+            gold = Decomposition(question, example.decomposition, error=ErrorText.of(failure))
+        gold = _with_graph_error(gold)
+    # Break's ids begin with the source, as in "CLEVR_dev_17"; others need not.
+    source = source_of(record.question_id) if "_" in record.question_id else ""
+    return _compared(PageItem(record.question_id, question or record.question_id, prediction, gold, source))
 
 
 def _compared(item: PageItem) -> PageItem:
-    """The item with its similarity to gold and, if it is different, the differences of its steps."""
-    gold, written = item.gold, item.prediction.text
-    if gold is None or gold.text is None or written is None:
+    """The item with its SARI and, if LF-EM calls it wrong, with remarks on the steps that differ from gold."""
+    gold, predicted = item.gold, item.prediction.text
+    if gold is None or gold.text is None or predicted is None:
         return item
     metric = get_metric("sari")
     try:
         with as_internal_errors():
-            value = metric.load()(item.question, written, gold.text).value
-            steps = None if item.comparison() else compare_steps(item.question, written, gold.text)
+            value = metric.load()(item.question, predicted, gold.text).value
+            steps = None if item.comparison else compare_steps(item.question, predicted, gold.text)
     except InternalError:
         return item
     scores = {} if value is None else {metric.title: value}
@@ -162,6 +153,9 @@ def _compared(item: PageItem) -> PageItem:
 
 
 def _with_graph_error(decomposition: Decomposition) -> Decomposition:
-    """The decomposition with the error of its graph, if that is an internal error; some steps do not convert."""
+    """The decomposition; if making its graph failed because of a bug, with that error.
+
+    That steps do not convert to a graph is no error of a decomposition.
+    """
     error = decomposition.graph_error
     return replace(decomposition, error=error) if is_internal(error) else decomposition

@@ -1,15 +1,17 @@
-"""``qdecomp serve``: a page to try the parser, and an API for other programs."""
+"""``qdecomp serve`` and ``qdecomp mcp``: the parser as a page and an API for programs, or as tools for agents."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from qdecomp.cli.options import BATCH_SIZE_OPTION, parser_options
+from qdecomp.data_structures.errors import missing_extra
 from qdecomp.data_structures.limits import LONGEST_QUESTION
 from qdecomp.service.settings import ServiceSettings
 from qdecomp.terminal import printable
@@ -64,16 +66,33 @@ def command(parser: ParserSource, host: str, port: int, workers: int, **limits: 
     It stores nothing and logs no questions. It has no passwords and no encryption: put a reverse proxy in front of it
     before you open it to a network. On SIGTERM it answers the requests that it has accepted, then stops.
     """
-    from qdecomp.data_structures.errors import missing_extra
-
     # The matrix products for a question are too small for several threads, which would only wait for each other. The
     # libraries read this when they are loaded.
     for name in _THREADS:
         os.environ.setdefault(name, "1")
-    try:
+    with _needs_extra("serve"):
         from qdecomp.service.server import serve
+    serve(ServiceSettings(parser, **limits), host, port, workers, lambda line: click.echo(printable(line), err=True))
+
+
+@click.command("mcp")
+@parser_options
+def mcp(parser: ParserSource) -> None:
+    """Offer the parser to agents as tools, by the Model Context Protocol over standard input and output.
+
+    The tools are parse, plan, next_steps, convert and score.
+    """
+    with _needs_extra("mcp"):
+        from qdecomp.service.mcp import mcp_server
+    mcp_server(parser.open(), ServiceSettings()).run()
+
+
+@contextmanager
+def _needs_extra(name: str) -> Iterator[None]:
+    """Say what to install, if an import in the block fails for want of it; the command has the name of the extra."""
+    try:
+        yield
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "qdecomp":
             raise
-        raise missing_extra("qdecomp serve", "serve") from None
-    serve(ServiceSettings(parser, **limits), host, port, workers, lambda line: click.echo(printable(line), err=True))
+        raise missing_extra(f"qdecomp {name}", name) from None

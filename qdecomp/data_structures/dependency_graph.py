@@ -7,32 +7,27 @@ A value of this type may be any set of tagged edges;
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from qdecomp.data_structures.drawing import Drawn
 from qdecomp.data_structures.edge_tags import join_tags
 from qdecomp.data_structures.errors import GraphError, Reason
 from qdecomp.data_structures.limits import MOST_EDGES, MOST_TOKENS, above
+from qdecomp.data_structures.qdmr import Drawn
 from qdecomp.data_structures.special_tokens import check_tokens, question_length, words_end
-
-__all__ = ["DependencyGraph", "Edge", "dependency_graph_from_json", "dependency_graph_to_json"]
 
 _STAGE = "dependency graph"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
-    """A tagged edge from the token ``head`` (of the step that refers) to the token ``dependent``.
-
-    ``score`` is a parser's probability; it is ignored in comparisons.
-    """
+    """A tagged edge from the token ``head`` (of the step that refers) to the token ``dependent``."""
 
     head: int
     dependent: int
     tag: str
-    score: float | None = field(default=None, compare=False)
+    score: float | None = field(default=None, compare=False)  # a parser's probability
 
     def __post_init__(self) -> None:
         if not self.tag or "|" in self.tag or self.tag.split() != [self.tag]:
@@ -78,13 +73,9 @@ class DependencyGraph(Drawn):
         """A token for messages: its position and its word."""
         return f"{position} {self.tokens[position]!r}"
 
-    def with_edges(self, edges: Iterable[Edge]) -> DependencyGraph:
-        """The same tokens with other edges."""
-        return DependencyGraph(self.tokens, tuple(edges))
-
 
 def dependency_graph_to_json(graph: DependencyGraph) -> dict[str, Any]:
-    """A value for ``json.dumps``, as in prediction records; :func:`dependency_graph_from_json` reads it back."""
+    """A value for ``json.dumps``, as in prediction records."""
     edges = [[edge.head, edge.dependent, edge.tag, edge.score] for edge in graph.edges]
     return {"tokens": list(graph.tokens), "edges": [edge if edge[3] is not None else edge[:3] for edge in edges]}
 
@@ -94,12 +85,11 @@ def dependency_graph_from_json(value: Mapping[str, Any]) -> DependencyGraph:
     try:
         edges = tuple(_edge_from_json(*edge) for edge in value["edges"])
         return DependencyGraph(tuple(map(str, value["tokens"])), edges)
+    except GraphError:
+        raise
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, GraphError):
-            raise
-        raise GraphError(
-            _STAGE, Reason("not a dependency graph in JSON: {}: {}", type(error).__name__, error)
-        ) from None
+        reason = Reason("not a dependency graph in JSON: {}: {}", type(error).__name__, error)
+        raise GraphError(_STAGE, reason) from None
 
 
 def _edge_from_json(head: Any, dependent: Any, tag: Any, score: Any = None) -> Edge:

@@ -16,25 +16,7 @@ from qdecomp.data_structures.errors import GraphError, Reason
 from qdecomp.data_structures.limits import cache_short
 from qdecomp.data_structures.operators import OPERATORS, Operator
 
-__all__ = [
-    "DUPLICATE",
-    "SPAN",
-    "STRUCTURAL_TAGS",
-    "UNUSED",
-    "EdgeTag",
-    "format_tag",
-    "join_tags",
-    "parse_tag",
-    "split_tags",
-    "tag_vocabulary",
-]
-
-SPAN = "span"
-"""Chains the tokens of one step."""
-DUPLICATE = "duplicate"
-"""Goes from a ``[DUP]`` token to a token that it copies."""
-UNUSED = "unused"
-"""Goes from the last step to a step that no other step refers to."""
+SPAN, DUPLICATE, UNUSED = "span", "duplicate", "unused"
 STRUCTURAL_TAGS = (SPAN, DUPLICATE, UNUSED)
 """The tags that only connect tokens; all others name an argument of an operator."""
 
@@ -65,22 +47,14 @@ class EdgeTag:
 
 @lru_cache(maxsize=4096)
 def format_tag(tag: EdgeTag) -> str:
-    """Write a tag; :func:`parse_tag` reads it back.
-
-    >>> format_tag(EdgeTag(Operator.AGGREGATE, "arg", ("count",)))
-    'aggregate-arg[count]'
-    """
+    """Write a tag, such as ``aggregate-arg[count]``."""
     properties = f"[{','.join(tag.properties)}]" if tag.properties else ""
     return f"{tag.operator.value}-{tag.argument}{properties}"
 
 
 @cache_short(entries=4096, longest=100)
 def parse_tag(text: str) -> EdgeTag:
-    """Read a tag that is not structural.
-
-    >>> parse_tag("filter-sub")
-    EdgeTag(operator=<Operator.FILTER: 'filter'>, argument='sub', properties=())
-    """
+    """Read a tag that is not structural."""
     match = _TAG.fullmatch(text)
     if match is None:
         raise GraphError("tag", Reason("expected operator-argument[properties], got {!r}", text))
@@ -92,11 +66,7 @@ def parse_tag(text: str) -> EdgeTag:
 
 
 def join_tags(tags: Iterable[str]) -> str:
-    """The one label of a token pair with several tags, for parsers that give a pair one label.
-
-    >>> join_tags(["group-value", "group-key"])
-    'group-key&group-value'
-    """
+    """The one label of a token pair with several tags, ``group-key&group-value``."""
     return _SEVERAL.join(sorted(tags))
 
 

@@ -7,7 +7,6 @@ reads a message.
 
 A caller that wants to continue after a bad row catches :class:`QDecompError`; any other exception is a bug. Code that
 processes rows handles each of them inside :func:`as_internal_errors`, so that a bug costs one row and not the batch.
-Results and records hold the message as an :class:`ErrorText`, which still knows the fields.
 """
 
 from __future__ import annotations
@@ -22,27 +21,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-__all__ = [
-    "AlignmentError",
-    "ConversionError",
-    "DataError",
-    "ErrorText",
-    "GraphError",
-    "InternalError",
-    "LogicalFormSyntaxError",
-    "QDecompError",
-    "QdmrSyntaxError",
-    "Reason",
-    "Side",
-    "StepError",
-    "as_internal_errors",
-    "is_internal",
-    "missing_extra",
-    "pattern_of_text",
-    "patterns_of",
-    "require_text",
-]
 
 Side: TypeAlias = Literal["prediction", "gold"]
 
@@ -63,7 +41,6 @@ class Reason(str):
     it refers to #N, but there are N steps
     """
 
-    # What an error is counted as is composed when somebody counts.
     _template: str
     _details: tuple[object, ...]
 
@@ -75,7 +52,7 @@ class Reason(str):
     @property
     def pattern(self) -> str:
         """The template with gaps."""
-        return self._template.format(*map(_Gap, self._details)) if self._details else self._template
+        return self._template.format(*map(_gap, self._details)) if self._details else self._template
 
     @property
     def kind(self) -> str:
@@ -84,22 +61,22 @@ class Reason(str):
         return next((part for part in parts if part not in ("N", "…")), self.pattern)
 
 
-class _Gap:
+class _Gap(str):
     """Stands for a particular in a pattern, however the template formats it."""
 
-    def __init__(self, value: object) -> None:
-        if isinstance(value, Reason):
-            self._shown = value.pattern
-        elif isinstance(value, Enum):
-            self._shown = str(value)
-        else:
-            self._shown = "N" if isinstance(value, int) else "…"
-
     def __format__(self, spec: str) -> str:
-        return self._shown
+        return str(self)
 
     def __repr__(self) -> str:
-        return self._shown
+        return str(self)
+
+
+def _gap(value: object) -> _Gap:
+    if isinstance(value, Reason):
+        return _Gap(value.pattern)
+    if isinstance(value, Enum):
+        return _Gap(value)
+    return _Gap("N" if isinstance(value, int) else "…")
 
 
 class QDecompError(Exception):
@@ -114,12 +91,16 @@ class QDecompError(Exception):
         self.reason = reason if isinstance(reason, Reason) else Reason(reason)
 
     def __str__(self) -> str:
-        return _composed(self.side, self.stage, None if self.step is None else f"step {self.step}", self.reason)
+        return self._with_fields(f"step {self.step}", self.reason)
 
     @property
     def pattern(self) -> str:
         """The message without what differs from row to row."""
-        return _pattern(self.side, self.stage, self.step, self.reason)
+        return self._with_fields("step N", self.reason.pattern)
+
+    def _with_fields(self, step: str, reason: str) -> str:
+        fields = (self.side, self.stage, None if self.step is None else step, reason)
+        return ": ".join([field for field in fields if field is not None])
 
     @property
     def kind(self) -> str:
@@ -130,14 +111,6 @@ class QDecompError(Exception):
         """The same error, which now says whose it is."""
         self.side = side
         return self
-
-
-def _composed(*parts: str | None) -> str:
-    return ": ".join([part for part in parts if part is not None])
-
-
-def _pattern(side: Side | None, stage: str | None, step: int | None, reason: Reason) -> str:
-    return _composed(side, stage, None if step is None else "step N", reason.pattern)
 
 
 class DataError(QDecompError):
@@ -207,55 +180,31 @@ class InternalError(QDecompError):
 
 @contextmanager
 def as_internal_errors() -> Iterator[None]:
-    """Turn every exception that is not raised on purpose into an :class:`InternalError`.
-
-    >>> with as_internal_errors():  # doctest: +ELLIPSIS
-    ...     "y"[-2]
-    Traceback (most recent call last):
-    ...
-    qdecomp.data_structures.errors.InternalError: internal error, please report it: IndexError in ...
-    """
+    """Turn every exception that is not raised on purpose into an :class:`InternalError`."""
     try:
         yield
     except QDecompError:
         raise
     except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}"
+        frame = traceback.extract_tb(error.__traceback__)[-1]
         # Errors of libraries have several lines, or many words, or none.
         details = " ".join(str(error).split())[:_LONGEST_DETAILS]
-        raise InternalError(type(error).__name__, place, details) from error
+        raise InternalError(type(error).__name__, f"{Path(frame.filename).name}:{frame.lineno}", details) from error
 
 
 class ErrorText(str):
-    """The message of one or more errors, for results and records, which still knows what they are about."""
+    """The messages of one or more errors in one line, for results and records, with each one's side and pattern."""
 
-    messages: tuple[str, ...] = ()
+    sides: tuple[Side | None, ...] = ()
+    patterns: tuple[str, ...] = ()
     is_internal: bool = False
-    _fields: tuple[tuple[Side | None, str | None, int | None, Reason], ...] = ()
-
-    @property
-    def sides(self) -> tuple[Side | None, ...]:
-        """Whose error each is."""
-        return tuple(side for side, *_ in self._fields)
-
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        """What each is counted as."""
-        return tuple(_pattern(*fields) for fields in self._fields)
 
     @classmethod
     def of(cls, *errors: QDecompError) -> Self:
-        """The messages, in one line.
-
-        >>> text = ErrorText.of(StepError("no root", 3).of("prediction"), DataError("no steps").of("gold"))
-        >>> text, text.patterns
-        ('prediction: step 3: no root; gold: no steps', ('prediction: step N: no root', 'gold: no steps'))
-        """
-        messages = [str(error) for error in errors]
-        text = cls("; ".join(messages))
-        text.messages = tuple(messages)
-        text._fields = tuple([(error.side, error.stage, error.step, error.reason) for error in errors])
+        """The text for these errors."""
+        text = cls("; ".join([str(error) for error in errors]))
+        text.sides = tuple([error.side for error in errors])
+        text.patterns = tuple([error.pattern for error in errors])
         text.is_internal = any(isinstance(error, InternalError) for error in errors)
         return text
 
@@ -271,20 +220,12 @@ def patterns_of(error: str) -> tuple[str, ...]:
 
 
 def pattern_of_text(text: str) -> str:
-    """A message of another program, such as the parser that wrote a record, without its numbers and quoted words.
-
-    >>> pattern_of_text("step 12: 'late' is no number")
-    'step N: … is no number'
-    """
+    """A message of another program, such as the parser that wrote a record, without its numbers and quoted words."""
     return _VARYING.sub(lambda match: "N" if match[1] else "…", text)
 
 
 def missing_extra(what: str, extra: str) -> DataError:
-    """The error for something that needs an extra which is not installed; it says how to install it.
-
-    >>> print(missing_extra("a report", "report"))
-    a report needs more packages: pip install 'question-decomposition[report]' (in a clone: pip install '.[report]')
-    """
+    """The error for something that needs an extra which is not installed; it says how to install it."""
     install = f"pip install 'question-decomposition[{extra}]' (in a clone: pip install '.[{extra}]')"
     return DataError(f"{what} needs more packages: {install}")
 

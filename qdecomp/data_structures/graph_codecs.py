@@ -7,7 +7,7 @@ table, except that the scores of edges are not written.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
@@ -18,26 +18,13 @@ from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 if TYPE_CHECKING:
     import networkx
 
-__all__ = [
-    "dependency_graph_from_networkx",
-    "dependency_graph_to_networkx",
-    "format_conllu",
-    "format_dot",
-    "format_span_dot",
-    "parse_conllu",
-    "parse_dot",
-    "parse_span_dot",
-    "span_graph_from_networkx",
-    "span_graph_to_networkx",
-]
-
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 # Longer numbers cannot name a token, and Python refuses to read very long ones.
 _INDEX = "[0-9]{1,9}"
 _DOT_NODE = re.compile(rf"\s*({_INDEX}) \[label=({_QUOTED})(?:, tokens=({_QUOTED}))?\];")
 _DOT_EDGE = re.compile(rf"\s*({_INDEX}) -> ({_INDEX}) \[label=({_QUOTED})\];")
 _PLACES = re.compile(rf"\s*(?:{_INDEX}(?:\s+|\Z))*")
-_COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+_COLUMNS = 10  # ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC
 _NOTHING = "_"
 
 
@@ -52,16 +39,14 @@ def format_dot(graph: DependencyGraph) -> str:
       0 -> 1 [label="filter-sub"];
     }
     """
-    lines = [f"{place} [label={_quote(token)}];" for place, token in enumerate(graph.tokens)]
-    lines += [f"{edge.head} -> {edge.dependent} [label={_quote(edge.tag)}];" for edge in graph.edges]
-    return _dot("dependency_graph", lines)
+    nodes = [f"{place} [label={_quote(token)}];" for place, token in enumerate(graph.tokens)]
+    return _dot("dependency_graph", nodes, [(edge.head, edge.dependent, edge.tag) for edge in graph.edges])
 
 
 def parse_dot(text: str) -> DependencyGraph:
     """Read what :func:`format_dot` wrote."""
     nodes, edges = _parse_dot(text, "dependency_graph")
-    tokens = [label for label, _ in nodes]
-    return DependencyGraph(tuple(tokens), tuple(Edge(head, dependent, tag) for head, dependent, tag in edges))
+    return DependencyGraph(tuple(label for label, _ in nodes), tuple(Edge(*edge) for edge in edges))
 
 
 def format_span_dot(graph: SpanGraph) -> str:
@@ -76,34 +61,32 @@ def format_span_dot(graph: SpanGraph) -> str:
       1 -> 0 [label="filter-sub"];
     }
     """
-    lines = [f"// {' '.join(graph.tokens)}"]
+    nodes = [f"// {' '.join(graph.tokens)}"]
     for node, positions in enumerate(graph.nodes):
         places = " ".join(map(str, positions))
-        lines.append(f'{node} [label={_quote(" ".join(graph.words(node)))}, tokens="{places}"];')
-    lines += [f"{edge.source} -> {edge.target} [label={_quote(format_tag(edge.tag))}];" for edge in graph.edges]
-    return _dot("span_graph", lines)
+        nodes.append(f'{node} [label={_quote(" ".join(graph.words(node)))}, tokens="{places}"];')
+    return _dot("span_graph", nodes, [(edge.source, edge.target, format_tag(edge.tag)) for edge in graph.edges])
 
 
 def parse_span_dot(text: str) -> SpanGraph:
     """Read what :func:`format_span_dot` wrote."""
     nodes, edges = _parse_dot(text, "span_graph")
     comment = re.search(r"^\s*// (.*)$", text, re.MULTILINE)
-    if comment is None or any(places is None or not _PLACES.fullmatch(places) for _, places in nodes):
+    places = [places for _, places in nodes if places is not None and _PLACES.fullmatch(places)]
+    if comment is None or len(places) < len(nodes):
         raise GraphError("dot", "a span graph has a comment with all tokens, and tokens for each node")
-    positions = (tuple(map(int, (places or "").split())) for _, places in nodes)
-    return SpanGraph(
-        tuple(comment[1].split()),
-        tuple(positions),
-        tuple(SpanEdge(source, target, parse_tag(tag)) for source, target, tag in edges),
-    )
+    positions = tuple(tuple(map(int, each.split())) for each in places)
+    return SpanGraph(tuple(comment[1].split()), positions, tuple(SpanEdge(s, t, parse_tag(tag)) for s, t, tag in edges))
 
 
-def _dot(name: str, lines: Iterable[str]) -> str:
-    body = "\n".join(f"  {line}" for line in ("rankdir=LR;", *lines))
+def _dot(name: str, nodes: Iterable[str], edges: Iterable[tuple[int, int, str]]) -> str:
+    arrows = (f"{source} -> {target} [label={_quote(tag)}];" for source, target, tag in edges)
+    body = "\n".join(f"  {line}" for line in ("rankdir=LR;", *nodes, *arrows))
     return f"digraph {name} {{\n{body}\n}}"
 
 
 def _parse_dot(text: str, name: str) -> tuple[list[tuple[str, str | None]], list[tuple[int, int, str]]]:
+    """The nodes with their labels and places, and the edges."""
     require_text(text, "a graph in DOT")
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) < 2 or lines[0].split() != ["digraph", name, "{"] or lines[-1].strip() != "}":
@@ -114,13 +97,12 @@ def _parse_dot(text: str, name: str) -> tuple[list[tuple[str, str | None]], list
         if node := _DOT_NODE.fullmatch(line):
             if int(node[1]) != len(nodes):
                 raise GraphError("dot", Reason("line {}: expected node {}, got {}", number, len(nodes), node[1]))
-            nodes.append((_unquote(node[2]), None if node[3] is None else _unquote(node[3])))
+            nodes.append((_unquote(node[2]), node[3] and _unquote(node[3])))
         elif edge := _DOT_EDGE.fullmatch(line):
             edges.append((int(edge[1]), int(edge[2]), _unquote(edge[3])))
         elif not line.strip().startswith(("//", "rankdir=")):
-            raise GraphError(
-                "dot", Reason("line {} is neither a node nor an edge of ours: {!r}", number, line.strip()[:80])
-            )
+            reason = Reason("line {} is neither a node nor an edge of ours: {!r}", number, line.strip()[:80])
+            raise GraphError("dot", reason)
     return nodes, edges
 
 
@@ -161,71 +143,57 @@ def parse_conllu(text: str) -> DependencyGraph:
         if not line.strip() or line.startswith("# "):
             continue
         cells = line.split("\t")
-        if len(cells) != len(_COLUMNS):
-            raise GraphError("table", Reason("line {}: expected {} columns, got {}", number, len(_COLUMNS), len(cells)))
+        if len(cells) != _COLUMNS:
+            raise GraphError("table", Reason("line {}: expected {} columns, got {}", number, _COLUMNS, len(cells)))
         if cells[0] != str(len(tokens) + 1):
             raise GraphError("table", Reason("line {}: expected token {}, got {!r}", number, len(tokens) + 1, cells[0]))
-        edges.extend(_incoming(cells[8], len(tokens), number))
+        for entry in cells[8].split("|") if cells[8] != _NOTHING else ():
+            head, _, tag = entry.partition(":")
+            if not re.fullmatch(_INDEX, head):
+                raise GraphError("table", Reason("line {}: expected head:tag, got {!r}", number, entry))
+            edges.append(Edge(int(head) - 1, len(tokens), tag))
         tokens.append(cells[1])
     return DependencyGraph(tuple(tokens), tuple(edges))
 
 
-def _incoming(cell: str, dependent: int, line: int) -> Iterator[Edge]:
-    if cell == _NOTHING:
-        return
-    for entry in cell.split("|"):
-        head, _, tag = entry.partition(":")
-        if not re.fullmatch(r"[0-9]{1,9}", head):
-            raise GraphError("table", Reason("line {}: expected head:tag, got {!r}", line, entry))
-        yield Edge(int(head) - 1, dependent, tag)
-
-
 def dependency_graph_to_networkx(graph: DependencyGraph) -> networkx.MultiDiGraph[int]:
     """A ``networkx`` graph: nodes are positions with a ``token``, edges have a ``tag`` and a ``score``."""
-    result = _networkx_graph()
-    result.add_nodes_from((place, {"token": token}) for place, token in enumerate(graph.tokens))
-    for edge in graph.edges:
-        result.add_edge(edge.head, edge.dependent, key=edge.tag, tag=edge.tag, score=edge.score)
-    return result
+    edges = ((edge.head, edge.dependent, {"tag": edge.tag, "score": edge.score}) for edge in graph.edges)
+    return _to_networkx(({"token": token} for token in graph.tokens), edges)
 
 
 def dependency_graph_from_networkx(graph: networkx.MultiDiGraph[int]) -> DependencyGraph:
     """Read what :func:`dependency_graph_to_networkx` made."""
-    nodes = _networkx_nodes(graph)
-    edges = tuple(
-        Edge(head, dependent, _attribute(data, "tag"), data.get("score"))
-        for head, dependent, data in graph.edges(data=True)
-    )
-    return DependencyGraph(tuple(str(_attribute(data, "token")) for data in nodes), edges)
+    tokens = [str(_attribute(data, "token")) for data in _networkx_nodes(graph)]
+    edges = [Edge(s, t, _attribute(data, "tag"), data.get("score")) for s, t, data in graph.edges(data=True)]
+    return DependencyGraph(tuple(tokens), tuple(edges))
 
 
 def span_graph_to_networkx(graph: SpanGraph) -> networkx.MultiDiGraph[int]:
     """A ``networkx`` graph: nodes have ``positions`` and ``words``, edges a ``tag``, the graph itself ``tokens``."""
-    result = _networkx_graph(tokens=graph.tokens)
-    for node, positions in enumerate(graph.nodes):
-        result.add_node(node, positions=positions, words=graph.words(node))
-    for edge in graph.edges:
-        tag = format_tag(edge.tag)
-        result.add_edge(edge.source, edge.target, key=tag, tag=tag)
-    return result
+    nodes = ({"positions": positions, "words": graph.words(node)} for node, positions in enumerate(graph.nodes))
+    edges = ((edge.source, edge.target, {"tag": format_tag(edge.tag)}) for edge in graph.edges)
+    return _to_networkx(nodes, edges, tokens=graph.tokens)
 
 
 def span_graph_from_networkx(graph: networkx.MultiDiGraph[int]) -> SpanGraph:
     """Read what :func:`span_graph_to_networkx` made."""
-    nodes = _networkx_nodes(graph)
-    return SpanGraph(
-        tuple(_attribute(graph.graph, "tokens")),
-        tuple(tuple(_attribute(data, "positions")) for data in nodes),
-        tuple(SpanEdge(s, t, parse_tag(_attribute(data, "tag"))) for s, t, data in graph.edges(data=True)),
-    )
+    nodes = [tuple(_attribute(data, "positions")) for data in _networkx_nodes(graph)]
+    edges = [SpanEdge(s, t, parse_tag(_attribute(data, "tag"))) for s, t, data in graph.edges(data=True)]
+    return SpanGraph(tuple(_attribute(graph.graph, "tokens")), tuple(nodes), tuple(edges))
 
 
-def _networkx_graph(**attributes: object) -> networkx.MultiDiGraph[int]:
+def _to_networkx(
+    nodes: Iterable[dict[str, Any]], edges: Iterable[tuple[int, int, dict[str, Any]]], **attributes: object
+) -> networkx.MultiDiGraph[int]:
     try:
         from networkx import MultiDiGraph
     except ImportError:
         raise missing_extra("a networkx graph", "graphs") from None
-    return MultiDiGraph(**attributes)
+    graph = MultiDiGraph(**attributes)
+    graph.add_nodes_from(enumerate(nodes))
+    graph.add_edges_from((source, target, data["tag"], data) for source, target, data in edges)
+    return graph
 
 
 def _networkx_nodes(graph: networkx.MultiDiGraph[int]) -> list[dict[str, Any]]:

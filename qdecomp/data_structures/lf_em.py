@@ -10,14 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import read_step, to_logical_form
-from qdecomp.data_structures.errors import DataError, ErrorText, QDecompError, QdmrSyntaxError, Side, StepError
+from qdecomp.data_structures.errors import (
+    DataError,
+    ErrorText,
+    QDecompError,
+    QdmrSyntaxError,
+    Side,
+    StepError,
+    require_text,
+)
 from qdecomp.data_structures.lexicon import removed_words
 from qdecomp.data_structures.lexicon.equivalence import representatives
-from qdecomp.data_structures.limits import LONGEST_REMEMBERED_STEP, MOST_STEPS
+from qdecomp.data_structures.limits import LONGEST_REMEMBERED_STEP, MOST_STEPS, cache_short
 from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import (
@@ -31,23 +39,9 @@ from qdecomp.data_structures.qdmr import (
 from qdecomp.data_structures.reading import Reading, read_decomposition
 from qdecomp.data_structures.tokenization import check_length
 
-__all__ = [
-    "METRIC_VERSION",
-    "AnyDecomposition",
-    "LfEmResult",
-    "NormalizedStep",
-    "WrittenDecomposition",
-    "lf_em",
-    "normalize_steps",
-    "normalized_text",
-]
+METRIC_VERSION = "2"  # changes whenever a verdict may change
 
-METRIC_VERSION = "2"
-"""Changes whenever a verdict may change."""
-
-AnyDecomposition = str | Qdmr | LogicalForm
-"""What can be compared: Break's text, a parsed decomposition, or a logical form."""
-
+AnyDecomposition = str | Qdmr | LogicalForm  # what can be compared
 WrittenDecomposition = AnyDecomposition | Reading | Sequence[Any] | Mapping[str, Any]
 """What can be read as a decomposition, including text in another form, a list of steps, or an object with steps."""
 
@@ -55,13 +49,11 @@ _StepContent: TypeAlias = tuple[
     str, tuple[str, ...], tuple[tuple[str, int], ...], tuple[str, ...], tuple[str, ...], bool
 ]
 """The operator, its properties, its edges (an argument and the number of a step), the words that count for the
-published metric and for the strict one, and whether the published rules have no operator for the step.
-
-Tens of thousands of these are kept. Python's garbage collector does not walk through plain tuples of texts and numbers,
-as it does through values with names, and through sets.
-"""
+published metric and for the strict one, and whether the published rules have no operator for the step. Tens of
+thousands are kept: Python's garbage collector does not walk through plain tuples of texts and numbers."""
 
 _SPLIT = re.compile(r"\W+")
+_READABLE = (str, Qdmr, LogicalForm, Reading, Sequence, Mapping)
 # Characters of a question and a decomposition up to which their normal form is remembered: twice what Break has.
 _LONGEST_REMEMBERED = 1200
 
@@ -105,11 +97,14 @@ def lf_em(
     >>> lf_em(question, ["red cubes", "the number of #1"], gold).verdict
     True
     """
-    _require_decompositions(question, prediction, gold)
+    require_text(question, "the question")
     errors: list[QDecompError] = []
     normalized: list[str | None] = []
     sides: tuple[tuple[Side, WrittenDecomposition], ...] = (("prediction", prediction), ("gold", gold))
     for side, value in sides:
+        # Most are strings; checking for a sequence is slow. A wrong type is the caller's mistake, not a wrong answer.
+        if not isinstance(value, _READABLE) or isinstance(value, bytes | bytearray):
+            raise DataError(f"{side}: a decomposition must be a string or a list of steps, not {type(value).__name__}")
         try:
             normalized.append(_normalized(question, value, strict))
         except QDecompError as error:
@@ -119,19 +114,6 @@ def lf_em(
     # An error, its traceback and this call would keep each other until the garbage collector comes.
     del errors
     return LfEmResult(reason is None and normalized[0] == normalized[1], reason, normalized[0], normalized[1])
-
-
-def _require_decompositions(question: Any, prediction: Any, gold: Any) -> None:
-    """Raise for wrong types: a mistake of the caller is not a wrong prediction."""
-    if not isinstance(question, str):
-        raise DataError(f"the question must be a string, not {type(question).__name__}")
-    for side, value in (("prediction", prediction), ("gold", gold)):
-        # Most are strings; checking for a sequence is slow.
-        if isinstance(value, str):
-            continue
-        readable = isinstance(value, Qdmr | LogicalForm | Reading | Sequence | Mapping)
-        if not readable or isinstance(value, bytes | bytearray):
-            raise DataError(f"{side}: a decomposition must be a string or a list of steps, not {type(value).__name__}")
 
 
 def _normalized(question: str, value: WrittenDecomposition, strict: bool) -> str:
@@ -147,14 +129,9 @@ def _normalized(question: str, value: WrittenDecomposition, strict: bool) -> str
 # The gold side of a whole data set, published and strict, for the next system that is compared with it.
 @lru_cache(maxsize=16384)
 def _remembered_text(question: str, written: str, strict: bool) -> str:
-    return normalized_text(question, _text_as_read(written), strict=strict)
-
-
-@lru_cache(maxsize=4096)
-def _text_as_read(written: str) -> str:
     reading = read_decomposition(written)
     # A refusal has no text, and its reading says so.
-    return reading.text or str(reading.qdmr)
+    return normalized_text(question, reading.text or reading.qdmr, strict=strict)
 
 
 def normalized_text(question: str, decomposition: AnyDecomposition, *, strict: bool = False) -> str:
@@ -169,16 +146,13 @@ def normalized_text(question: str, decomposition: AnyDecomposition, *, strict: b
         for number, content in enumerate(contents, start=1):
             if content[-1]:
                 raise StepError("the published rules have no operator for it", number)
-    return "; ".join([text for _, text in _ordered(_nodes(question, contents, strict))])
+    return "; ".join(_ordered_texts(_nodes(question, contents, strict)))
 
 
 def _contents_of_decomposition(decomposition: str | Qdmr | LogicalForm) -> Sequence[_StepContent]:
-    """The contents of all steps; raises as :func:`~qdecomp.data_structures.conversion.qdmr_to_lf.to_logical_form`."""
+    """The contents of all steps; what cannot be read raises as the conversion to a logical form does."""
     if isinstance(decomposition, str):
-        texts = split_into_steps(decomposition)
-        # One check for all, not one by cache_short for every step.
-        read = _remembered_content if max(map(len, texts), default=0) <= LONGEST_REMEMBERED_STEP else _content_of_text
-        parts = [read(text) for text in texts]
+        parts = [_content_of_text(text) for text in split_into_steps(decomposition)]
         contents = [content for content, _ in parts if content is not None]
         # What is unusual, such as a step without words, is read again and refused or repaired there.
         if 0 < len(contents) == len(parts) <= MOST_STEPS:
@@ -188,6 +162,7 @@ def _contents_of_decomposition(decomposition: str | Qdmr | LogicalForm) -> Seque
     return [_content_of_step(step) for step in form.steps]
 
 
+@cache_short(entries=65536, longest=LONGEST_REMEMBERED_STEP)
 def _content_of_text(text: str) -> tuple[_StepContent | None, tuple[int, ...]]:
     """The content of a step of a decomposition and the steps that it refers to, or None if it cannot be read."""
     try:
@@ -195,9 +170,6 @@ def _content_of_text(text: str) -> tuple[_StepContent | None, tuple[int, ...]]:
     except QdmrSyntaxError:
         return None, ()
     return (None, ()) if step is None else (_content(*read_step(step)), step.references)
-
-
-_remembered_content = lru_cache(maxsize=65536)(_content_of_text)
 
 
 def _content_of_step(step: LogicalStep) -> _StepContent:
@@ -209,7 +181,8 @@ def _content_of_step(step: LogicalStep) -> _StepContent:
 def _content(
     operator: Operator, properties: tuple[str, ...], arguments: Iterable[tuple[str, Sequence[str]]], approximate: bool
 ) -> _StepContent:
-    hides_words, removed, removed_strictly = _what_is_removed(operator, properties)
+    removed, removed_strictly = removed_words(operator, properties, False), removed_words(operator, properties, True)
+    hides_words = OPERATORS[operator].references_hide_words
     edges: list[tuple[str, int]] = []
     published_words: list[str] = []
     strict_words: list[str] = []
@@ -230,13 +203,6 @@ def _content(
     return operator.value, properties, tuple(edges), tuple(published_words), tuple(strict_words), approximate
 
 
-@cache
-def _what_is_removed(operator: Operator, properties: tuple[str, ...]) -> tuple[bool, frozenset[str], frozenset[str]]:
-    """Whether references hide the words next to them, and the words that do not count, as published and strictly."""
-    removed, removed_strictly = [removed_words(operator, properties, strict) for strict in (False, True)]
-    return OPERATORS[operator].references_hide_words, removed, removed_strictly
-
-
 class NormalizedStep(NamedTuple):
     """An operator over other steps (argument name and number of the step, from 1) and a set of words."""
 
@@ -245,29 +211,11 @@ class NormalizedStep(NamedTuple):
     edges: frozenset[tuple[str, int]]
     words: frozenset[str]
 
-    def __str__(self) -> str:
-        operator, properties, edges, words = self
-        return _text((operator.value, properties, edges, words))
 
-
-def normalize_steps(question: str, form: LogicalForm, *, strict: bool = False) -> tuple[NormalizedStep, ...]:
-    """Every step with its words normalised, in its original place.
-
-    ``strict`` keeps what the published metric overlooks: negation, words next to the references of an aggregate, and
-    the difference between "last" and "most".
-    """
-    return tuple([_step(node) for node in _nodes(question, map(_content_of_step, form.steps), strict)])
-
-
-def _step(node: _Node) -> NormalizedStep:
-    operator, properties, edges, words = node
-    return NormalizedStep(Operator(operator), properties, edges, words)
-
-
-def _text(node: _Node) -> str:
-    operator, properties, edges, words = node
-    references = ", ".join([f"{name}=#{number}" for name, number in sorted(edges)])
-    return f"{_SHOWN[operator]}[{','.join(properties)}]({references}){{{','.join(sorted(words))}}}"
+def normalize_steps(question: str, form: LogicalForm) -> tuple[NormalizedStep, ...]:
+    """Every step with its words normalised as published, in its original place."""
+    nodes = _nodes(question, map(_content_of_step, form.steps), strict=False)
+    return tuple([NormalizedStep(Operator(node[0]), *node[1:]) for node in nodes])
 
 
 def _nodes(question: str, contents: Iterable[_StepContent], strict: bool) -> list[_Node]:
@@ -279,8 +227,8 @@ def _nodes(question: str, contents: Iterable[_StepContent], strict: bool) -> lis
     ]
 
 
-def _ordered(nodes: Sequence[_Node]) -> list[tuple[_Node, str]]:
-    """The steps of the normal form, each with its text."""
+def _ordered_texts(nodes: Sequence[_Node]) -> list[str]:
+    """The texts of the steps of the normal form."""
     order = _order(nodes)
     # In this order, merged steps also refer only to earlier steps: to those that the steps merged into them refer to.
     merged = _merge(nodes, order)
@@ -288,7 +236,7 @@ def _ordered(nodes: Sequence[_Node]) -> list[tuple[_Node, str]]:
     for number in reversed(order):
         if number in needed:
             needed.update([target for _, target in merged[number][2]])
-    return _reorder(merged, _layers(merged, [number for number in order if number in needed]))
+    return _renumbered_texts(merged, _layers(merged, [number for number in order if number in needed]))
 
 
 def _order(nodes: Sequence[_Node]) -> Sequence[int]:
@@ -336,27 +284,22 @@ def _layers(nodes: dict[int, _Node], order: Iterable[int]) -> list[list[int]]:
     return layers
 
 
-def _reorder(nodes: dict[int, _Node], layers: Iterable[list[int]]) -> list[tuple[_Node, str]]:
-    """Number the steps by layer and then by text; equal steps become one, merged ones that nothing needs go."""
-    result: list[tuple[_Node, str]] = []
-    new_numbers: dict[int, int] = {}
+def _renumbered_texts(nodes: dict[int, _Node], layers: Iterable[list[int]]) -> list[str]:
+    """The texts of the steps, numbered by layer and then by text; equal steps become one."""
+    result: list[str] = []
+    numbers: dict[int, int] = {}
     for members in layers:
-        renamed = [_renumbered(nodes[number], new_numbers) for number in members]
-        texts = [_text(node) for node in renamed]
-        if len(members) == 1:
-            result.append((renamed[0], texts[0]))
-            new_numbers[members[0]] = len(result)
-            continue
+        texts = [_text(nodes[number], numbers) for number in members]
         # Two texts are equal only if the steps are: no word contains a comma.
-        found = dict(zip(texts, renamed, strict=True))
-        places = {text: place for place, text in enumerate(sorted(found), start=len(result) + 1)}
-        new_numbers.update([(number, places[text]) for number, text in zip(members, texts, strict=True)])
-        result += [(found[text], text) for text in places]
+        in_order = texts if len(texts) == 1 else sorted(set(texts))
+        places = {text: place for place, text in enumerate(in_order, start=len(result) + 1)}
+        numbers.update([(number, places[text]) for number, text in zip(members, texts, strict=True)])
+        result += in_order
     return result
 
 
-def _renumbered(node: _Node, numbers: dict[int, int]) -> _Node:
+def _text(node: _Node, numbers: Mapping[int, int]) -> str:
     operator, properties, edges, words = node
-    if not edges:
-        return node
-    return operator, properties, frozenset([(name, numbers[target]) for name, target in edges]), words
+    edges_in_order = sorted({(name, numbers[target]) for name, target in edges})
+    references = ", ".join([f"{name}=#{number}" for name, number in edges_in_order])
+    return f"{_SHOWN[operator]}[{','.join(properties)}]({references}){{{','.join(sorted(words))}}}"

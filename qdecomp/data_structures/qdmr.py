@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 
-from qdecomp.data_structures.drawing import Drawn
 from qdecomp.data_structures.errors import QdmrSyntaxError, Reason, require_text
 from qdecomp.data_structures.limits import (
     LONGEST_DECOMPOSITION,
@@ -24,19 +24,6 @@ from qdecomp.data_structures.limits import (
     above,
     cache_short,
 )
-
-__all__ = [
-    "Qdmr",
-    "Step",
-    "format_qdmr",
-    "is_reference",
-    "parse_qdmr",
-    "parse_step_text",
-    "reference_number",
-    "reference_to",
-    "references_of",
-    "split_into_steps",
-]
 
 _REFERENCE = re.compile(r"#([0-9]+)\Z")
 # A reference that is glued to its neighbours, such as "#1's" or "(#2)", is separated; "#" alone is a word.
@@ -58,28 +45,26 @@ def is_reference(token: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def reference_number(token: str) -> int | None:
-    """The number of the step that a token refers to, or None for an ordinary word.
-
-    >>> reference_number("#13"), reference_number("#0013"), reference_number("cubes")
-    (13, 13, None)
-    """
+    """The number of the step that a token refers to, or None for an ordinary word."""
     match = _REFERENCE.match(token)
     if match is None:
         return None
     return int(match[1].lstrip("0")[:_MAX_REFERENCE_DIGITS] or "0")
 
 
-def reference_to(number: int) -> str:
-    """The token that refers to a step."""
-    return f"#{number}"
-
-
 def references_of(tokens: Iterable[str]) -> tuple[int, ...]:
     """The numbers of the steps that the tokens refer to, in order, with repetitions."""
-    marked = [token for token in tokens if token[:1] == "#"]
-    if not marked:
-        return ()
-    return tuple([number for number in map(reference_number, marked) if number is not None])
+    numbers = [reference_number(token) for token in tokens if token[:1] == "#"]
+    return tuple([number for number in numbers if number is not None])
+
+
+class Drawn:
+    """The base of what a notebook shows as a picture; a higher layer, loaded when needed, draws it."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(import_module("qdecomp.visualization").value_html(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +104,12 @@ class Step:
         """The tokens with single spaces between them."""
         return " ".join(self.tokens)
 
+    def renumbered(self, places: Mapping[int, int]) -> Step:
+        """The step with other numbers in its references; those that ``places`` lacks stay."""
+        numbers = [reference_number(token) or 0 for token in self.tokens]
+        pairs = zip(numbers, self.tokens, strict=True)
+        return Step(tuple([f"#{places[number]}" if number in places else token for number, token in pairs]))
+
 
 @dataclass(frozen=True, slots=True)
 class Qdmr(Drawn):
@@ -137,7 +128,7 @@ class Qdmr(Drawn):
 
 
 def check_steps(references: Sequence[Iterable[int]]) -> None:
-    """Raise unless there are steps, given by their references, not too many, and :func:`check_references` holds."""
+    """Raise unless there are steps, given by their references, but not too many, and they can be ordered."""
     if not references:
         raise QdmrSyntaxError("there is no step")
     if reason := above(MOST_STEPS, len(references), "steps"):
@@ -146,12 +137,9 @@ def check_steps(references: Sequence[Iterable[int]]) -> None:
 
 
 def check_references(references: Sequence[Iterable[int]]) -> None:
-    """Raise unless every reference names another step and no step needs itself.
-
-    A reference to a *later* step is fine: the order of steps has no meaning beyond what their references say.
-    """
+    """Raise unless every reference names another step, perhaps a later one, and no step needs itself."""
     count = len(references)
-    only_back = True
+    refers_back = True
     for number, targets in enumerate(references, start=1):
         for target in targets:
             if 0 < target < number:
@@ -160,14 +148,14 @@ def check_references(references: Sequence[Iterable[int]]) -> None:
                 raise QdmrSyntaxError(Reason("refers to itself (#{})", target), number)
             if not 1 <= target <= count:
                 raise QdmrSyntaxError(Reason("refers to #{}, but there are {} steps", target, count), number)
-            only_back = False
-    if only_back:
+            refers_back = False
+    if refers_back:
         return
     try:
         order_by_references(dict(enumerate(references, start=1)))
     except CycleError as error:
-        cycle = [int(number) for number in error.args[1]]
-        path = " → ".join(reference_to(number) for number in cycle[1:])
+        cycle = error.args[1]
+        path = " → ".join(f"#{number}" for number in cycle[1:])
         raise QdmrSyntaxError(Reason("its references form a cycle (#{} → {})", cycle[0], path), min(cycle)) from None
 
 
@@ -178,14 +166,19 @@ def order_by_references(references: Mapping[int, Iterable[int]]) -> list[int]:
     return list(TopologicalSorter(references).static_order())
 
 
+def levels_of(references: Mapping[int, Iterable[int]]) -> dict[int, int]:
+    """0 for a step that refers to none, and otherwise one more than the highest of those that it refers to."""
+    levels: dict[int, int] = {}
+    for number in TopologicalSorter(references).static_order():
+        levels[number] = 1 + max((levels[target] for target in references[number]), default=-1)
+    return levels
+
+
 def parse_qdmr(text: str) -> Qdmr:
     """Read a decomposition from Break's text; empty steps are left out.
 
-    >>> qdmr = parse_qdmr("return flights ;return #1 from  denver")
-    >>> [step.text for step in qdmr.steps]
+    >>> [step.text for step in parse_qdmr("return flights ;return #1 from  denver").steps]
     ['flights', '#1 from denver']
-    >>> qdmr.steps[1].references
-    (1,)
     """
     steps: list[Step | None] = []
     for part in split_into_steps(text):
@@ -215,11 +208,7 @@ _parse_known_step = cache_short(entries=8192, longest=LONGEST_REMEMBERED_STEP)(p
 
 
 def format_qdmr(qdmr: Qdmr) -> str:
-    """Write a decomposition as Break does; :func:`parse_qdmr` reads it back to the same value.
-
-    >>> format_qdmr(parse_qdmr("cubes;; #1 that are red ;"))
-    'return cubes ;return #1 that are red'
-    """
+    """Write a decomposition as Break does; :func:`parse_qdmr` reads it back to the same value."""
     return " ;".join(f"return {step.text}" for step in qdmr.steps)
 
 
@@ -238,8 +227,5 @@ def _without_empty_steps(steps: list[Step | None]) -> list[Step]:
     kept = {number: step for number, step in enumerate(steps, start=1) if step is not None}
     if len(kept) == len(steps):
         return list(kept.values())
-    renumbered = {old: reference_to(new) for new, old in enumerate(kept, start=1)}
-    return [
-        Step(tuple(renumbered.get(reference_number(token) or 0, token) for token in step.tokens))
-        for step in kept.values()
-    ]
+    places = {old: new for new, old in enumerate(kept, start=1)}
+    return [step.renumbered(places) for step in kept.values()]

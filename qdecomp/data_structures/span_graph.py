@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
+from graphlib import CycleError
 from typing import Any
 
-from qdecomp.data_structures.drawing import Drawn
 from qdecomp.data_structures.edge_tags import EdgeTag, format_tag, parse_tag
 from qdecomp.data_structures.errors import GraphError, Reason
 from qdecomp.data_structures.limits import MOST_EDGES, MOST_STEPS, MOST_TOKENS, above
 from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.qdmr import Drawn, levels_of
 from qdecomp.data_structures.special_tokens import SEPARATOR, check_tokens, question_length, words_end
-
-__all__ = ["SpanEdge", "SpanGraph", "span_graph_from_json", "span_graph_to_json"]
 
 _STAGE = "span graph"
 
@@ -45,11 +43,9 @@ class SpanGraph(Drawn):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", tuple(self.tokens))
-        if reason := (
-            above(MOST_TOKENS, len(self.tokens), "tokens")
-            or above(MOST_STEPS, len(self.nodes), "nodes")
-            or above(MOST_EDGES, len(self.edges), "edges")
-        ):
+        if reason := above(MOST_TOKENS, len(self.tokens), "tokens") or above(MOST_STEPS, len(self.nodes), "nodes"):
+            raise GraphError(_STAGE, reason)
+        if reason := above(MOST_EDGES, len(self.edges), "edges"):
             raise GraphError(_STAGE, reason)
         check_tokens(self.tokens, _STAGE)
         if words_end(self.tokens) < len(self.tokens):
@@ -62,9 +58,8 @@ class SpanGraph(Drawn):
                     raise GraphError(_STAGE, Reason("there is no word at position {}", position), number)
         for edge in self.edges:
             if not (0 <= edge.source < len(self.nodes) and 0 <= edge.target < len(self.nodes)):
-                raise GraphError(
-                    _STAGE, Reason("an edge between nodes that do not exist: {}, {}", edge.source, edge.target)
-                )
+                reason = Reason("an edge between nodes that do not exist: {}, {}", edge.source, edge.target)
+                raise GraphError(_STAGE, reason)
         nodes = tuple(tuple(sorted(set(positions))) for positions in self.nodes)
         order = _canonical_order(nodes, self.edges)
         place = {old: new for new, old in enumerate(order)}
@@ -116,19 +111,16 @@ def _canonical_order(nodes: Sequence[tuple[int, ...]], edges: Sequence[SpanEdge]
     if not roots:
         raise GraphError(_STAGE, "no root: every node is referred to by another")
     try:
-        in_order = list(TopologicalSorter(targets).static_order())
+        levels = levels_of(targets)
     except CycleError as error:
         cycle = " → ".join(f"node {node + 1}" for node in reversed(error.args[1]))
         raise GraphError(_STAGE, Reason("a cycle of references: {}", cycle)) from None
-    levels: dict[int, int] = {}
-    for node in in_order:
-        levels[node] = 1 + max((levels[target] for target in targets[node]), default=-1)
     levels[roots[-1]] = len(nodes)
     return sorted(targets, key=lambda node: (levels[node], nodes[node], node))
 
 
 def span_graph_to_json(graph: SpanGraph) -> dict[str, Any]:
-    """A value for ``json.dumps``; :func:`span_graph_from_json` reads it back."""
+    """A value for ``json.dumps``."""
     return {
         "tokens": list(graph.tokens),
         "nodes": [list(positions) for positions in graph.nodes],
@@ -144,7 +136,7 @@ def span_graph_from_json(value: Mapping[str, Any]) -> SpanGraph:
             tuple(tuple(map(int, positions)) for positions in value["nodes"]),
             tuple(SpanEdge(int(source), int(target), parse_tag(str(tag))) for source, target, tag in value["edges"]),
         )
+    except GraphError:
+        raise
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, GraphError):
-            raise
         raise GraphError(_STAGE, Reason("not a span graph in JSON: {}: {}", type(error).__name__, error)) from None

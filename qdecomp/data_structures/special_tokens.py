@@ -4,54 +4,23 @@ All of them are always appended, in this order: the separator ``[RSC]``, the res
 question does not name), as many ``[DUP]`` as steps may copy tokens of other steps, and as many ``[DUM]`` as steps may
 be empty.
 
-Each costs every parser time on every question, and each makes some questions convertible. So many of 19,252 training
-rows of Break became graphs, and came back as they were, when this was measured (2.7% of the rows have no published
-logical form, so that they never come back):
-
-====================================================  ===========  ============
-resource words                                        converted %  round trip %
-====================================================  ===========  ============
-none                                                        97.89         92.01
-flights                                                     99.66         93.77
-+ size, number                                              99.66         95.11
-+ equal, height, most                                       99.66         95.69
-+ at, least, one ("at least one")                           99.67         96.45
-+ date, 100, objects                                        99.90         96.86
-+ two, population: the ``default``                          99.90         97.05
-+ eight more words                                          99.90         97.17
-====================================================  ===========  ============
-
-Beyond the default, a word saves six rows or fewer. No training row needs more than the five ``[DUP]`` of the default
-(16 need more than three), and 5 need more than its five ``[DUM]`` (13 more than four).
+Each costs every parser time on every question, and each makes some questions convertible. Of 19,252 training rows of
+Break (2.7% of which have no published logical form), 97.89% became graphs and 92.01% came back as they were without
+resource words; 99.90% and 97.05% do with those of the ``default``, and eight more save six rows or fewer each. No row
+needs more than its five ``[DUP]`` (16 need more than three), and 5 need more than its five ``[DUM]``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError, GraphError, Reason
 
-__all__ = [
-    "DUMMY",
-    "DUPLICATE_TOKEN",
-    "PRESETS",
-    "SEPARATOR",
-    "SpecialTokens",
-    "check_tokens",
-    "question_length",
-    "special_tokens_of",
-    "words_end",
-]
-
-SEPARATOR = "[RSC]"
-"""Separates the question from the other special tokens."""
-DUPLICATE_TOKEN = "[DUP]"
-"""Copies a token that several steps need."""
-DUMMY = "[DUM]"
-"""Stands for a step that has no token of its own."""
+SEPARATOR = "[RSC]"  # between the question and the other special tokens
+DUPLICATE_TOKEN = "[DUP]"  # copies a token that several steps need
+DUMMY = "[DUM]"  # stands for a step that has no token of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +38,6 @@ class SpecialTokens:
             raise GraphError("special tokens", "a resource word is given twice")
 
     @property
-    def appended(self) -> tuple[str, ...]:
-        """All special tokens in their order."""
-        return (*self.words, *self.placeholders)
-
-    @property
     def words(self) -> tuple[str, ...]:
         """The separator and the resource words: those that a span graph knows."""
         return (SEPARATOR, *self.resources)
@@ -82,6 +46,11 @@ class SpecialTokens:
     def placeholders(self) -> tuple[str, ...]:
         """The ``[DUP]`` and ``[DUM]`` tokens."""
         return (DUPLICATE_TOKEN,) * self.duplicates + (DUMMY,) * self.dummies
+
+    @property
+    def appended(self) -> tuple[str, ...]:
+        """All special tokens in their order."""
+        return self.words + self.placeholders
 
 
 def question_length(tokens: Sequence[str]) -> int:
@@ -99,9 +68,8 @@ def check_tokens(tokens: Sequence[str], stage: str) -> None:
     """Raise unless these are tokens without spaces, with the special ones in their places."""
     for position, token in enumerate(tokens):
         if token.split() != [token]:
-            raise GraphError(
-                stage, Reason("the token at position {} is empty or contains a space: {!r}", position, token)
-            )
+            reason = Reason("the token at position {} is empty or contains a space: {!r}", position, token)
+            raise GraphError(stage, reason)
     end = words_end(tokens)
     words, placeholders = tokens[:end], tokens[end:]
     if words.count(SEPARATOR) > 1 or DUPLICATE_TOKEN in words or DUMMY in words:
@@ -110,30 +78,24 @@ def check_tokens(tokens: Sequence[str], stage: str) -> None:
         raise GraphError(stage, Reason("only {} and {} may follow the resource words", DUPLICATE_TOKEN, DUMMY))
 
 
-PRESETS: Mapping[str, SpecialTokens] = MappingProxyType(
-    {
-        "paper": SpecialTokens(
-            ("height", "population", "size", "elevation", "flights", "objects", "price", "date", "true", "false"), 5, 5
+PRESETS: Mapping[str, SpecialTokens] = {
+    "paper": SpecialTokens(
+        ("height", "population", "size", "elevation", "flights", "objects", "price", "date", "true", "false"), 5, 5
+    ),
+    "default": SpecialTokens(
+        (
+            *("flights", "size", "number", "equal", "height", "most", "at"),
+            *("least", "one", "date", "100", "objects", "two", "population"),
         ),
-        "default": SpecialTokens(
-            (
-                *("flights", "size", "number", "equal", "height", "most", "at"),
-                *("least", "one", "date", "100", "objects", "two", "population"),
-            ),
-            duplicates=5,
-            dummies=5,
-        ),
-    }
-)
+        duplicates=5,
+        dummies=5,
+    ),
+}
 """The special tokens of the paper, and those that parsers have by default."""
 
 
 def special_tokens_of(setting: str | Mapping[str, Any] | None) -> SpecialTokens | None:
-    """The special tokens that a config names, or spells out as ``resources``, ``duplicates`` and ``dummies``.
-
-    None stands for no special tokens. To load a model that was trained with a preset that has since changed, spell out
-    the preset in its config.
-    """
+    """What a config names, or spells out as ``resources``, ``duplicates`` and ``dummies``; None for none."""
     if setting is None:
         return None
     if not isinstance(setting, str):

@@ -8,12 +8,9 @@ the steps that annotators write.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from qdecomp.data_structures.errors import DataError, Reason, require_text
 from qdecomp.data_structures.limits import LONGEST_QUESTION, MOST_WORDS, above
-
-__all__ = ["check_length", "check_words", "has_half_character", "question_words", "tokenize"]
 
 _ENDINGS = "s|re|ve|ll|d|m"
 # Garbled letters, such as "Ã±", stay in their word; currency signs do not.
@@ -47,7 +44,14 @@ def question_words(question: str) -> tuple[str, ...]:
     """The words of a question to parse or convert; one that is empty or too long is a :class:`DataError`."""
     check_length(question)
     words = tokenize(question)
-    check_words(words)
+    if not words:
+        raise DataError("the question is empty")
+    if reason := above(MOST_WORDS, len(words), "words"):
+        raise DataError(Reason("the question is too long: {}", reason))
+    if has_half_character(question):
+        raise DataError("the question has half of a character in it (a lone surrogate)")
+    if not any(map(str.isalnum, question)):
+        raise DataError("the question has no word in it")
     return words
 
 
@@ -61,15 +65,3 @@ def check_length(question: str) -> None:
 def has_half_character(text: str) -> bool:
     """Whether a text has a lone surrogate, which no encoding can represent: JSON's escapes can produce one."""
     return _HALF_CHARACTER.search(text) is not None
-
-
-def check_words(words: Sequence[str]) -> None:
-    """Raise unless these may be the words of a question."""
-    if not words:
-        raise DataError("the question is empty")
-    if reason := above(MOST_WORDS, len(words), "words"):
-        raise DataError(Reason("the question is too long: {}", reason))
-    if any(map(has_half_character, words)):
-        raise DataError("the question has half of a character in it (a lone surrogate)")
-    if not any(character.isalnum() for word in words for character in word):
-        raise DataError("the question has no word in it")

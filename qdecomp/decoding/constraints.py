@@ -8,13 +8,82 @@ valid graphs (:mod:`~qdecomp.decoding.graph_program`). So both always agree.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cache
 from typing import Any, Protocol
 
-from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED, EdgeTag
+from qdecomp.data_structures.edge_tags import (
+    DUPLICATE,
+    SPAN,
+    STRUCTURAL_TAGS,
+    UNUSED,
+    EdgeTag,
+    parse_tag,
+    split_tags,
+)
+from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.lexicon import anchor_words
+from qdecomp.data_structures.limits import cache_short
 from qdecomp.data_structures.operators import OPERATORS, Operator
-from qdecomp.decoding.choices import EdgeChoice, TokenKind, is_possible, read_label, token_kinds
+from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR, question_length, words_end
+
+
+class TokenKind(IntEnum):
+    """What a token may stand for in a graph."""
+
+    WORD = 0
+    SEPARATOR = 1
+    DUPLICATE = 2
+    DUMMY = 3
+
+
+_KINDS = {SEPARATOR: TokenKind.SEPARATOR, DUPLICATE_TOKEN: TokenKind.DUPLICATE, DUMMY: TokenKind.DUMMY}
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeChoice:
+    """One label for one pair of tokens; ``gain`` says how much better it is than no edge (in nats)."""
+
+    head: int
+    dependent: int
+    label: str
+    gain: float = field(default=0.0, compare=False)
+
+
+def token_kinds(tokens: Sequence[str]) -> tuple[TokenKind, ...]:
+    """The kind of each token; after the question, it is the special token's own."""
+    length, end = question_length(tokens), words_end(tokens)
+    return tuple(
+        _KINDS[token] if position == length or position >= end else TokenKind.WORD
+        for position, token in enumerate(tokens)
+    )
+
+
+@cache_short(entries=4096, longest=300)
+def read_label(label: str) -> tuple[EdgeTag | str, ...]:
+    """The tags that a label stands for (the structural ones as text), none if it is not a label of edges.
+
+    >>> read_label("duplicate&filter-sub")
+    ('duplicate', EdgeTag(operator=<Operator.FILTER: 'filter'>, argument='sub', properties=()))
+    """
+    try:
+        return tuple(tag if tag in STRUCTURAL_TAGS else parse_tag(tag) for tag in split_tags(label))
+    except GraphError:
+        return ()
+
+
+def is_possible(head: TokenKind, dependent: TokenKind, rightwards: bool, label: str) -> bool:
+    """Whether an edge between two different tokens of these kinds may have the label.
+
+    >>> is_possible(TokenKind.WORD, TokenKind.WORD, False, "span")
+    False
+    """
+    tags = read_label(label)
+    if not tags or TokenKind.SEPARATOR in (head, dependent) or (SPAN in tags and (len(tags) > 1 or not rightwards)):
+        return False
+    return DUPLICATE not in tags or (head is TokenKind.DUPLICATE and dependent is TokenKind.WORD)
+
 
 Literal = Any
 """Something that is true or false: a variable, a fact, or the constants True and False."""
@@ -42,72 +111,55 @@ class Logic(Protocol):
         """The arcs that are true form no cycle."""
 
 
+REFERENCE = "reference"
+"""The kind of all arcs whose tag names an operator's argument; the kind of a structural tag is the tag."""
+
+
 @dataclass(frozen=True, slots=True)
 class Arc:
     """One tag between two tokens, which is there if ``literal`` is true."""
 
     head: int
     dependent: int
+    tag: Any
+    """An :class:`EdgeTag`, or a structural tag as text."""
     literal: Literal
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentArc(Arc):
-    """A tag that names an operator's argument."""
-
-    tag: EdgeTag
-
-
 class Arcs:
-    """All possible arcs, by their tags and ends."""
+    """All possible arcs, by their kinds and ends."""
 
     def __init__(self, tokens: Sequence[str], choices: Iterable[tuple[EdgeChoice, Literal]]) -> None:
         self.tokens = tuple(tokens)
         self.kinds = token_kinds(tokens)
         self.choices = tuple(choices)
         self.positions = sorted({place for choice, _ in self.choices for place in (choice.head, choice.dependent)})
-        self.references: list[ArgumentArc] = []
-        self._references_from: dict[int, list[ArgumentArc]] = {}
-        self._references_to: dict[int, list[ArgumentArc]] = {}
-        self._others_from: dict[tuple[str, int], list[Arc]] = {}
-        self._others_to: dict[tuple[str, int], list[Arc]] = {}
+        self.references: list[Arc] = []
+        self._leaving: dict[tuple[str, int], list[Arc]] = {}
+        self._entering: dict[tuple[str, int], list[Arc]] = {}
         for choice, literal in self.choices:
-            for tag in read_label(choice.label) or ():
-                self._add(choice.head, choice.dependent, tag, literal)
+            for tag in read_label(choice.label):
+                arc = Arc(choice.head, choice.dependent, tag, literal)
+                kind = REFERENCE if isinstance(tag, EdgeTag) else tag
+                self._leaving.setdefault((kind, arc.head), []).append(arc)
+                self._entering.setdefault((kind, arc.dependent), []).append(arc)
+                if kind is REFERENCE:
+                    self.references.append(arc)
 
-    def _add(self, head: int, dependent: int, tag: EdgeTag | str, literal: Literal) -> None:
-        if isinstance(tag, EdgeTag):
-            reference = ArgumentArc(head, dependent, literal, tag)
-            self.references.append(reference)
-            self._references_from.setdefault(head, []).append(reference)
-            self._references_to.setdefault(dependent, []).append(reference)
-        else:
-            arc = Arc(head, dependent, literal)
-            self._others_from.setdefault((tag, head), []).append(arc)
-            self._others_to.setdefault((tag, dependent), []).append(arc)
+    def leaving(self, position: int, *kinds: str) -> list[Arc]:
+        """The arcs of these kinds from a token."""
+        return [arc for kind in kinds for arc in self._leaving.get((kind, position), ())]
 
-    def references_from(self, position: int) -> Sequence[ArgumentArc]:
-        """The references of a token."""
-        return self._references_from.get(position, ())
+    def entering(self, position: int, *kinds: str) -> list[Arc]:
+        """The arcs of these kinds to a token."""
+        return [arc for kind in kinds for arc in self._entering.get((kind, position), ())]
 
-    def references_to(self, position: int) -> Sequence[ArgumentArc]:
-        """The references to a token."""
-        return self._references_to.get(position, ())
-
-    def leaving(self, position: int, tag: str) -> Sequence[Arc]:
-        """The arcs with a structural tag from a token."""
-        return self._others_from.get((tag, position), ())
-
-    def entering(self, position: int, tag: str) -> Sequence[Arc]:
-        """The arcs with a structural tag to a token."""
-        return self._others_to.get((tag, position), ())
-
-    def steps(self) -> Iterator[tuple[int, Operator, Sequence[ArgumentArc]]]:
+    def steps(self) -> Iterator[tuple[int, Operator, Sequence[Arc]]]:
         """Every token that may refer to steps, with each operator that it may have and the references that say so."""
-        for position, references in self._references_from.items():
-            by_operator: dict[Operator, list[ArgumentArc]] = {}
-            for reference in references:
-                by_operator.setdefault(reference.tag.operator, []).append(reference)
+        for (kind, position), arcs in self._leaving.items():
+            by_operator: dict[Operator, list[Arc]] = {}
+            for arc in arcs if kind == REFERENCE else ():
+                by_operator.setdefault(arc.tag.operator, []).append(arc)
             for operator, members in by_operator.items():
                 yield position, operator, members
 
@@ -141,16 +193,14 @@ def _span_chains(arcs: Arcs, logic: Logic) -> None:
 
 def _last_token_of_a_step(arcs: Arcs, logic: Logic) -> None:
     for position in arcs.positions:
-        links = (*arcs.references_from(position), *arcs.leaving(position, UNUSED))
-        logic.at_most_one_group(
-            [_literals(arcs.leaving(position, SPAN)), [*_literals(links), *_referring(arcs, position)]]
-        )
+        links = [*_literals(arcs.leaving(position, REFERENCE, UNUSED)), *_referring(arcs, position)]
+        logic.at_most_one_group([_literals(arcs.leaving(position, SPAN)), links])
 
 
 def _one_operator(arcs: Arcs, logic: Logic) -> None:
     for position in arcs.positions:
         signatures: dict[tuple[Operator, tuple[str, ...]], list[Literal]] = {}
-        for arc in arcs.references_from(position):
+        for arc in arcs.leaving(position, REFERENCE):
             signatures.setdefault((arc.tag.operator, arc.tag.properties), []).append(arc.literal)
         logic.at_most_one_group(list(signatures.values()))
 
@@ -162,7 +212,7 @@ def _single_arguments(arcs: Arcs, logic: Logic) -> None:
 
 
 def _complete_arguments(arcs: Arcs, logic: Logic) -> None:
-    words = _Words(arcs, logic)
+    words = _words(arcs, logic)
     for position, operator, references in arcs.steps():
         for name, count in OPERATORS[operator].required.items():
             found = [arc for arc in references if arc.tag.argument == name]
@@ -170,13 +220,13 @@ def _complete_arguments(arcs: Arcs, logic: Logic) -> None:
                 others = [other.literal for other in found if other is not arc]
                 if arc.tag.argument != name:
                     can_be_words = count == 1 and name in OPERATORS[operator].word_arguments
-                    logic.require(arc.literal, [*others, *([words.of(position, arc.tag)] if can_be_words else ())])
+                    logic.require(arc.literal, [*others, *([words(position, arc.tag)] if can_be_words else ())])
                 elif count > 1:
                     logic.require(arc.literal, others)
         if OPERATORS[operator].operands:
             for arc in references:
                 others = [other.literal for other in references if other is not arc]
-                logic.require(arc.literal, [*others, words.of(position, arc.tag)])
+                logic.require(arc.literal, [*others, words(position, arc.tag)])
 
 
 def _copies(arcs: Arcs, logic: Logic) -> None:
@@ -191,41 +241,43 @@ def _copies(arcs: Arcs, logic: Logic) -> None:
 
 
 def _words_of_a_selection(arcs: Arcs, logic: Logic) -> None:
-    words = _Words(arcs, logic)
+    words = _words(arcs, logic)
     for position in arcs.positions:
-        says = words.of(position, None)
+        says = words(position, None)
         if says is not True:
-            spans_and_references = _literals((*arcs.leaving(position, SPAN), *arcs.references_from(position)))
+            needed = [*_literals(arcs.leaving(position, SPAN, REFERENCE)), says]
             for reason in (*_reasons_of_a_step(arcs, position), *_referring(arcs, position)):
-                logic.require(reason, [*spans_and_references, says])
+                logic.require(reason, needed)
 
 
 def _one_root(arcs: Arcs, logic: Logic) -> None:
-    roots = {position: _root(arcs, logic, position) for position in arcs.positions}
+    roots = {
+        position: logic.unless(
+            _reasons_of_a_step(arcs, position),
+            [*_referring(arcs, position), *_literals(arcs.leaving(position, SPAN))],
+        )
+        for position in arcs.positions
+    }
     logic.at_most_one_group([[root] for root in roots.values()])
     for position in arcs.positions:
         for unused in arcs.leaving(position, UNUSED):
             logic.require(unused.literal, [roots[position]])
 
 
-def _root(arcs: Arcs, logic: Logic, position: int) -> Literal:
-    blockers = [*_referring(arcs, position), *_literals(arcs.leaving(position, SPAN))]
-    return logic.unless(_reasons_of_a_step(arcs, position), blockers)
-
-
 def _reasons_of_a_step(arcs: Arcs, position: int) -> list[Literal]:
     """What makes a token part of a step, other than that the step is referred to or has a next token."""
-    leaving = (*arcs.leaving(position, DUPLICATE), *arcs.leaving(position, UNUSED), *arcs.references_from(position))
-    return _literals((*leaving, *arcs.entering(position, SPAN)))
+    return _literals([*arcs.leaving(position, DUPLICATE, UNUSED, REFERENCE), *arcs.entering(position, SPAN)])
 
 
 def _referring(arcs: Arcs, position: int) -> list[Literal]:
-    return _literals((*arcs.references_to(position), *arcs.entering(position, UNUSED)))
+    return _literals(arcs.entering(position, REFERENCE, UNUSED))
 
 
 def _unused_steps(arcs: Arcs, logic: Logic) -> None:
     for position in arcs.positions:
-        logic.at_most_one_group([_literals(arcs.entering(position, UNUSED)), _literals(arcs.references_to(position))])
+        logic.at_most_one_group(
+            [_literals(arcs.entering(position, UNUSED)), _literals(arcs.entering(position, REFERENCE))]
+        )
 
 
 def _no_cycle(arcs: Arcs, logic: Logic) -> None:
@@ -236,40 +288,31 @@ def _some_edge(arcs: Arcs, logic: Logic) -> None:
     logic.require(True, [literal for _, literal in arcs.choices])
 
 
-class _Words:
-    """Whether a step has words that can be an argument, looked for from its last token to the left.
+def _words(arcs: Arcs, logic: Logic) -> Callable[[int, EdgeTag | None], Literal]:
+    """Whether the step that ends at a position has words that can be an argument, looked for from there to the left.
 
-    Words that only show the operator are not an argument, except in a selection (``tag`` is None).
+    Words that only show the operator of a tag are not an argument; a selection has no tag.
     """
 
-    def __init__(self, arcs: Arcs, logic: Logic) -> None:
-        self._arcs = arcs
-        self._logic = logic
-        self._found: dict[tuple[int, frozenset[str]], Literal] = {}
+    def says(position: int, silent: frozenset[str]) -> bool:
+        # Semicolons are left out of steps, because they end them.
+        return arcs.tokens[position].lower() not in silent and bool(arcs.tokens[position].strip(";"))
 
-    def of(self, position: int, tag: EdgeTag | None) -> Literal:
-        return self._of(position, anchor_words(tag.operator, tag.properties) if tag is not None else frozenset())
-
-    def _of(self, position: int, silent: frozenset[str]) -> Literal:
-        if (position, silent) not in self._found:
-            self._found[position, silent] = self._look(position, silent)
-        return self._found[position, silent]
-
-    def _look(self, position: int, silent: frozenset[str]) -> Literal:
-        arcs, logic = self._arcs, self._logic
-        if arcs.kinds[position] is TokenKind.WORD and self._says(position, silent):
+    @cache
+    def found(position: int, silent: frozenset[str]) -> Literal:
+        if arcs.kinds[position] is TokenKind.WORD and says(position, silent):
             return True
-        copied = [arc.literal for arc in arcs.leaving(position, DUPLICATE) if self._says(arc.dependent, silent)]
+        copied = [arc.literal for arc in arcs.leaving(position, DUPLICATE) if says(arc.dependent, silent)]
         before = [
-            logic.both(span.literal, self._of(span.head, silent))
+            logic.both(span.literal, found(span.head, silent))
             for span in arcs.entering(position, SPAN)
             if span.head < position
         ]
         return logic.any_of([*copied, *before])
 
-    def _says(self, position: int, silent: frozenset[str]) -> bool:
-        # Semicolons are left out of steps, because they end them.
-        return self._arcs.tokens[position].lower() not in silent and bool(self._arcs.tokens[position].strip(";"))
+    return lambda position, tag: found(
+        position, frozenset() if tag is None else anchor_words(tag.operator, tag.properties)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from qdecomp.data_structures.errors import missing_extra
-from qdecomp.decoding.choices import EdgeChoice
-from qdecomp.decoding.constraints import CONSTRAINTS, Arc, Arcs, Literal
+from qdecomp.decoding.constraints import CONSTRAINTS, Arc, Arcs, EdgeChoice, Literal
 from qdecomp.decoding.coverage import Coverage
 from qdecomp.decoding.scores import EdgeCandidates
 
@@ -23,7 +22,6 @@ _PRECISION = 1000
 # seconds takes about five; the wall clock is only a guard for a machine that is much slower.
 _SOLVER_SECONDS = 0.2
 _WALL_SECONDS = 5.0
-_NO_COVERAGE = Coverage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +42,8 @@ def solve_graph(
     candidates: EdgeCandidates,
     hint: Collection[EdgeChoice],
     time_limit: float,
-    excluded: Sequence[Collection[EdgeChoice]] = (),
-    coverage: Coverage = _NO_COVERAGE,
+    excluded: Sequence[Collection[EdgeChoice]],
+    coverage: Coverage,
 ) -> Solution:
     """Look for the cheapest valid graph of the candidates, starting from the choices ``hint``.
 
@@ -54,23 +52,26 @@ def solve_graph(
     """
     logic = _Program()
     variables = [logic.model.new_bool_var("") for _ in candidates.choices]
-    arcs = Arcs(tokens, list(zip(candidates.choices, variables, strict=True)))
+    pairs = list(zip(candidates.choices, variables, strict=True))
+    arcs = Arcs(tokens, pairs)
     for constraint in CONSTRAINTS:
         constraint.state(arcs, logic)
     for graph in excluded:
         if all(choice in candidates.choices for choice in graph):
-            pairs = zip(candidates.choices, variables, strict=True)
             logic.model.add_bool_or([~variable if choice in graph else variable for choice, variable in pairs])
     coefficients = [
         round(_PRECISION * (cost - candidates.without_edge[choice.head, choice.dependent]))
         for choice, cost in zip(candidates.choices, candidates.costs, strict=True)
     ]
-    left_out = [logic.none_of(_ending_at(candidates.choices, variables, places)) for places in coverage.places]
+    left_out = [
+        logic.none_of([variable for choice, variable in pairs if choice.head in places or choice.dependent in places])
+        for places in coverage.positions
+    ]
     penalty = round(_PRECISION * coverage.penalty)
     logic.model.minimize(
         cp_model.LinearExpr.weighted_sum([*variables, *left_out], [*coefficients, *[penalty] * len(left_out)])
     )
-    for choice, variable in zip(candidates.choices, variables, strict=True):
+    for choice, variable in pairs:
         logic.model.add_hint(variable, choice in hint)
     solver = _solver(time_limit)
     status = solver.solve(logic.model)
@@ -80,14 +81,9 @@ def solve_graph(
     taken = [index for index, variable in enumerate(variables) if solver.boolean_value(variable)]
     saved = sum(coefficients[index] for index in taken) / _PRECISION
     choices = tuple(candidates.choices[index] for index in taken)
-    covered = {place for choice in choices for place in (choice.head, choice.dependent)}
-    cost = sum(candidates.without_edge.values()) + saved + coverage.cost(covered)
+    left_out_cost = coverage.cost((choice.head, choice.dependent) for choice in choices)
+    cost = sum(candidates.without_edge.values()) + saved + left_out_cost
     return Solution(choices, cost, status == cp_model.OPTIMAL, seconds)
-
-
-def _ending_at(choices: Sequence[EdgeChoice], variables: Sequence[Literal], places: Collection[int]) -> list[Literal]:
-    pairs = zip(choices, variables, strict=True)
-    return [variable for choice, variable in pairs if choice.head in places or choice.dependent in places]
 
 
 def _solver(time_limit: float) -> cp_model.CpSolver:

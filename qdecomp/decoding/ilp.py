@@ -8,28 +8,23 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, GraphError
-from qdecomp.decoding.choices import EdgeChoice
+from qdecomp.decoding.constraints import EdgeChoice
 from qdecomp.decoding.coverage import Coverage, check_penalty, coverage_of
-from qdecomp.decoding.decoder import Decoded, Decoder
-from qdecomp.decoding.greedy import compatible_choices
-from qdecomp.decoding.scores import Scores
-from qdecomp.decoding.validity import broken_constraints
+from qdecomp.decoding.decoder import NO_VALID_GRAPH, Decoded, Decoder, compatible_choices
+from qdecomp.decoding.scores import ROUNDING, Scores
+from qdecomp.decoding.validity import is_valid
 
 logger = logging.getLogger(__name__)
-
-DEFAULT_TIME_LIMIT = 1.0
 
 # Nats. Most graphs are repaired by choices much more probable than this.
 _FIRST_BOUND = 3.0
 _HIGHEST_COST = 50.0
 _LARGEST_PROGRAM = 2000
-# Choices of equal cost may differ by rounding.
-_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +40,7 @@ class IlpDecoder(Decoder):
     :mod:`~qdecomp.decoding.coverage`.
     """
 
-    time_limit: float = DEFAULT_TIME_LIMIT
+    time_limit: float = 1.0
     candidates: int = 0
     coverage_penalty: float = 0.0
 
@@ -57,14 +52,11 @@ class IlpDecoder(Decoder):
         check_penalty(self.coverage_penalty)
 
     def decode_scores(self, scores: Scores) -> Decoded:
-        """The best valid graph found; if no graph at all is valid, a :class:`GraphError`."""
+        """The best valid graph found."""
         problem = _Problem(scores, coverage_of(scores.tokens, self.coverage_penalty), self.time_limit)
-        chosen = scores.greedy()
-        greedy = scores.graph_of(chosen)
-        broken = broken_constraints(greedy)
-        graph, method, optimal = problem.mended() if broken else problem.improved(greedy, chosen)
+        graph = problem.best()
         others = tuple((other, problem.score(other)) for other in problem.others(graph, self.candidates - 1))
-        return Decoded(graph, problem.score(graph), method, optimal, broken, others)
+        return Decoded(graph, problem.score(graph), others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,51 +69,44 @@ class _Problem:
 
     def score(self, graph: DependencyGraph) -> float:
         """The logarithm of a graph's probability, minus the penalties for words that it leaves out."""
-        return self.scores.log_score(graph) - self.coverage.cost(_ends(graph.labels()))
+        return self.scores.log_score(graph) - self.coverage.cost(graph.labels())
+
+    def best(self) -> DependencyGraph:
+        """The greedy graph if it is valid, or one that is better because it leaves out fewer words; or else another."""
+        chosen: Sequence[EdgeChoice] = self.scores.greedy()
+        graph = self.scores.graph_of(chosen)
+        if is_valid(graph):
+            cost = self.coverage.cost(graph.labels())
+            found = self._cheapest(chosen, bound=min(cost, _FIRST_BOUND)) if cost else ()
+            return self.scores.graph_of(found) if found else graph
+        chosen = compatible_choices(self.scores)
+        found = self._cheapest(chosen)
+        if not found:
+            if not chosen:
+                raise GraphError("decoding", NO_VALID_GRAPH)
+            logger.warning("decoding: no graph found within %s s; the greedy one is repaired", self.time_limit)
+        return self.scores.graph_of(found or chosen)
 
     def others(self, best: DependencyGraph, count: int) -> Iterator[DependencyGraph]:
         """The best graphs other than this one, as far as they are found in time."""
         found = [frozenset(EdgeChoice(*pair, label) for pair, label in best.labels().items())]
         for _ in range(count):
-            choices, _ = self._cheapest(found[0], excluded=found)
+            choices = self._cheapest(found[0], excluded=found)
             if not choices:
                 break
             found.append(frozenset(choices))
             yield self.scores.graph_of(choices)
-
-    def improved(self, greedy: DependencyGraph, chosen: Collection[EdgeChoice]) -> tuple[DependencyGraph, str, bool]:
-        """The greedy graph, which is valid, or one that is better because it leaves out fewer words."""
-        cost = self.coverage.cost(_ends(greedy.labels()))
-        if not cost:
-            return greedy, "greedy", True
-        found, optimal = self._cheapest(chosen, bound=min(cost, _FIRST_BOUND))
-        if not found or set(found) == set(chosen):
-            return greedy, "greedy", optimal
-        return self.scores.graph_of(found), "ilp", optimal
-
-    def mended(self) -> tuple[DependencyGraph, str, bool]:
-        """The best graph if the greedy one is not valid."""
-        repaired = compatible_choices(self.scores)
-        found, optimal = self._cheapest(repaired)
-        if found:
-            if not optimal:
-                logger.info("decoding: the graph is valid, but a more probable valid one may exist")
-            return self.scores.graph_of(found), "ilp", optimal
-        if not repaired:
-            raise GraphError("decoding", "no valid graph of these tokens and labels was found")
-        logger.warning("decoding: no graph found within %s s; the greedy one is repaired", self.time_limit)
-        return self.scores.graph_of(repaired), "repair", False
 
     def _cheapest(
         self,
         hint: Collection[EdgeChoice],
         excluded: Sequence[Collection[EdgeChoice]] = (),
         bound: float = _FIRST_BOUND,
-    ) -> tuple[tuple[EdgeChoice, ...], bool]:
-        """The choices of the cheapest valid graph that was found in time, and whether no other is cheaper."""
+    ) -> tuple[EdgeChoice, ...]:
+        """The choices of the cheapest valid graph that was found in time."""
         found: tuple[EdgeChoice, ...] = ()
-        cost, optimal, seconds = math.inf, False, self.time_limit
-        while seconds > 0 and not optimal:
+        cost, seconds = math.inf, self.time_limit
+        while seconds > 0:
             # The solver is loaded by the first graph that needs it.
             from qdecomp.decoding.graph_program import solve_graph
 
@@ -129,15 +114,9 @@ class _Problem:
             solution = solve_graph(self.scores.tokens, candidates, found or hint, seconds, excluded, self.coverage)
             if solution.cost < cost:
                 found, cost = solution.choices, solution.cost
-            optimal = solution.proven and solution.cost <= candidates.complete_below
-            if not solution.proven or candidates.complete_below < bound:
+            is_best = solution.cost <= candidates.complete_below
+            if is_best or not solution.proven or candidates.complete_below < bound:
                 break
-            bound = min(cost + _ROUNDING, 2 * bound if bound < _HIGHEST_COST else math.inf)
+            bound = min(cost + ROUNDING, 2 * bound if bound < _HIGHEST_COST else math.inf)
             seconds -= solution.seconds
-            if not optimal:
-                logger.debug("decoding: choices that cost up to %.1f are added", bound)
-        return found, optimal
-
-
-def _ends(pairs: Iterable[tuple[int, int]]) -> set[int]:
-    return {place for pair in pairs for place in pair}
+        return found

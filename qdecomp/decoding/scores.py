@@ -18,7 +18,7 @@ import numpy.typing as npt
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import join_tags, split_tags
 from qdecomp.data_structures.errors import DataError
-from qdecomp.decoding.choices import EdgeChoice, TokenKind, is_possible, token_kinds
+from qdecomp.decoding.constraints import EdgeChoice, TokenKind, is_possible, token_kinds
 
 _Array = npt.NDArray[np.float64]
 Places = Sequence[int] | npt.NDArray[np.intp]
@@ -33,6 +33,8 @@ Few pairs are ever needed, so a function saves a parser most of the work. It is 
 # Probabilities of exactly 0 and 1 come from rounding, and would make it impossible to compare invalid graphs.
 _SMALLEST = 1e-9
 _TOLERANCE = 1e-3
+ROUNDING = 1e-6
+"""Choices of equal cost may differ by this much."""
 # Digits of the probabilities that edges are shown with; further digits differ between batches and machines.
 _DIGITS = 4
 

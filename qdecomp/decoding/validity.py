@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
-from qdecomp.decoding.choices import EdgeChoice
-from qdecomp.decoding.constraints import CONSTRAINTS, Arc, Arcs
+from qdecomp.decoding.constraints import CONSTRAINTS, Arc, Arcs, EdgeChoice
 
 _Fact = bool | tuple[EdgeChoice, ...]
 """True, false (the empty tuple, too), or true because of some choices."""

@@ -1,1 +1,1 @@
-"""Metrics for decompositions: Break's official ones and LF-EM."""
+"""Metrics of decompositions, statistics, and comparisons of systems."""

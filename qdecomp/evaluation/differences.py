@@ -9,8 +9,10 @@ paired with the predicted step that is most like it. A question may have several
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
+from typing import Any
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import InternalError, QDecompError, as_internal_errors
@@ -62,9 +64,24 @@ _MEANINGS = {
 }
 
 
+# The kind of difference that a remark on a step is a sign of.
+_KINDS = {
+    "missing": DifferenceKind.MISSING_STEP,
+    "extra": DifferenceKind.EXTRA_STEP,
+    "operator": DifferenceKind.WRONG_OPERATOR,
+    "references": DifferenceKind.WRONG_ARGUMENT,
+    "words": DifferenceKind.WRONG_ARGUMENT,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class StepRemark:
-    """A step as it was written, with its operator, and how it differs from its counterpart (empty: not at all)."""
+    """A step as it was written, with its operator, and how it differs from its counterpart (empty: not at all).
+
+    A step without a counterpart is ``missing`` or ``extra``. If all its words are part of a step of the other side that
+    corresponds to another one, it is ``joined`` instead, like "large" in "large cubes" for "cubes", "#1 that are
+    large".
+    """
 
     text: str
     operator: str
@@ -72,8 +89,20 @@ class StepRemark:
 
 
 @dataclass(frozen=True, slots=True)
+class ComparedSteps:
+    """The steps of both sides with their differences."""
+
+    gold: tuple[StepRemark, ...]
+    predicted: tuple[StepRemark, ...]
+    pairs: tuple[tuple[int, int], ...] | None = None
+    """The places (from 0) of the steps that correspond; None if a side has no logical form."""
+    has_same_content: bool = False
+    """Whether both sides have the same words and computations."""
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
-    """A question with the steps of both sides compared; without an alignment if a side has no logical form."""
+    """A question with the steps of both sides compared."""
 
     question: QuestionScores
     kinds: frozenset[DifferenceKind]
@@ -97,149 +126,112 @@ def analyse(question: QuestionScores) -> Analysis:
     try:
         with as_internal_errors():
             steps = compare_steps(example.question, question.prediction.text, example.decomposition)
-            if steps.alignment is None:
-                return Analysis(question, unreadable if result.error else frozenset(), steps)
-            if result.value:
-                return Analysis(question, frozenset(), steps)
-            return Analysis(question, unreadable if result.error else difference_kinds(steps.alignment), steps)
+            if result.error:
+                return Analysis(question, unreadable, steps)
+            is_right = result.value or steps.pairs is None
+            return Analysis(question, frozenset() if is_right else _kinds(steps), steps)
     except InternalError as error:
         kinds = frozenset() if result.value else unreadable
-        return Analysis(question, kinds, ComparedSteps((), (), None), str(error))
+        return Analysis(question, kinds, ComparedSteps((), ()), str(error))
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedSteps:
-    """The steps of both sides with their differences; without an alignment if a side has no logical form."""
+def _kinds(steps: ComparedSteps) -> frozenset[DifferenceKind]:
+    found = {remark for step in (*steps.gold, *steps.predicted) for remark in step.remarks} - {"joined"}
+    if not found or (steps.has_same_content and len(steps.gold) != len(steps.predicted)):
+        return frozenset((DifferenceKind.ELABORATION_LEVEL,))
+    return frozenset((DifferenceKind.TOKENS_ONLY,) if found == {"words"} else map(_KINDS.__getitem__, found))
 
-    gold: tuple[StepRemark, ...]
-    predicted: tuple[StepRemark, ...]
-    alignment: StepPairing | None
+
+def operator_confusion(analyses: Iterable[Analysis]) -> Counter[tuple[str, str]]:
+    """How often the counterpart of a gold operator has which operator; ``none`` is a missing or extra step."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for steps in (analysis.steps for analysis in analyses):
+        pairs.update((steps.gold[one].operator, steps.predicted[other].operator) for one, other in steps.pairs or ())
+        pairs.update((step.operator, NO_STEP) for step in steps.gold if "missing" in step.remarks)
+        pairs.update((NO_STEP, step.operator) for step in steps.predicted if "extra" in step.remarks)
+    return pairs
 
 
 def compare_steps(question: str, prediction: str | None, gold: str | None) -> ComparedSteps:
-    """Pair the steps of two decompositions and say how the two steps of each pair differ."""
-    gold_side, predicted_side = _Side.of(question, gold), _Side.of(question, prediction)
-    if gold_side.steps is None or predicted_side.steps is None:
-        return ComparedSteps(gold_side.remarked({}), predicted_side.remarked({}), None)
-    alignment = pair_steps(gold_side.steps, predicted_side.steps)
-    gold_remarks, predicted_remarks = _remarks(alignment)
-    return ComparedSteps(gold_side.remarked(gold_remarks), predicted_side.remarked(predicted_remarks), alignment)
+    """Pair the steps of two decompositions and say how the two steps of each pair differ.
+
+    They differ in ``operator`` or else in ``references``, and in ``words``; the words of joined steps do not count.
+    A reference to a step without a partner is followed to the nearest steps that have one: a step that is missing from
+    a chain is one difference, not two.
+    """
+    (gold_texts, gold_steps), (texts, steps) = _steps_of(question, gold), _steps_of(question, prediction)
+    if gold_steps is None or steps is None:
+        return ComparedSteps(_remarked(gold_texts, gold_steps, repeat(())), _remarked(texts, steps, repeat(())))
+    pairs = _pair_steps(gold_steps, steps)
+    gold_of = {other: place for place, other in pairs}
+    joined_gold, joined = _joined(gold_steps, steps, pairs), _joined(steps, gold_steps, list(gold_of.items()))
+    gold_remarks: list[tuple[str, ...]] = [("missing",)] * len(gold_steps)
+    remarks: list[tuple[str, ...]] = [("extra",)] * len(steps)
+    for side, places in ((gold_remarks, joined_gold), (remarks, joined)):
+        for place in places:
+            side[place] = ("joined",)
+    gold_edges, edges = _edges(gold_steps, {place: place for place, _ in pairs}), _edges(steps, gold_of)
+    gold_surplus, surplus = _words(steps[place] for place in joined), _words(gold_steps[place] for place in joined_gold)
+    for place, other in pairs:
+        one, two = gold_steps[place], steps[other]
+        same_operator = (one.operator, one.properties) == (two.operator, two.properties)
+        differs = {
+            "operator": not same_operator,
+            "references": same_operator and gold_edges[place] != edges[other],
+            "words": one.words - two.words - gold_surplus or two.words - one.words - surplus,
+        }
+        gold_remarks[place] = remarks[other] = tuple(name for name, does in differs.items() if does)
+    same_content = _words(gold_steps) == _words(steps) and _computations(gold_steps) == _computations(steps)
+    remarked = _remarked(gold_texts, gold_steps, gold_remarks), _remarked(texts, steps, remarks)
+    return ComparedSteps(*remarked, tuple(pairs), same_content)
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
+def _steps_of(question: str, text: str | None) -> tuple[list[str], tuple[NormalizedStep, ...] | None]:
     """The steps of a decomposition as texts and, if it has a logical form, normalised."""
-
-    texts: tuple[str, ...]
-    steps: tuple[NormalizedStep, ...] | None
-
-    @staticmethod
-    def of(question: str, text: str | None) -> _Side:
-        try:
-            qdmr = parse_qdmr(text or "")
-            steps = normalize_steps(question, to_logical_form(qdmr))
-        except QDecompError:
-            parts = (" ".join(part.split()).removeprefix("return").strip() for part in (text or "").split(";"))
-            return _Side(tuple(part for part in parts if part), None)
-        return _Side(tuple(step.text for step in qdmr.steps), steps)
-
-    def remarked(self, remarks: Mapping[int, Sequence[str]]) -> tuple[StepRemark, ...]:
-        operators = [step.operator.value for step in self.steps] if self.steps else [""] * len(self.texts)
-        return tuple(
-            StepRemark(text, operator, tuple(remarks.get(place, ())))
-            for place, (text, operator) in enumerate(zip(self.texts, operators, strict=True))
-        )
+    try:
+        qdmr = parse_qdmr(text or "")
+        steps = normalize_steps(question, to_logical_form(qdmr))
+    except QDecompError:
+        parts = (" ".join(part.split()).removeprefix("return").strip() for part in (text or "").split(";"))
+        return [part for part in parts if part], None
+    return [step.text for step in qdmr.steps], steps
 
 
-def _remarks(alignment: StepPairing) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
-    gold = {place: ["missing"] for place in alignment.missing}
-    predicted = {place: ["extra"] for place in alignment.extra}
-    gold |= {place: ["joined"] for place in alignment.joined_gold}
-    predicted |= {place: ["joined"] for place in alignment.joined_predicted}
-    for place, other, found in step_differences(alignment):
-        remarks = [difference.value for difference in StepDifference if difference in found]
-        gold[place] = predicted[other] = remarks
-    return gold, predicted
+def _remarked(
+    texts: Sequence[str], steps: Sequence[NormalizedStep] | None, remarks: Iterable[tuple[str, ...]]
+) -> tuple[StepRemark, ...]:
+    operators = [step.operator.value for step in steps] if steps else [""] * len(texts)
+    return tuple(map(StepRemark, texts, operators, remarks))
 
 
-def difference_kinds(alignment: StepPairing) -> frozenset[DifferenceKind]:
-    """The kinds of difference between two decompositions whose steps are aligned."""
-    if _is_elaboration(alignment.gold, alignment.predicted):
-        return frozenset((DifferenceKind.ELABORATION_LEVEL,))
-    kinds = set()
-    if alignment.missing:
-        kinds.add(DifferenceKind.MISSING_STEP)
-    if alignment.extra:
-        kinds.add(DifferenceKind.EXTRA_STEP)
-    found = {difference for _, _, differences in step_differences(alignment) for difference in differences}
-    if StepDifference.OPERATOR in found:
-        kinds.add(DifferenceKind.WRONG_OPERATOR)
-    if not kinds and found == {StepDifference.WORDS}:
-        return frozenset((DifferenceKind.TOKENS_ONLY,))
-    if found & {StepDifference.REFERENCES, StepDifference.WORDS}:
-        kinds.add(DifferenceKind.WRONG_ARGUMENT)
-    # What is left are steps that are joined on one side.
-    return frozenset(kinds or (DifferenceKind.ELABORATION_LEVEL,))
-
-
-def _is_elaboration(gold: Sequence[NormalizedStep], predicted: Sequence[NormalizedStep]) -> bool:
-    return (
-        len(gold) != len(predicted)
-        and all_words(gold) == all_words(predicted)
-        and _computations(gold) == _computations(predicted)
-    )
+def _words(steps: Iterable[NormalizedStep]) -> frozenset[str]:
+    return frozenset().union(*(step.words for step in steps))
 
 
 def _computations(steps: Sequence[NormalizedStep]) -> Counter[tuple[Operator, tuple[str, ...]]]:
     return Counter((step.operator, step.properties) for step in steps if not OPERATORS[step.operator].describes)
 
 
-def operator_confusion(analyses: Iterable[Analysis]) -> Counter[tuple[str, str]]:
-    """How often the counterpart of a gold operator has which operator; ``none`` is a missing or extra step."""
-    pairs: Counter[tuple[str, str]] = Counter()
-    for analysis in analyses:
-        alignment = analysis.steps.alignment
-        if alignment is None:
-            continue
-        gold, predicted = alignment.gold, alignment.predicted
-        pairs.update((gold[one].operator.value, predicted[other].operator.value) for one, other in alignment.pairs)
-        pairs.update((gold[place].operator.value, NO_STEP) for place in alignment.missing)
-        pairs.update((NO_STEP, predicted[place].operator.value) for place in alignment.extra)
-    return pairs
+def _joined(
+    steps: Sequence[NormalizedStep], others: Sequence[NormalizedStep], pairs: Sequence[tuple[int, int]]
+) -> list[int]:
+    """The places of the steps in no pair that are part of a step of the other side."""
+    surplus = [others[other].words - steps[place].words for place, other in pairs]
+    return [
+        place
+        for place in sorted(set(range(len(steps))) - {place for place, _ in pairs})
+        if OPERATORS[steps[place].operator].describes
+        and any(steps[place].words and steps[place].words <= more for more in surplus)
+    ]
 
 
-class StepDifference(TextEnum):
-    """How a predicted step differs from its gold counterpart."""
-
-    OPERATOR = "operator"
-    REFERENCES = "references"
-    WORDS = "words"
-
-
-@dataclass(frozen=True, slots=True)
-class StepPairing:
-    """The steps of both sides by their places (from 0): pairs, and those without a partner.
-
-    If all words of a gold step are part of one predicted step, which corresponds to another gold step, it is not
-    missing but joined (``joined_gold``), like "large" in "large cubes" for "cubes", "#1 that are large"; and vice versa
-    (``joined_predicted``).
-    """
-
-    gold: tuple[NormalizedStep, ...]
-    predicted: tuple[NormalizedStep, ...]
-    pairs: tuple[tuple[int, int], ...]
-    missing: tuple[int, ...]
-    extra: tuple[int, ...]
-    joined_gold: tuple[int, ...]
-    joined_predicted: tuple[int, ...]
-
-
-def pair_steps(gold: Sequence[NormalizedStep], predicted: Sequence[NormalizedStep]) -> StepPairing:
-    """Pair the steps so that the pairs are as similar as possible.
+def _pair_steps(gold: Sequence[NormalizedStep], predicted: Sequence[NormalizedStep]) -> list[tuple[int, int]]:
+    """The pairs of steps, by their places, that are as similar as possible.
 
     Similarity is by operator, by own words, and by all words that a step reaches through its references.
     """
-    gold_reach, predicted_reach = _reached_words(gold), _reached_words(predicted)
+    gold_reach = _reached(gold, lambda place, below: gold[place].words | below)
+    predicted_reach = _reached(predicted, lambda place, below: predicted[place].words | below)
     likeness = [
         [
             _likeness(one, other) + _REACHED_WORDS * _overlap(gold_reach[row], predicted_reach[column])
@@ -247,17 +239,12 @@ def pair_steps(gold: Sequence[NormalizedStep], predicted: Sequence[NormalizedSte
         ]
         for row, one in enumerate(gold)
     ]
-    gold_places, predicted_places = (
-        [place / max(len(steps) - 1, 1) for place in range(len(steps))] for steps in (gold, predicted)
-    )
+    last_row, last_column = max(len(gold) - 1, 1), max(len(predicted) - 1, 1)
     costs = [
-        [_PLACE * abs(place - other) - value for value, other in zip(row, predicted_places, strict=True)]
-        for row, place in zip(likeness, gold_places, strict=True)
+        [_PLACE * abs(row / last_row - column / last_column) - value for column, value in enumerate(values)]
+        for row, values in enumerate(likeness)
     ]
-    pairs = [(row, column) for row, column in _assign(costs) if likeness[row][column] >= _ENOUGH - 1e-9]
-    joined_gold, missing = _without_partner(gold, predicted, pairs)
-    joined_predicted, extra = _without_partner(predicted, gold, [(column, row) for row, column in pairs])
-    return StepPairing(tuple(gold), tuple(predicted), tuple(pairs), missing, extra, joined_gold, joined_predicted)
+    return [(row, column) for row, column in _assign(costs) if likeness[row][column] >= _ENOUGH - 1e-9]
 
 
 def _assign(costs: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
@@ -270,57 +257,35 @@ def _assign(costs: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
         return []
     if len(costs) > len(costs[0]):
         return sorted((row, column) for column, row in _assign(list(zip(*costs, strict=True))))
-    columns = range(len(costs[0]))
-    row_prices, column_prices = [0.0] * len(costs), [0.0] * len(columns)
-    row_of: list[int | None] = [None] * len(columns)
+    row_prices, column_prices = [0.0] * len(costs), [0.0] * len(costs[0])
+    row_of: dict[int, int] = {}
     for start in range(len(costs)):
-        # Dijkstra over reduced costs, from a new row to the nearest column that is free.
-        shortest, came_from = [float("inf")] * len(columns), [start] * len(columns)
-        rows_of_seen = dict[int, int]()
-        row, length = start, 0.0
+        # Dijkstra over reduced costs, from a new row to the nearest column that is free; each column with the column
+        # before it on its path.
+        shortest = dict.fromkeys(range(len(costs[0])), float("inf"))
+        before = dict.fromkeys(shortest, -1)
+        seen: dict[int, float] = {}
+        row, length, sink = start, 0.0, -1
         while True:
-            for column in columns:
+            for column in shortest:
                 reduced = length + costs[row][column] - row_prices[row] - column_prices[column]
-                if column not in rows_of_seen and reduced < shortest[column]:
-                    shortest[column], came_from[column] = reduced, row
+                if reduced < shortest[column]:
+                    shortest[column], before[column] = reduced, sink
             # Of equally near columns, a free one.
-            sink = min(
-                (column for column in columns if column not in rows_of_seen),
-                key=lambda column: (shortest[column], row_of[column] is not None),
-            )
-            length = shortest[sink]
-            following = row_of[sink]
-            if following is None:
+            sink = min(shortest, key=lambda column: (shortest[column], column in row_of))
+            length = seen[sink] = shortest.pop(sink)
+            if sink not in row_of:
                 break
-            rows_of_seen[sink] = row = following
+            row = row_of[sink]
         row_prices[start] += length
-        for column, taken in rows_of_seen.items():
-            row_prices[taken] += length - shortest[column]
-            column_prices[column] -= length - shortest[column]
-        column, end = sink, came_from[sink]
-        while True:
-            previous = next((each for each, taken in rows_of_seen.items() if taken == end), None)
-            row_of[column] = end
-            if previous is None:
-                break
-            column, end = previous, came_from[previous]
-    return sorted((row, column) for column, row in enumerate(row_of) if row is not None)
-
-
-def _without_partner(
-    steps: Sequence[NormalizedStep], others: Sequence[NormalizedStep], pairs: Sequence[tuple[int, int]]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The places of the steps in no pair: those that are joined with another, and those that are not."""
-    surplus = [others[other].words - steps[place].words for place, other in pairs]
-    paired = {place for place, _ in pairs}
-    joined: list[int] = []
-    alone: list[int] = []
-    for place, step in enumerate(steps):
-        if place in paired:
-            continue
-        is_joined = OPERATORS[step.operator].describes and any(step.words and step.words <= more for more in surplus)
-        (joined if is_joined else alone).append(place)
-    return tuple(joined), tuple(alone)
+        for column, near in seen.items():
+            if column in row_of:
+                row_prices[row_of[column]] += length - near
+                column_prices[column] -= length - near
+        while sink >= 0:
+            row_of[sink] = start if before[sink] < 0 else row_of[before[sink]]
+            sink = before[sink]
+    return sorted((row, column) for column, row in row_of.items())
 
 
 def _likeness(one: NormalizedStep, other: NormalizedStep) -> float:
@@ -335,59 +300,18 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(union) if union else 1.0
 
 
-def _order(steps: Sequence[NormalizedStep]) -> list[int]:
-    return order_by_references(
-        {number: [target for _, target in step.edges] for number, step in enumerate(steps, start=1)}
-    )
+def _reached(
+    steps: Sequence[NormalizedStep], of_step: Callable[[int, frozenset[Any]], frozenset[Any]]
+) -> list[frozenset[Any]]:
+    """What ``of_step`` makes of each step's place and of what the steps that it refers to reach."""
+    reached: dict[int, frozenset[Any]] = {}
+    targets = {number: [target for _, target in step.edges] for number, step in enumerate(steps, start=1)}
+    for number in order_by_references(targets):
+        reached[number] = of_step(number - 1, frozenset().union(*(reached[target] for target in targets[number])))
+    return [reached[number] for number in targets]
 
 
-def all_words(steps: Iterable[NormalizedStep]) -> frozenset[str]:
-    """The words of all the steps."""
-    return frozenset().union(*(step.words for step in steps))
-
-
-def _reached_words(steps: Sequence[NormalizedStep]) -> list[frozenset[str]]:
-    reached: dict[int, frozenset[str]] = {}
-    for number in _order(steps):
-        step = steps[number - 1]
-        reached[number] = step.words.union(*(reached[target] for _, target in step.edges))
-    return [reached[number] for number in range(1, len(steps) + 1)]
-
-
-def step_differences(alignment: StepPairing) -> Iterator[tuple[int, int, frozenset[StepDifference]]]:
-    """How the two steps of each pair differ; arguments are compared only under the same operator.
-
-    A reference to a step without a partner is followed to the nearest steps that have one: a step that is missing
-    from a chain is one difference, not two. The words of joined steps are no difference.
-    """
-    partner = dict(alignment.pairs)
-    gold_targets = _partners_reached(alignment.gold, {place: place for place in partner})
-    predicted_targets = _partners_reached(alignment.predicted, {other: place for place, other in alignment.pairs})
-    from_gold = all_words(alignment.gold[place] for place in alignment.joined_gold)
-    from_predicted = all_words(alignment.predicted[place] for place in alignment.joined_predicted)
-    for place, other in alignment.pairs:
-        one, two = alignment.gold[place], alignment.predicted[other]
-        found = set()
-        if (one.operator, one.properties) != (two.operator, two.properties):
-            found.add(StepDifference.OPERATOR)
-        elif _edges(one, gold_targets) != _edges(two, predicted_targets):
-            found.add(StepDifference.REFERENCES)
-        if one.words - two.words - from_predicted or two.words - one.words - from_gold:
-            found.add(StepDifference.WORDS)
-        yield place, other, frozenset(found)
-
-
-def _partners_reached(steps: Sequence[NormalizedStep], known: dict[int, int]) -> dict[int, frozenset[int]]:
-    """For each step number the corresponding gold places: its partner's, or those of the steps below it."""
-    reached: dict[int, frozenset[int]] = {}
-    for number in _order(steps):
-        if number - 1 in known:
-            reached[number] = frozenset((known[number - 1],))
-        else:
-            below = (reached[target] for _, target in steps[number - 1].edges)
-            reached[number] = frozenset().union(*below)
-    return reached
-
-
-def _edges(step: NormalizedStep, targets: dict[int, frozenset[int]]) -> frozenset[tuple[str, int]]:
-    return frozenset((name, place) for name, number in step.edges for place in targets[number])
+def _edges(steps: Sequence[NormalizedStep], known: Mapping[int, int]) -> list[frozenset[tuple[str, int]]]:
+    """The references of each step to gold places: those of the partners of the steps that it names, or below them."""
+    reached = _reached(steps, lambda place, below: frozenset((known[place],)) if place in known else below)
+    return [frozenset((name, place) for name, number in step.edges for place in reached[number - 1]) for step in steps]

@@ -10,9 +10,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.operators import TextEnum
@@ -47,7 +46,6 @@ def write_error_sheet(systems: Iterable[SystemAnalysis], path: Path, *, count: i
 
     ``recognised`` has the kinds of difference that a program sees.
     """
-    require_new_sheet(path)
     rows = []
     for system in systems:
         wrong = [each for each in system.analyses if each.kinds and each.question.example.decomposition is not None]
@@ -68,18 +66,14 @@ def require_new_sheet(path: Path) -> None:
         raise DataError(f"{path}: is there already, and may be filled in; choose another name, or remove it")
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedError:
-    """A row of a sheet with its marks; without any, nobody has judged it yet."""
-
-    system: str
-    classes: frozenset[ErrorClass]
+JudgedError: TypeAlias = tuple[str, frozenset[ErrorClass]]
+"""The system of a row of a sheet, and the row's marks; without any, nobody has judged it yet."""
 
 
 def read_error_sheets(paths: Iterable[Path]) -> list[JudgedError]:
     """The rows of sheets; a mark that is neither an x nor empty is a :class:`DataError`."""
     judged = [each for path in paths for each in _read(path)]
-    if not any(each.classes for each in judged):
+    if not any(classes for _, classes in judged):
         raise DataError("no row has a mark; put an x into the columns of the classes that apply")
     return judged
 
@@ -99,14 +93,14 @@ def _read(path: Path) -> Iterator[JudgedError]:
                 classes.add(each)
             elif mark.lower() not in _NO_MARKS:
                 raise DataError(f"{path}: row {row.number}, {each}: {mark!r} is no mark; put an x, or leave it empty")
-        yield JudgedError(str(row.fields["system"]), frozenset(classes))
+        yield str(row.fields["system"]), frozenset(classes)
 
 
 def error_shares(judged: Sequence[JudgedError]) -> dict[str, dict[str, Any]]:
     """For each system, how many errors were judged, and the shares of right answers and of each class among them."""
     found: dict[str, dict[str, Any]] = {}
-    for name in dict.fromkeys(each.system for each in judged):
-        rows = [each.classes for each in judged if each.system == name]
+    for name in dict.fromkeys(system for system, _ in judged):
+        rows = [classes for system, classes in judged if system == name]
         marked = [classes for classes in rows if classes]
         counts = Counter(each for classes in marked for each in classes)
         right = sum(classes <= _RIGHT for classes in marked)
@@ -118,11 +112,10 @@ def error_shares(judged: Sequence[JudgedError]) -> dict[str, dict[str, Any]]:
 
 def error_table(shares: dict[str, dict[str, Any]]) -> Table:
     """The table as in the paper: classes by systems, in percent of the errors that were judged."""
-    rows = [(name, *(_percent(each[name]) for each in shares.values())) for name in ("correct", *map(str, ErrorClass))]
+    rows = [
+        (name, *("–" if each[name] is None else f"{100 * each[name]:.1f}%" for each in shares.values()))
+        for name in ("correct", *map(str, ErrorClass))
+    ]
     rows.append(("judged", *(f"{each['judged']} of {each['errors']}" for each in shares.values())))
     note = "Shares of the judged errors; an error may have several classes. Correct: only classes of right answers."
     return Table("Error classes", ("class", *shares), tuple(rows), note=note)
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f}%"

@@ -9,6 +9,8 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from qdecomp.evaluation.differences import DifferenceKind
@@ -68,13 +70,13 @@ def plot_by_steps(groups: Sequence[Group], metric: str, title: str) -> str:
         lines, counts = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
         names = list(groups[0].scores)
         for place, name in enumerate(names):
-            scores = [group.scores[name][metric] for group in groups]
+            means, spans = _percents([group.scores[name][metric] for group in groups])
             # Side by side, so that the intervals of two systems do not cover each other.
             shift = 0.12 * (place - (len(names) - 1) / 2)
             lines.errorbar(
                 [index + shift for index in range(len(groups))],
-                [_percent(score.mean) for score in scores],
-                yerr=_error_bars(scores),
+                means,
+                yerr=spans,
                 label=_label(name),
                 color=_colour(place),
                 marker=_MARKERS[place % SERIES],
@@ -93,9 +95,8 @@ def plot_by_steps(groups: Sequence[Group], metric: str, title: str) -> str:
         bars = counts.bar(places, [group.questions for group in groups], color=_FAINT, edgecolor=_INK, linewidth=0.6)
         counts.bar_label(bars, fmt="{:,.0f}", fontsize=7, padding=1)
         counts.margins(y=0.35)
-        counts.set_ylabel("questions")
+        counts.set(ylabel="questions", xlabel="number of gold steps")
         _count_axis(counts.yaxis)
-        counts.set_xlabel("number of gold steps")
         counts.set_xticks(places, [group.name for group in groups])
 
     return _svg(draw, (8.2, 4.6), "by-steps")
@@ -107,21 +108,13 @@ def plot_by_source(groups: Sequence[Group], metric: str, title: str) -> str:
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
         names = list(groups[0].scores)
-        width = 0.8 / len(names)
         for place, name in enumerate(names):
-            scores = [group.scores[name][metric] for group in groups]
-            axes.bar(
-                [index + (place + 0.5) * width - 0.4 for index in range(len(groups))],
-                [_percent(score.mean) for score in scores],
-                width,
-                yerr=_error_bars(scores),
-                label=_label(name),
-                error_kw={"ecolor": _INK, "elinewidth": 0.9, "capsize": 2.5},
-                **_fill(place),
-            )
+            means, spans = _percents([group.scores[name][metric] for group in groups])
+            places, width = _side_by_side(place, len(names), len(groups))
+            errors = {"ecolor": _INK, "elinewidth": 0.9, "capsize": 2.5}
+            axes.bar(places, means, width, yerr=spans, label=_label(name), error_kw=errors, **_fill(place))
         axes.set_xticks(range(len(groups)), [f"{group.name}\n({group.questions:,})" for group in groups])
-        axes.set_ylabel(f"{title} (%)")
-        axes.set_xlabel("source (questions)")
+        axes.set(ylabel=f"{title} (%)", xlabel="source (questions)")
         axes.grid(axis="y", linewidth=0.6)
         _legend(figure, axes)
 
@@ -130,38 +123,30 @@ def plot_by_source(groups: Sequence[Group], metric: str, title: str) -> str:
 
 def plot_agreement(subsets: Mapping[tuple[str, ...], int], systems: Sequence[str]) -> str:
     """Bars for the subsets of systems, the largest first; dots below show which systems are right."""
-    shown = list(subsets)[:SUBSETS_SHOWN]
-    total = sum(subsets.values())
+    shown = dict(islice(subsets.items(), SUBSETS_SHOWN))
+    total = max(sum(subsets.values()), 1)
 
     def draw(figure: Figure) -> None:
         bars_axes, dots = figure.subplots(2, 1, sharex=True, height_ratios=(3, 0.45 * len(systems)))
-        places = range(len(shown))
-        bars = bars_axes.bar(
-            places, [subsets[subset] for subset in shown], 0.6, facecolor=_FAINT, edgecolor=_INK, linewidth=0.8
-        )
-        share = [f"{subsets[subset]:,}\n{100 * subsets[subset] / max(total, 1):.1f}%" for subset in shown]
-        bars_axes.bar_label(bars, share, fontsize=8, padding=2)
+        bars = bars_axes.bar(range(len(shown)), shown.values(), 0.6, facecolor=_FAINT, edgecolor=_INK, linewidth=0.8)
+        shares = [f"{count:,}\n{100 * count / total:.1f}%" for count in shown.values()]
+        bars_axes.bar_label(bars, shares, fontsize=8, padding=2)
         bars_axes.margins(y=0.2)
         bars_axes.set_ylabel("questions")
         _count_axis(bars_axes.yaxis)
         bars_axes.tick_params(axis="x", length=0)
         for row, name in enumerate(systems):
             for place, subset in enumerate(shown):
-                right = name in subset
-                dots.plot(
-                    place, row, "o", markersize=9, markeredgecolor=_INK, markerfacecolor=_INK if right else _PAPER
-                )
+                colour = _INK if name in subset else _PAPER
+                dots.plot(place, row, "o", markersize=9, markeredgecolor=_INK, markerfacecolor=colour)
         for place, subset in enumerate(shown):
             rows = [systems.index(name) for name in subset]
             if len(rows) > 1:
                 dots.plot([place, place], [min(rows), max(rows)], color=_INK, linewidth=2, zorder=1)
         dots.set_yticks(range(len(systems)), [_label(name) for name in systems])
-        dots.set_ylim(len(systems) - 0.5, -0.5)
-        dots.set_xlim(-0.7, len(shown) - 0.3)
-        dots.set_xlabel("right: filled, wrong: empty")
+        dots.set(ylim=(len(systems) - 0.5, -0.5), xlim=(-0.7, len(shown) - 0.3), xlabel="right: filled, wrong: empty")
         dots.tick_params(axis="both", length=0, labelbottom=False)
-        for spine in dots.spines.values():
-            spine.set_visible(False)
+        dots.spines[:].set_visible(False)
 
     longest = max(len(_label(name)) for name in systems)
     width = 0.75 if len(shown) <= 8 else 0.55
@@ -174,17 +159,11 @@ def plot_differences(counts: Mapping[str, Mapping[DifferenceKind, int]], wrong: 
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        height = 0.8 / len(counts)
         for place, (name, of_system) in enumerate(counts.items()):
-            bars = axes.barh(
-                [index + (place + 0.5) * height - 0.4 for index in range(len(kinds))],
-                [of_system.get(kind, 0) for kind in kinds],
-                height,
-                label=f"{_label(name)} ({wrong[name]:,} wrong)",
-                **_fill(place),
-            )
-            shares = [100 * of_system.get(kind, 0) / max(wrong[name], 1) for kind in kinds]
-            labels = [f"{of_system.get(kind, 0):,} ({share:.0f}%)" for kind, share in zip(kinds, shares, strict=True)]
+            numbers = [of_system.get(kind, 0) for kind in kinds]
+            places, height = _side_by_side(place, len(counts), len(kinds))
+            bars = axes.barh(places, numbers, height, label=f"{_label(name)} ({wrong[name]:,} wrong)", **_fill(place))
+            labels = [f"{number:,} ({100 * number / max(wrong[name], 1):.0f}%)" for number in numbers]
             axes.bar_label(bars, labels, fontsize=8, padding=3)
         axes.set_yticks(range(len(kinds)), [str(kind) for kind in kinds])
         axes.invert_yaxis()
@@ -205,19 +184,22 @@ def _count_axis(axis: Axis) -> None:
     axis.set_major_formatter("{x:,.0f}")
 
 
-def _percent(value: float | None) -> float:
-    return float("nan") if value is None else 100 * value
+def _side_by_side(place: int, systems: int, groups: int) -> tuple[list[float], float]:
+    """Where the bars of a system begin in each group, and how wide they are."""
+    width = 0.8 / systems
+    return [index + (place + 0.5) * width - 0.4 for index in range(groups)], width
 
 
-def _error_bars(scores: Sequence[Score]) -> list[list[float]]:
-    """How far the intervals reach below and above the means; zero if there is no interval."""
+def _percents(scores: Sequence[Score]) -> tuple[list[float], list[list[float]]]:
+    """The means, and how far the intervals reach below and above them; zero if there is no interval."""
+    means = [nan if score.mean is None else 100 * score.mean for score in scores]
     spans = [
         (0.0, 0.0)
         if score.mean is None or score.low is None or score.high is None
         else (100 * max(0.0, score.mean - score.low), 100 * max(0.0, score.high - score.mean))
         for score in scores
     ]
-    return [[below for below, _ in spans], [above for _, above in spans]]
+    return means, [[below for below, _ in spans], [above for _, above in spans]]
 
 
 def _label(name: str) -> str:
@@ -231,12 +213,7 @@ def _colour(place: int) -> str:
 
 
 def _fill(place: int) -> dict[str, Any]:
-    return {
-        "facecolor": _colour(place),
-        "edgecolor": _INK,
-        "linewidth": 0.7,
-        "hatch": _HATCHES[place % SERIES],
-    }
+    return {"facecolor": _colour(place), "edgecolor": _INK, "linewidth": 0.7, "hatch": _HATCHES[place % SERIES]}
 
 
 def _legend(figure: Figure, axes: Axes) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -80,11 +80,6 @@ class SystemPredictions:
     rows: int
     predictions: Sequence[PredictionRow]
     problems: Sequence[RowProblem] = ()
-
-    @property
-    def readings(self) -> Iterator[Reading]:
-        """How each prediction was read."""
-        return (each.reading for each in self.predictions if each.reading is not None)
 
 
 GoldSource: TypeAlias = str | Path | Iterable[Any]
@@ -159,14 +154,12 @@ def name_systems(options: Iterable[str]) -> list[tuple[str, Path, str | None]]:
     named: dict[str, tuple[Path, str | None]] = {}
     for option in options:
         name, equals, file = option.partition("=")
-        if not equals or Path(option).exists():
-            name, file = "", option
-        elif not name.strip() or not file:
-            raise DataError(f"{option!r}: give predictions as FILE or NAME=FILE")
+        is_unnamed = not equals or Path(option).exists()
+        file = option if is_unnamed else file
         whole, colon, column = file.rpartition(":")
         has_column = bool(colon and column and Path(whole).exists() and not Path(file).exists())
         path = Path(whole if has_column else file)
-        name = name.strip() or (column if has_column else path.stem)
+        name = (column if has_column else path.stem) if is_unnamed else name.strip()
         if not name or not file:
             raise DataError(f"{option!r}: give predictions as FILE or NAME=FILE")
         if name in named:
@@ -198,104 +191,79 @@ def read_predictions(
 
     ``column`` names the column or field that has the decompositions.
     """
-    path = Path(source) if isinstance(source, str | Path) else Path(name or "predictions")
+    path = Path(name or "predictions")
+    if isinstance(source, str | Path):
+        # Two systems may be columns of one file.
+        path = Path(f"{source}:{column}" if column else source)
     are_named, answers = read_answers(source, column)
-    matching = _Matching(gold, read)
-    match = matching.by_id if are_named else matching.by_order
-    count = unusable = 0
-    first_unusable: Answer | None = None
-    for answer in answers:
-        count += 1
+    examples = gold.examples
+    problems: list[RowProblem] = []
+    predictions: RowStore[PredictionRow] = RowStore()
+    # For each question, the row of its prediction.
+    rows = array("q", [0]) * len(examples)
+    ids = examples.ids()
+    count = usable = 0
+    unusable: Answer | None = None
+    for count, answer in enumerate(answers, start=1):
+        usable += answer.error is None
+        unusable = unusable or (None if answer.error is None else answer)
+        question_id = (answer.question_id or "").strip() if are_named else next(ids, None)
+        if question_id is None:  # a row beyond the last question
+            continue
+        place = examples.find(question_id) if are_named else count - 1
+        problem: tuple[ProblemKind, str] | None = None
         if answer.error is not None:
-            unusable += 1
-            first_unusable = first_unusable or answer
-        match(answer)
+            problem = ProblemKind.MALFORMED, answer.error
+            if not are_named:
+                predictions.append(PredictionRow(None, "prediction: malformed row"))
+        elif place is None:
+            problem = ProblemKind.EXTRA, "not in the gold file"
+        elif rows[place]:
+            problem = ProblemKind.DUPLICATE, f"repeats the question of row {rows[place]}; the first one counts"
+        else:
+            rows[place] = answer.number
+            row, problem = _prediction_of(answer, read)
+            predictions.put(place, row)
+        if problem is not None:
+            problems.append(RowProblem(problem[0], answer.number, question_id or None, problem[1]))
     if not count:
         raise DataError(f"{path}: there are no predictions in it, only a header")
-    if first_unusable is not None and unusable == count:
+    if unusable is not None and not usable:
+        raise DataError(f"{path}: no row can be used; row {unusable.number}: {unusable.error}; {HOW_RECORDS_LOOK}")
+    if not are_named and count != len(examples):
         raise DataError(
-            f"{path}: no row can be used; row {first_unusable.number}: {first_unusable.error}; {HOW_RECORDS_LOOK}"
-        )
-    if not are_named and count != len(gold.examples):
-        raise DataError(
-            f"{path}: {count:,} rows, but {gold.path} has {len(gold.examples):,} questions; without a "
+            f"{path}: {count:,} rows, but {gold.path} has {len(examples):,} questions; without a "
             "question_id, rows are matched by order, so every question needs one"
         )
-    if not matching.predictions:
+    if not predictions:
         raise DataError(f"{path}: none of its questions is in {gold.path}; are these the right files?")
     if are_named:
-        matching.add_missing()
-    return SystemPredictions(name or path.stem, path, count, matching.predictions, matching.problems)
-
-
-class _Matching:
-    """The predictions of a system as its answers come, in the gold file's order, and the problems of the rows."""
-
-    def __init__(self, gold: Gold, read: HowRead) -> None:
-        self._examples = gold.examples
-        self._read = read
-        self._ids = gold.examples.ids()
-        # For each question, the row of its prediction.
-        self._rows = array("q", [0]) * len(gold.examples)
-        self.predictions: RowStore[PredictionRow] = RowStore(asdict, _prediction_from_json)
-        self.problems: list[RowProblem] = []
-
-    def by_order(self, answer: Answer) -> None:
-        """The next question is that of the row; rows beyond the last one are of none."""
-        question_id = next(self._ids, None)
-        if question_id is None:
-            return
-        if answer.error is not None:
-            self._add_problem(ProblemKind.MALFORMED, answer, question_id, answer.error)
-            self.predictions.append(PredictionRow(None, "prediction: malformed row"))
-        else:
-            self.predictions.append(self._prediction_of(answer, question_id))
-
-    def by_id(self, answer: Answer) -> None:
-        """The row names its question."""
-        question_id = (answer.question_id or "").strip()
-        if answer.error is not None:
-            self._add_problem(ProblemKind.MALFORMED, answer, question_id or None, answer.error)
-            return
-        place = self._examples.find(question_id)
-        if place is None:
-            self._add_problem(ProblemKind.EXTRA, answer, question_id, "not in the gold file")
-        elif self._rows[place]:
-            message = f"repeats the question of row {self._rows[place]}; the first one counts"
-            self._add_problem(ProblemKind.DUPLICATE, answer, question_id, message)
-        else:
-            self._rows[place] = answer.number
-            self.predictions.put(place, self._prediction_of(answer, question_id))
-
-    def add_missing(self) -> None:
-        """Add what a question without a row counts as."""
-        for place, example in enumerate(self._examples):
-            if not self._rows[place]:
-                self.predictions.put(place, PredictionRow(None, "prediction: missing"))
+        for place, example in enumerate(examples):
+            if not rows[place]:
+                predictions.put(place, PredictionRow(None, "prediction: missing"))
                 message = "no prediction for it; counts as wrong"
-                self.problems.append(RowProblem(ProblemKind.MISSING, example.row, example.question_id, message))
+                problems.append(RowProblem(ProblemKind.MISSING, example.row, example.question_id, message))
+    return SystemPredictions(name or path.stem, path, count, predictions, problems)
 
-    def _add_problem(self, kind: ProblemKind, answer: Answer, question_id: str | None, message: str) -> None:
-        self.problems.append(RowProblem(kind, answer.number, question_id, message))
 
-    def _prediction_of(self, answer: Answer, question_id: str) -> PredictionRow:
-        written = answer.written
-        if written and not (isinstance(written, str) and written.isspace()):
-            try:
-                reading = reading_of(written, self._read)
-            except QdmrSyntaxError as error:
-                self._add_problem(ProblemKind.MALFORMED, answer, question_id, f"{error}; counts as wrong")
-                return PredictionRow(None, str(error.of("prediction")))
-            if not reading.text:
-                self._add_problem(ProblemKind.EMPTY, answer, question_id, f"{reading.doubt}; counts as wrong")
-                return PredictionRow(None, f"prediction: {reading.doubt}", reading)
-            if has_half_character(reading.text):
-                message = "half of a character (a lone surrogate); scored, and written as an escape such as \ud800"
-                self._add_problem(ProblemKind.HALF_CHARACTER, answer, question_id, message)
-            return PredictionRow(reading.text, reading=reading)
-        why = f" ({answer.reason})" if answer.reason else ""
-        self._add_problem(ProblemKind.EMPTY, answer, question_id, f"no decomposition{why}; counts as wrong")
-        return PredictionRow(None, f"prediction: no decomposition{why}")
+def _prediction_of(answer: Answer, read: HowRead) -> tuple[PredictionRow, tuple[ProblemKind, str] | None]:
+    """What is scored of an answer, and what is wrong with it."""
+    written = answer.written
+    if not written or (isinstance(written, str) and written.isspace()):
+        why = f"no decomposition ({answer.reason})" if answer.reason else "no decomposition"
+        return PredictionRow(None, f"prediction: {why}"), (ProblemKind.EMPTY, f"{why}; counts as wrong")
+    try:
+        reading = reading_of(written, read)
+    except QdmrSyntaxError as error:
+        problem = ProblemKind.MALFORMED, f"{error}; counts as wrong"  # before it names the side
+        return PredictionRow(None, str(error.of("prediction"))), problem
+    if not reading.text:
+        row = PredictionRow(None, f"prediction: {reading.doubt}", reading)
+        return row, (ProblemKind.EMPTY, f"{reading.doubt}; counts as wrong")
+    if has_half_character(reading.text):
+        message = "half of a character (a lone surrogate); scored, and written as an escape such as \ud800"
+        return PredictionRow(reading.text, reading=reading), (ProblemKind.HALF_CHARACTER, message)
+    return PredictionRow(reading.text, reading=reading), None
 
 
 # EPR counts a prediction that mentions step 13 as wrong before it reads it.
@@ -315,10 +283,3 @@ def reading_of(written: Any, read: HowRead) -> Reading:
         raise QdmrSyntaxError(Reason("EPR counts {} as wrong", _REFUSED_BY_EPR))
     line = _EPR_LABEL.sub(";", reading.text.split("\n")[0]).strip()
     return Reading(line.lstrip(";").replace("  ", " ").lower(), BREAK_FORM)
-
-
-def _prediction_from_json(value: Mapping[str, Any]) -> PredictionRow:
-    reading = value["reading"]
-    if reading is not None:
-        reading = Reading(**{**reading, "wrapped_in": tuple(reading["wrapped_in"])})
-    return PredictionRow(value["text"], value["reason"], reading)

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.formats import FORMATS
+from qdecomp.evaluation.formats import FORMATS, problem_lines, reading_lines
 from qdecomp.evaluation.metrics import DEFAULT_METRICS, METRICS, Metric, choose_metrics
-from qdecomp.evaluation.outputs import Summary, detail_lines, problem_lines, reading_lines, summarize, summary_to_json
+from qdecomp.evaluation.outputs import Settings, Summary, detail_lines, signature, summarize, summary_to_json
 from qdecomp.evaluation.predictions import (
     Gold,
     GoldSource,
@@ -31,10 +31,9 @@ from qdecomp.evaluation.predictions import (
     read_gold,
     read_predictions,
 )
-from qdecomp.evaluation.scoring import QuestionScores, score_systems
-from qdecomp.evaluation.signature import Settings, signature
+from qdecomp.evaluation.scoring import Evaluation, score_systems
 from qdecomp.evaluation.statistics import RESAMPLES, Sampling, Score
-from qdecomp.files.jobs import HERE, Where
+from qdecomp.files.jobs import Where
 
 _LF_EM = "lf_em"
 
@@ -48,7 +47,7 @@ class Inputs:
     metrics: tuple[Metric, ...]
     settings: Settings
     otherwise_read: tuple[SystemPredictions, ...] = ()
-    """The same predictions read in any form, if they are read as EPR does."""
+    """The same predictions read in any form, if they are read as EPR does and scored by LF-EM."""
 
     @property
     def problems(self) -> list[str]:
@@ -59,42 +58,29 @@ class Inputs:
     @property
     def notes(self) -> list[str]:
         """How predictions were read, in words."""
-        return [line for each in self.systems for line in reading_lines(each.path, each.readings)]
+        return [
+            line
+            for each in self.systems
+            for line in reading_lines(each.path, (row.reading for row in each.predictions if row.reading is not None))
+        ]
 
-    def score(
-        self,
-        *,
-        where: Where = HERE,
-        keep_questions: bool = True,
-        each: Callable[[str, QuestionScores], object] | None = None,
-    ) -> Scores:
-        """Score the systems; see :func:`~qdecomp.evaluation.scoring.score_systems`."""
+    def score(self, **options: Any) -> Scores:
+        """Score the systems; the options are those of :func:`~qdecomp.evaluation.scoring.score_systems`."""
         answered_only = self.settings.answered_only
-        evaluation = score_systems(
-            self.gold,
-            self.systems,
-            self.metrics,
-            answered_only=answered_only,
-            where=where,
-            keep_questions=keep_questions,
-            each=each,
-        )
-        compared = [self._compared(*both) for both in zip(self.systems, self.otherwise_read, strict=False)]
-        return Scores(summarize(evaluation, self.settings), (*self.problems, *self.notes, *compared))
+        evaluation = score_systems(self.gold, self.systems, self.metrics, answered_only=answered_only, **options)
+        return Scores(summarize(evaluation, self.settings), (*self.problems, *self.notes, *self._compared(evaluation)))
 
-    def _compared(self, system: SystemPredictions, otherwise: SystemPredictions) -> str:
-        """What reading as EPR does changes, in a line."""
-        (as_epr,), (as_any,) = (
-            score_systems(self.gold, [each], [METRICS[_LF_EM]], keep_questions=False).systems
-            for each in (system, otherwise)
-        )
-        theirs, ours = as_epr.columns.values(_LF_EM), as_any.columns.values(_LF_EM)
-        refused = sum("EPR counts" in (row.reason or "") for row in system.predictions)
-        return (
-            f"{system.name}: LF-EM is {100 * theirs.mean():.1f} as EPR counts and {100 * ours.mean():.1f} as qdecomp "
-            f"does; {int((theirs != ours).sum()):,} of {len(theirs):,} verdicts differ, and EPR refuses {refused:,} "
-            "predictions because of #13"
-        )
+    def _compared(self, as_epr: Evaluation) -> Iterator[str]:
+        """What reading as EPR does changes, in a line for each system."""
+        as_any = score_systems(self.gold, self.otherwise_read, [METRICS[_LF_EM]], keep_questions=False)
+        for system, otherwise in zip(as_epr.systems, as_any.systems, strict=False):
+            theirs, ours = system.values(_LF_EM), otherwise.values(_LF_EM)
+            refused = sum("EPR counts" in (row.reason or "") for row in system.system.predictions)
+            yield (
+                f"{system.name}: LF-EM is {100 * theirs.mean():.1f} as EPR counts and {100 * ours.mean():.1f} as "
+                f"qdecomp does; {int((theirs != ours).sum()):,} of {len(theirs):,} verdicts differ, and EPR refuses "
+                f"{refused:,} predictions because of #13"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,21 +100,20 @@ class Scores:
 
     def __getitem__(self, key: str | tuple[str, str]) -> Score:
         """The score by a metric, or by a system and a metric if there are several systems."""
-        system, metric = key if isinstance(key, tuple) else (self._only_system(), key)
+        if not isinstance(key, tuple):
+            if len(self.systems) > 1:
+                raise KeyError(f"there are several systems; give one of {', '.join(self.systems)} and a metric")
+            key = self.systems[0], key
+        system, metric = key
         found = self.summary.overall.scores.get(system, {}).get(metric.replace("-", "_"))
         if found is None:
             names = ", ".join(each.name for each in self.summary.evaluation.metrics)
             raise KeyError(f"no score {key!r}; systems: {', '.join(self.systems)}; metrics: {names}")
         return found
 
-    def _only_system(self) -> str:
-        if len(self.systems) > 1:
-            raise KeyError(f"there are several systems; give one of {', '.join(self.systems)} and a metric")
-        return self.systems[0]
-
     def signature(self, metric: str = _LF_EM, *, system: str | None = None, short: bool = False) -> str:
         """How a score was made, with the score, as a line to cite."""
-        score = self[system or self._only_system(), metric]
+        score = self[metric if system is None else (system, metric)]
         return signature(METRICS[metric.replace("-", "_")], score, self.summary.settings, short=short)
 
     def format(self, form: str = "text") -> str:
@@ -167,33 +152,42 @@ def evaluate(
 
     ``gold`` is Break's CSV, or rows with ``question``, ``decomposition`` and perhaps ``question_id``. ``predictions``
     are a file, a list in the order of the gold questions, a mapping by id, or a mapping from systems' names to these.
-    ``evaluate(predictions, gold)``, as EPR calls it, means the same.
+    ``evaluate(predictions, gold)`` with two lists, as EPR calls it, means the same.
 
     ``metrics`` are names as in ``"lf_em,lf_eq"``; ``column`` is the field of the decompositions; ``group_by`` is a
     column of the gold rows, ``source``, ``steps``, or a function of an example. With ``answered_only``, questions
     without an answer are left out of the means. ``read`` is ``any`` form, or only ``break``'s. ``compat="epr"``
     counts as EPR does. All options that change a number are in the signature.
     """
-    if _is_gold(predictions) and not _is_gold(gold):
+    if isinstance(gold, list | tuple) and not _is_gold(gold) and _is_gold(predictions):
         gold, predictions = predictions, gold
-    settings = make_settings(answered_only=answered_only, read=read, compat=compat, sampling=Sampling(seed, resamples))
     questions = read_gold(gold, group_by)
     sources = _systems(predictions, questions, column)
     names = metrics.split(",") if isinstance(metrics, str) else metrics
-    inputs = read_inputs(questions, sources, names, settings)
+    sampling = Sampling(seed, resamples)
+    inputs = read_inputs(questions, sources, names, sampling, answered_only=answered_only, read=read, compat=compat)
     if problems := inputs.problems:
         warnings.warn(f"{problems[0]}; all are in the notes of the scores", stacklevel=2)
     return inputs.score(where=Where(processes))
 
 
 def _is_gold(value: Any) -> bool:
-    """Whether a value is rows with questions."""
+    """Whether a value is rows with questions; prediction records look like that, too."""
     first = next(iter(value), None) if isinstance(value, Sequence) and not isinstance(value, str) else None
     return isinstance(first, Mapping) and "decomposition" in first and ("question_text" in first or "question" in first)
 
 
-def make_settings(*, answered_only: bool, read: str, compat: str | None, sampling: Sampling) -> Settings:
-    """The settings of these options; raises if they exclude each other."""
+def read_inputs(
+    gold: Gold,
+    sources: Mapping[str, tuple[Any, str | None]],
+    metrics: Iterable[str],
+    sampling: Sampling,
+    *,
+    answered_only: bool,
+    read: str,
+    compat: str | None,
+) -> Inputs:
+    """Read the predictions of systems, each given by its name, with a file or value and a column in it."""
     if compat not in (None, "epr"):
         raise DataError(f"there is no compat {compat!r}; choose epr")
     if read not in ("any", "break"):
@@ -202,13 +196,6 @@ def make_settings(*, answered_only: bool, read: str, compat: str | None, samplin
         raise DataError("compat epr counts every question and reads predictions in its own way; leave the others out")
     if sampling.resamples < 2:
         raise DataError("an interval needs at least 2 resamples")
-    return Settings(sampling, answered_only, HowRead(compat or read))
-
-
-def read_inputs(
-    gold: Gold, sources: Mapping[str, tuple[Any, str | None]], metrics: Iterable[str], settings: Settings
-) -> Inputs:
-    """Read the predictions of systems, each given by its name, with a file or value and a column in it."""
     names = [name.strip().replace("-", "_") for name in metrics if name.strip()]
     if not names:
         raise DataError(f"metrics: name at least one of {', '.join(METRICS)}")
@@ -219,7 +206,8 @@ def read_inputs(
             read_predictions(source, gold, name, column=column, read=read) for name, (source, column) in sources.items()
         )
 
-    otherwise = systems(HowRead.ANY) if settings.read is HowRead.EPR else ()
+    settings = Settings(sampling, answered_only, HowRead(compat or read))
+    otherwise = systems(HowRead.ANY) if compat and _LF_EM in names else ()
     return Inputs(gold, systems(settings.read), chosen, settings, otherwise)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -18,10 +18,9 @@ from qdecomp.data_structures.errors import ErrorText, InternalError, as_internal
 from qdecomp.evaluation.metrics import Metric, MetricFunction, MetricResult, prepare
 from qdecomp.evaluation.predictions import Gold, PredictionRow, SystemPredictions
 from qdecomp.files.break_csv import BreakExample
-from qdecomp.files.jobs import HERE, ROW_KILLED_WORKERS, Pool, Where, in_chunks, spread
+from qdecomp.files.jobs import HERE, ROW_KILLED_WORKERS, Where, in_chunks, spread
 from qdecomp.terminal import progress
 
-_NO_GOLD = "gold: no decomposition"
 _ROWS_A_TASK = 100
 
 _Pair: TypeAlias = tuple[BreakExample, PredictionRow]
@@ -43,20 +42,6 @@ class QuestionScores:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemScores:
-    """The scores of one system, and its questions in the gold file's order, if they were kept."""
-
-    system: SystemPredictions
-    columns: ScoreColumns
-    questions: tuple[QuestionScores, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The system's name."""
-        return self.system.name
-
-
-@dataclass(frozen=True, slots=True)
 class Evaluation:
     """One or more systems on the same gold questions."""
 
@@ -65,18 +50,24 @@ class Evaluation:
     systems: tuple[SystemScores, ...]
 
 
-class ScoreColumns:
+class SystemScores:
     """What the figures of a system are based on: a few bytes for each question, however many there are.
 
     A missing score is NaN. The texts of errors are only counted, by kind.
     """
 
-    def __init__(self, metrics: Iterable[str], questions: Iterable[QuestionScores] = ()) -> None:
+    def __init__(
+        self, system: SystemPredictions, metrics: Iterable[str], questions: Iterable[QuestionScores] = ()
+    ) -> None:
+        self.system = system
+        self.name = system.name
+        self.questions: list[QuestionScores] = []
+        """The questions in the gold file's order, if they are kept."""
+        self.internal_errors = 0
+        """How many questions have a result that failed because of an internal error."""
         self._values = {name: array("d") for name in metrics}
         self._failed = {name: bytearray() for name in self._values}
         self._kinds: dict[str, Counter[str]] = {name: Counter() for name in self._values}
-        self.internal_errors = 0
-        """How many questions have a result that failed because of an internal error."""
         for question in questions:
             self.add(question)
 
@@ -121,42 +112,25 @@ def score_systems(
     """
     metrics = tuple(metrics)
     _functions(metrics)  # what is not installed is found here, not by each worker
+    work = partial(_score_rows, metrics=metrics, answered_only=answered_only)
     scored = []
     with where.pool() as pool:
         for system in systems:
-            columns = ScoreColumns(metric.name for metric in metrics)
-            kept: list[QuestionScores] = []
+            scores = SystemScores(system, (metric.name for metric in metrics))
             pairs, again = tee(zip(gold.examples, system.predictions, strict=True))
-            results = _results(pairs, metrics, answered_only, pool)
-            questions = (QuestionScores(*pair, found) for pair, found in zip(again, results, strict=True))
+            chunks = in_chunks(pairs, _ROWS_A_TASK)
+            done = map(work, chunks) if pool is None else spread(work, chunks, pool, partial(_died, metrics=metrics))
+            questions = (
+                QuestionScores(*pair, found) for pair, found in zip(again, chain.from_iterable(done), strict=True)
+            )
             for question in progress(questions, f"Scoring {system.name}", len(gold.examples)):
-                columns.add(question)
+                scores.add(question)
                 if keep_questions:
-                    kept.append(question)
+                    scores.questions.append(question)
                 if each is not None:
                     each(system.name, question)
-            scored.append(SystemScores(system, columns, tuple(kept)))
+            scored.append(scores)
     return Evaluation(gold, metrics, tuple(scored))
-
-
-def _results(
-    pairs: Iterable[_Pair], metrics: tuple[Metric, ...], answered_only: bool, pool: Pool | None
-) -> Iterator[_Results]:
-    chunks = in_chunks(pairs, _ROWS_A_TASK)
-    if pool is None:
-        return chain.from_iterable(_scores(chunk, metrics, answered_only) for chunk in chunks)
-    return chain.from_iterable(
-        spread(
-            partial(_score_chunk, metrics=metrics, answered_only=answered_only),
-            chunks,
-            pool,
-            partial(_died, metrics=metrics),
-        )
-    )
-
-
-def _score_chunk(pairs: Sequence[_Pair], metrics: tuple[Metric, ...], answered_only: bool) -> list[_Results]:
-    return list(_scores(pairs, metrics, answered_only))
 
 
 def _died(pair: _Pair, metrics: tuple[Metric, ...]) -> _Results:
@@ -164,21 +138,23 @@ def _died(pair: _Pair, metrics: tuple[Metric, ...]) -> _Results:
     return {metric.name: MetricResult(metric.worst, ROW_KILLED_WORKERS) for metric in metrics}
 
 
-def _scores(pairs: Sequence[_Pair], metrics: tuple[Metric, ...], answered_only: bool) -> Iterator[_Results]:
+def _score_rows(pairs: Sequence[_Pair], metrics: tuple[Metric, ...], answered_only: bool) -> list[_Results]:
     """The results of some questions, in any process."""
     functions = _functions(metrics)
+    texts = [
+        (example.question, prediction.text, example.decomposition)
+        for example, prediction in pairs
+        if prediction.text is not None and example.decomposition is not None
+    ]
     for function in functions:
         # The results are the same without it; if a row fails because of an internal error, scoring it will say so.
         with suppress(InternalError), as_internal_errors():
-            prepare(function, _texts(pairs))
-    for example, prediction in pairs:
-        if answered_only and prediction.text is None:
-            yield {metric.name: MetricResult(None, prediction.reason) for metric in metrics}
-            continue
-        yield {
-            metric.name: _score(metric, function, example, prediction)
-            for metric, function in zip(metrics, functions, strict=True)
-        }
+            prepare(function, texts)
+    by_metric = list(zip(metrics, functions, strict=True))
+    return [
+        {metric.name: _score(metric, function, *pair, answered_only) for metric, function in by_metric}
+        for pair in pairs
+    ]
 
 
 @lru_cache(maxsize=4)
@@ -187,17 +163,13 @@ def _functions(metrics: tuple[Metric, ...]) -> tuple[MetricFunction, ...]:
     return tuple(metric.load() for metric in metrics)
 
 
-def _texts(pairs: Iterable[_Pair]) -> Iterator[tuple[str, str, str]]:
-    return (
-        (example.question, prediction.text, example.decomposition)
-        for example, prediction in pairs
-        if prediction.text is not None and example.decomposition is not None
-    )
-
-
-def _score(metric: Metric, function: MetricFunction, example: BreakExample, prediction: PredictionRow) -> MetricResult:
+def _score(
+    metric: Metric, function: MetricFunction, example: BreakExample, prediction: PredictionRow, answered_only: bool
+) -> MetricResult:
+    if prediction.text is None and answered_only:
+        return MetricResult(None, prediction.reason)
     if example.decomposition is None:
-        return MetricResult(metric.worst, _NO_GOLD)
+        return MetricResult(metric.worst, "gold: no decomposition")
     if prediction.text is None:
         return MetricResult(metric.worst, prediction.reason)
     try:

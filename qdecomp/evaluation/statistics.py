@@ -15,16 +15,16 @@ the chance of any false alarm among those of a metric below the level at which t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import accumulate, combinations
 from math import exp, lgamma, log
 from typing import Any
 
 import numpy as np
 
 from qdecomp.evaluation.metrics import Metric
-from qdecomp.evaluation.scoring import Evaluation, ScoreColumns, SystemScores
+from qdecomp.evaluation.scoring import Evaluation, SystemScores
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
@@ -33,9 +33,6 @@ LEVEL = 0.05
 """A difference is significant if its adjusted p-value is below this."""
 # How many resampled values are held in memory at a time.
 _VALUES_AT_A_TIME = 4_000_000
-
-ALL = slice(None)
-"""The places of all questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +81,6 @@ class Comparison:
     p_value: float
     p_adjusted: float
 
-    def winner(self, metric: Metric) -> str | None:
-        """The system that is better, if that is significant."""
-        if self.p_adjusted >= LEVEL:
-            return None
-        return self.first if (self.difference > 0) != metric.lower_is_better else self.second
-
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -103,12 +94,20 @@ class Group:
     def best(self, metric: Metric) -> str | None:
         """The system that is significantly better than every other one that has a score."""
         others = sum(scores[metric.name].mean is not None for scores in self.scores.values()) - 1
-        wins = Counter(each.winner(metric) for each in self.comparisons if each.metric == metric.name)
+        wins = Counter(
+            each.first if (each.difference > 0) != metric.lower_is_better else each.second
+            for each in self.comparisons
+            if each.metric == metric.name and each.p_adjusted < LEVEL
+        )
         return next((name for name in self.scores if 0 < others == wins[name]), None)
 
 
 def places_by(values: Iterable[Any]) -> dict[str, np.ndarray]:
-    """Where each value is among those of all questions, the smallest value first."""
+    """Where each value is among those of all questions; numbers by their size, then words.
+
+    >>> list(places_by([12, 2, "DROP", 2]))
+    ['2', '12', 'DROP']
+    """
     places: dict[Any, list[int]] = {}
     for place, value in enumerate(values):
         places.setdefault(value, []).append(place)
@@ -116,25 +115,20 @@ def places_by(values: Iterable[Any]) -> dict[str, np.ndarray]:
 
 
 def _in_order(value: Any) -> tuple[bool, int, str]:
-    """Numbers first, by their size, then words."""
     text = str(value)
     return (False, int(text), "") if text.isdecimal() else (True, 0, text)
 
 
 def score_groups(
-    evaluation: Evaluation,
-    places: Mapping[str, np.ndarray | slice],
-    *,
-    sampling: Sampling = _SAMPLING,
-    tested: bool = True,
+    evaluation: Evaluation, places: Mapping[str, np.ndarray], *, sampling: Sampling = _SAMPLING
 ) -> tuple[Group, ...]:
     """The scores on groups of questions, each given by its places; the tests are adjusted for all of the groups."""
-    tests = compare_groups(evaluation, list(places.values()), sampling=sampling) if tested else [()] * len(places)
+    tests = _compare_groups(evaluation, list(places.values()), sampling)
     return tuple(
         Group(
             name,
-            len(range(len(evaluation.gold.examples))[chosen]) if isinstance(chosen, slice) else len(chosen),
-            {each.name: _scores(each.columns, evaluation.metrics, chosen, sampling) for each in evaluation.systems},
+            len(chosen),
+            {each.name: _scores(each, evaluation.metrics, chosen, sampling) for each in evaluation.systems},
             comparisons,
         )
         for (name, chosen), comparisons in zip(places.items(), tests, strict=True)
@@ -142,14 +136,14 @@ def score_groups(
 
 
 def _scores(
-    columns: ScoreColumns, metrics: Sequence[Metric], chosen: np.ndarray | slice, sampling: Sampling
+    system: SystemScores, metrics: Sequence[Metric], chosen: np.ndarray, sampling: Sampling
 ) -> dict[str, Score]:
-    values = np.stack([columns.values(metric.name)[chosen] for metric in metrics])
+    values = np.stack([system.values(metric.name)[chosen] for metric in metrics])
     scores: dict[str, Score] = {}
     for metric, row_values, (low, high) in zip(metrics, values, _intervals(values, sampling), strict=True):
         scored = row_values[~np.isnan(row_values)]
         mean = float(scored.mean()) if scored.size else None
-        errors = int(columns.failed(metric.name)[chosen].sum())
+        errors = int(system.failed(metric.name)[chosen].sum())
         scores[metric.name] = Score(mean, low, high, int(scored.size), errors)
     return scores
 
@@ -160,49 +154,41 @@ def mean_interval(values: Sequence[float], *, sampling: Sampling = _SAMPLING) ->
 
 
 def _intervals(values: np.ndarray, sampling: Sampling) -> list[tuple[float | None, float | None]]:
-    """The interval of each row's mean; rows without gaps share their resamples, which saves most of the time."""
+    """The interval of each row's mean; rows without gaps share their resamples."""
     gaps = np.isnan(values).any(axis=1)
     intervals: list[tuple[float | None, float | None]] = [(None, None)] * len(values)
     for rows in (np.flatnonzero(~gaps), *(np.array([row]) for row in np.flatnonzero(gaps))):
         sample = values[rows]
         sample = sample[:, ~np.isnan(sample).any(axis=0)]
         if len(rows) and sample.shape[1] >= 2:
-            for row, low, high in zip(rows, *_percentiles(_resampled_means(sample, sampling)), strict=True):
+            means = np.sort(_resampled_means(sample, sampling), axis=-1)
+            # Interpolated to the last digit as in published intervals; places are counted from 1.
+            tail = (1 - CONFIDENCE) / 2
+            places = [share * means.shape[1] + (1 - share) for share in (tail, 1 - tail)]
+            bounds = [(1 - place % 1) * means[:, int(place) - 1] + place % 1 * means[:, int(place)] for place in places]
+            for row, low, high in zip(rows, *bounds, strict=True):
                 intervals[row] = float(low), float(high)
     return intervals
 
 
-def _percentiles(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds of each row's interval, interpolated to the last digit as in published ones."""
-    ordered, tail = np.sort(means, axis=-1), (1 - CONFIDENCE) / 2
-    places = [share * means.shape[1] + (1 - share) for share in (tail, 1 - tail)]  # counted from 1
-    low, high = ((1 - place % 1) * ordered[:, int(place) - 1] + place % 1 * ordered[:, int(place)] for place in places)
-    return low, high
-
-
 def _resampled_means(sample: np.ndarray, sampling: Sampling) -> np.ndarray:
     """The means of each row (rows, resamples) in bootstrap resamples of its columns."""
-    rng, size = np.random.default_rng(sampling.seed), sample.shape[1]
+    rng, size, resamples = np.random.default_rng(sampling.seed), sample.shape[1], sampling.resamples
     at_a_time = max(1, _VALUES_AT_A_TIME // sample.size)
-    return np.concatenate(
-        [
-            sample[:, rng.integers(0, size, (min(at_a_time, sampling.resamples - start), size))].mean(axis=-1)
-            for start in range(0, sampling.resamples, at_a_time)
-        ],
-        axis=-1,
-    )
+    pieces = [min(at_a_time, resamples - start) for start in range(0, resamples, at_a_time)]
+    return np.concatenate([sample[:, rng.integers(0, size, (count, size))].mean(axis=-1) for count in pieces], axis=-1)
 
 
-def compare_systems(evaluation: Evaluation, *, sampling: Sampling = _SAMPLING) -> tuple[Comparison, ...]:
+def compare_systems(evaluation: Evaluation) -> tuple[Comparison, ...]:
     """Compare every two systems under every metric."""
-    return compare_groups(evaluation, (ALL,), sampling=sampling)[0]
+    return _compare_groups(evaluation, (slice(None),), _SAMPLING)[0]
 
 
-def compare_groups(
-    evaluation: Evaluation, groups: Sequence[np.ndarray | slice], *, sampling: Sampling = _SAMPLING
-) -> tuple[tuple[Comparison, ...], ...]:
-    """Compare every two systems on each group of questions; the adjustment is for all pairs and groups of a metric."""
-    found: list[list[Comparison]] = [[] for _ in groups]
+def _compare_groups(
+    evaluation: Evaluation, groups: Sequence[np.ndarray | slice], sampling: Sampling
+) -> list[tuple[Comparison, ...]]:
+    """The comparisons on each group of questions; the adjustment is for all pairs and groups of a metric."""
+    found: list[tuple[Comparison, ...]] = [()] * len(groups)
     for metric in evaluation.metrics:
         compared = [
             (place, comparison)
@@ -211,14 +197,14 @@ def compare_groups(
             if (comparison := _compare(metric, first, second, chosen, sampling)) is not None
         ]
         for (place, comparison), adjusted in zip(compared, _holm([each.p_value for _, each in compared]), strict=True):
-            found[place].append(replace(comparison, p_adjusted=adjusted))
-    return tuple(map(tuple, found))
+            found[place] += (replace(comparison, p_adjusted=adjusted),)
+    return found
 
 
 def _compare(
     metric: Metric, first: SystemScores, second: SystemScores, chosen: np.ndarray | slice, sampling: Sampling
 ) -> Comparison | None:
-    values = first.columns.values(metric.name)[chosen] - second.columns.values(metric.name)[chosen]
+    values = first.values(metric.name)[chosen] - second.values(metric.name)[chosen]
     differences = values[~np.isnan(values)]
     if not differences.size:
         return None
@@ -228,18 +214,8 @@ def _compare(
         test, p_value = "exact McNemar", mcnemar(first_better, second_better)
     else:
         test, p_value = "paired permutation", _permutation(differences, sampling.seed)
-    return Comparison(
-        metric=metric.name,
-        first=first.name,
-        second=second.name,
-        questions=int(differences.size),
-        difference=float(differences.mean()),
-        first_better=first_better,
-        second_better=second_better,
-        test=test,
-        p_value=p_value,
-        p_adjusted=p_value,
-    )
+    names, size, mean = (metric.name, first.name, second.name), int(differences.size), float(differences.mean())
+    return Comparison(*names, size, mean, first_better, second_better, test, p_value, p_adjusted=p_value)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
@@ -264,28 +240,26 @@ def _permutation(differences: np.ndarray, seed: int) -> float:
         return 1.0
     observed = moving.sum()
     is_exact = 2**moving.size <= PERMUTATIONS
-    sums = _all_flipped_sums(moving) if is_exact else _flipped_sums(moving, seed)
+    sums = np.concatenate(list(_flipped_sums(moving, seed, is_exact)))
     # Sums that differ only by rounding errors are equal. The observed signs count as one of the drawn ones.
     margin = abs(observed) * 100 * np.finfo(float).eps
     extreme = min(int((sums <= observed + margin).sum()), int((sums >= observed - margin).sum()))
     return min(1.0, 2 * (extreme / len(sums) if is_exact else (extreme + 1) / (len(sums) + 1)))
 
 
-def _all_flipped_sums(moving: np.ndarray) -> np.ndarray:
-    flipped = np.arange(2**moving.size)[:, None] >> np.arange(moving.size) & 1
-    return np.asarray(np.where(flipped, -moving, moving).sum(axis=-1))
-
-
-def _flipped_sums(moving: np.ndarray, seed: int) -> np.ndarray:
+def _flipped_sums(moving: np.ndarray, seed: int, is_exact: bool) -> Iterator[np.ndarray]:
+    """The sums with all choices of signs, or with drawn ones."""
+    if is_exact:
+        flipped = np.arange(2**moving.size)[:, None] >> np.arange(moving.size) & 1
+        yield np.where(flipped, -moving, moving).sum(axis=-1)
+        return
     rng = np.random.default_rng(seed)
     at_a_time = min(PERMUTATIONS, max(1, _VALUES_AT_A_TIME // moving.size))
     # A pair in its order or the other way round; published p-values were made with these draws.
     pairs = np.tile(np.arange(2), (at_a_time, moving.size, 1))
-    sums = [
-        np.where(rng.permuted(pairs, axis=-1)[: PERMUTATIONS - start, :, 0], -moving, moving).sum(axis=-1)
-        for start in range(0, PERMUTATIONS, at_a_time)
-    ]
-    return np.concatenate(sums)
+    for start in range(0, PERMUTATIONS, at_a_time):
+        flipped = rng.permuted(pairs, axis=-1)[: PERMUTATIONS - start, :, 0]
+        yield np.where(flipped, -moving, moving).sum(axis=-1)
 
 
 def _holm(p_values: Sequence[float]) -> list[float]:
@@ -294,9 +268,7 @@ def _holm(p_values: Sequence[float]) -> list[float]:
     >>> _holm([0.03, 0.01, 0.04])
     [0.06, 0.03, 0.06]
     """
-    adjusted = [0.0] * len(p_values)
-    running = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        running = max(running, min(1.0, p_values[index] * (len(p_values) - rank)))
-        adjusted[index] = running
-    return adjusted
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    stepped = [min(1.0, p_values[index] * (len(p_values) - rank)) for rank, index in enumerate(order)]
+    adjusted = dict(zip(order, accumulate(stepped, max), strict=True))
+    return [adjusted[index] for index in range(len(p_values))]

@@ -1,10 +1,11 @@
 """Rows in, rows out: one reader for every file of rows, outputs that are complete or not there, and long runs on rows.
 
-- :mod:`.sources` opens files wherever they are, :mod:`.parts` knows folders of files;
-- :mod:`.rows` reads rows, :mod:`.break_csv` questions with their decompositions, :mod:`.predictions` records;
-- :mod:`.store` keeps any number of rows in bounded memory;
+- :mod:`.sources` opens local, remote and compressed files, and folders of files;
+- :mod:`.rows` reads rows, :mod:`.break_csv` questions with their decompositions, :mod:`.predictions` prediction
+  records;
+- :mod:`.store` keeps rows that do not fit in memory;
 - :mod:`.atomic` writes files that are complete or not there, :mod:`.outputs` records so that a stopped run resumes;
-- :mod:`.jobs` works on rows here, in processes (:mod:`.processes`) or on a cluster (:mod:`.dask`);
+- :mod:`.jobs` works on rows in this process, in several or on a cluster (:mod:`.dask`);
 - :mod:`.conversion` converts files of annotated decompositions.
 """
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files.parts import MANIFEST
+from qdecomp.files.sources import MANIFEST
 
 UNENCODABLE = "backslashreplace"
 """How half of a character (a lone surrogate), which UTF-8 cannot encode, is written: ``\\ud800``, as JSON writes it."""
@@ -65,21 +65,20 @@ def write_text_atomically(path: str | Path) -> Iterator[TextIO]:
             yield stream
         return
     unfinished = unfinished_name(path)
-    try:
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        file = OutputFile(unfinished, "a", path)
-        with _text(file) as stream:
-            lock(file, path)
-            file.truncate(0)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with _text(OutputFile(unfinished, "a", path)) as stream:
+        lock(stream, path)
+        try:
+            stream.truncate(0)
             yield stream
-        with writing(path):
-            os.replace(unfinished, path)
-    except BaseException as error:
-        if not isinstance(error, _OtherRunError):
+            stream.flush()
+            with writing(path):
+                os.replace(unfinished, path)
+        except BaseException:
             with suppress(OSError):
                 unfinished.unlink()
-        raise
+            raise
 
 
 def write_folder_atomically(path: str | Path, contents: Mapping[str, str]) -> None:
@@ -118,10 +117,6 @@ def is_device(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-# Only an error of the file that is being written becomes "this file cannot be written": the body of a ``with`` that
-# writes also reads files, starts processes and so on, and their errors stay as they are.
-
-
 @contextmanager
 def writing(path: str | Path) -> Iterator[None]:
     """Whatever goes wrong in the block is a :class:`DataError` that names the path."""
@@ -132,7 +127,7 @@ def writing(path: str | Path) -> Iterator[None]:
 
 
 class OutputFile(io.FileIO):
-    """A file whose errors are :class:`DataError`s that name ``path``."""
+    """A file whose errors are :class:`DataError`s that name ``path``, unlike those of the body that writes to it."""
 
     def __init__(self, file: Path, mode: str, path: Path) -> None:
         self._path = path
@@ -154,10 +149,6 @@ def _text(file: OutputFile) -> TextIO:
     return io.TextIOWrapper(io.BufferedWriter(file), encoding="utf-8", errors=UNENCODABLE, newline="")
 
 
-class _OtherRunError(DataError):
-    """Another process writes to the same file."""
-
-
 def lock(stream: Any, path: str | Path) -> None:
     """Keep a second run from writing to the same file or folder; the lock ends with the process."""
     try:
@@ -167,4 +158,4 @@ def lock(stream: Any, path: str | Path) -> None:
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise _OtherRunError(f"{path}: another run is writing to it; wait for it, or give another name") from None
+        raise DataError(f"{path}: another run is writing to it; wait for it, or give another name") from None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from operator import attrgetter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -183,15 +182,7 @@ def _other_delimiter(line: str) -> str:
 
 def example_store(examples: Iterable[BreakExample] = ()) -> RowStore[BreakExample]:
     """Any number of examples in bounded memory, by place and by id."""
-    store: RowStore[BreakExample] = RowStore(_TO_TUPLE, _from_tuple)
+    store: RowStore[BreakExample] = RowStore()
     for example in examples:
         store.append(example, example.question_id)
     return store
-
-
-_TO_TUPLE = attrgetter(*(field.name for field in fields(BreakExample)))
-
-
-def _from_tuple(values: Sequence[Any]) -> BreakExample:
-    row, question_id, question, decomposition, operators, split, error = values
-    return BreakExample(row, question_id, question, decomposition, tuple(operators), split, error)

@@ -11,11 +11,11 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qdecomp.data_structures.alignment.align import solver_library
 from qdecomp.data_structures.conversion.chain import CONVERSION_VERSION, Conversion, check_round_trip, convert
@@ -29,19 +29,11 @@ from qdecomp.files.sources import cache_folder
 from qdecomp.files.store import RecordCache
 from qdecomp.terminal import progress
 
-__all__ = ["ConversionCache", "ConversionSummary", "SourceCounts", "convert_file"]
-
 # For fewer rows than this, starting other processes takes longer than the work.
 _ROWS_FOR_PROCESSES = 400
 _ROWS_A_TASK = 100
 _ROWS_A_TRANSACTION = 200
 _ROWS_FOR_PROGRESS = 100
-# Above this, the cache would take more than about 200 MB for one file.
-_MOST_ROWS_TO_KEEP = 100_000
-_NO_DECOMPOSITION = "there is no decomposition"
-
-AnnotatedPair = tuple[str, str]
-"""A question and its decomposition."""
 
 
 def make_conversion_record(question: str, decomposition: str, special: SpecialTokens) -> dict[str, Any]:
@@ -69,7 +61,7 @@ def make_conversion_record(question: str, decomposition: str, special: SpecialTo
     }
 
 
-def _make_records(pairs: Iterable[AnnotatedPair], special: SpecialTokens) -> list[dict[str, Any]]:
+def _make_records(pairs: Iterable[tuple[str, str]], special: SpecialTokens) -> list[dict[str, Any]]:
     return [make_conversion_record(*pair, special) for pair in pairs]
 
 
@@ -98,30 +90,27 @@ def _loss(conversion: Conversion) -> tuple[str | None, str | None]:
     return "words that go elsewhere", f"{result.gold_normalized} became {result.prediction_normalized}"
 
 
-def _content_key(
-    question: str, decomposition: str | None, special: SpecialTokens, version: str = CONVERSION_VERSION
-) -> str:
+def _content_key(question: str, decomposition: str | None, special: SpecialTokens) -> str:
     """What a conversion depends on, as one short text: if any of it changes, so does the key."""
-    content = json.dumps([version, question, decomposition, special.appended])
+    content = json.dumps([CONVERSION_VERSION, question, decomposition, special.appended])
     return hashlib.sha256(content.encode()).hexdigest()
 
 
 class ConversionCache:
     """Converts annotated questions, or finds earlier conversions in ``folder``."""
 
-    def __init__(self, folder: str | Path | None = None, version: str = CONVERSION_VERSION) -> None:
-        self._version = version
-        self.path = (Path(folder) if folder else cache_folder()) / f"conversions-{version}.sqlite"
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self.path = (Path(folder) if folder else cache_folder()) / f"conversions-{CONVERSION_VERSION}.sqlite"
         self._kept = RecordCache(self.path, "checked_conversions")
 
     def records(
-        self, pairs: Sequence[AnnotatedPair], special: SpecialTokens, *, processes: int | None = None
+        self, pairs: Sequence[tuple[str, str]], special: SpecialTokens, *, processes: int | None = None
     ) -> list[dict[str, Any]]:
         """The conversion of each pair, see :func:`make_conversion_record`.
 
         ``processes`` is how many cores convert what is not found, all by default.
         """
-        keys = [_content_key(*pair, special, self._version) for pair in pairs]
+        keys = [_content_key(*pair, special) for pair in pairs]
         found = self._kept.find(keys)
         missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found}
         # Written in chunks: a kill loses little, and other processes need not wait for the whole file.
@@ -133,7 +122,7 @@ class ConversionCache:
 
 
 def _convert(
-    wanted: Mapping[str, AnnotatedPair], special: SpecialTokens, processes: int | None
+    wanted: Mapping[str, tuple[str, str]], special: SpecialTokens, processes: int | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     with Where(processes).for_rows(len(wanted), _ROWS_FOR_PROCESSES).pool() as pool:
         chunks = in_chunks(wanted.values(), _ROWS_A_TASK)
@@ -146,80 +135,53 @@ def _convert(
 # Files.
 
 
-@dataclass(slots=True)
-class SourceCounts:
-    """How many rows of one source there are, and what became of them."""
-
-    rows: int = 0
-    converted: int = 0
-    round_trip: int = 0
-
-
-class _Outcome(NamedTuple):
-    """What is counted about a row."""
-
-    source: str
-    converted: bool
-    round_trip: bool
-    reason: str
-    is_internal: bool
+_COUNTED = ("rows", "converted", "round_trip")
 
 
 @dataclass(slots=True)
 class ConversionSummary:
     """What became of the rows of a file.
 
-    ``failures`` counts rows without a graph by reason; ``losses`` counts rows whose graph does not convert back to the
-    logical form, by reason. ``resumed`` rows were already there when the run began. ``internal_errors`` counts the rows
-    that have no graph because of a bug. ``broken`` says of the first rows that cannot be read why, and
-    ``broken_rows`` is how many there are.
+    ``sources`` counts rows, those with a graph, and those whose graph converts back to the logical form. ``failures``
+    counts rows without a graph by reason, ``losses`` those whose graph does not convert back. ``resumed`` rows were
+    already there when the run began. ``internal_errors`` counts the rows that have no graph because of a bug.
+    ``broken`` says why rows cannot be read.
     """
 
-    sources: dict[str, SourceCounts] = field(default_factory=dict)
+    sources: dict[str, dict[str, int]] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
     losses: Counter[str] = field(default_factory=Counter)
     resumed: int = 0
     internal_errors: int = 0
     seconds: float = 0.0
     broken: list[str] = field(default_factory=list)
-    broken_rows: int = 0
 
     @property
-    def total(self) -> SourceCounts:
+    def total(self) -> dict[str, int]:
         """All sources together."""
-        counts = self.sources.values()
-        return SourceCounts(
-            sum(count.rows for count in counts),
-            sum(count.converted for count in counts),
-            sum(count.round_trip for count in counts),
-        )
+        return {name: sum(counts[name] for counts in self.sources.values()) for name in _COUNTED}
 
-    def add(self, outcome: _Outcome) -> None:
+    def add(self, record: Mapping[str, Any]) -> None:
         """Count one row."""
-        counts = self.sources.setdefault(outcome.source, SourceCounts())
-        counts.rows += 1
-        counts.converted += outcome.converted
-        counts.round_trip += outcome.round_trip
-        self.internal_errors += outcome.is_internal
-        if not outcome.converted:
-            self.failures[outcome.reason] += 1
-        elif not outcome.round_trip:
-            self.losses[outcome.reason] += 1
+        counts = self.sources.setdefault(source_of(record["question_id"]), dict.fromkeys(_COUNTED, 0))
+        is_converted = record["graph"] is not None
+        for name, count in zip(_COUNTED, (True, is_converted, record["round_trip"]), strict=True):
+            counts[name] += count
+        self.internal_errors += "internal_error" in record
+        if not record["round_trip"]:
+            (self.losses if is_converted else self.failures)[record["reason"] or ""] += 1
 
     def to_json(self) -> dict[str, Any]:
         """The figures for ``json.dumps``."""
         return {
-            **asdict(self.total),
+            **self.total,
             "seconds": round(self.seconds, 3),
             "resumed": self.resumed,
             "failures": dict(self.failures.most_common()),
             "losses": dict(self.losses.most_common()),
-            "sources": {name: asdict(counts) for name, counts in sorted(self.sources.items())},
+            "sources": dict(sorted(self.sources.items())),
             "conversion_version": CONVERSION_VERSION,
         }
-
-
-_BROKEN_ROWS_NAMED = 10
 
 
 def convert_file(
@@ -235,23 +197,19 @@ def convert_file(
     """Convert Break's CSV to JSON lines, one for each row, in its order; a run that was stopped resumes.
 
     An output whose name ends with a slash is a folder of files with ``part_rows`` rows each. With a ``cache``, what
-    training or another run has converted is not converted again, and what is new is kept there, unless the file is very
-    long or other machines convert it.
+    training or another run has converted is not converted again, and what is new is kept there, unless other machines
+    convert it.
     """
     started = time.monotonic()
     examples = example_store(iterate_break_csv(input_path))
-    summary = ConversionSummary()
-    for broken in (example for example in examples if example.error is not None):
-        summary.broken_rows += 1
-        if len(summary.broken) < _BROKEN_ROWS_NAMED:
-            summary.broken.append(f"row {broken.row}: {broken.error}")
-    is_kept = where.cluster is None and len(examples) <= _MOST_ROWS_TO_KEEP
+    summary = ConversionSummary(
+        broken=[f"row {example.row}: {example.error}" for example in examples if example.error is not None]
+    )
     job = Job(
         "Converting",
-        partial(_records, special=special, cache=cache if is_kept else None),
+        partial(_records, special=special, cache=cache if where.cluster is None else None),
         partial(_key, special=special),
         lambda example: _record(example, special, _died()),
-        _outcome,
     )
     where = where.for_rows(len(examples), _ROWS_FOR_PROCESSES)
     summary.resumed = run(
@@ -266,15 +224,15 @@ def _records(
 ) -> list[dict[str, Any]]:
     pairs = [(example.question, example.decomposition) for example in examples if example.decomposition is not None]
     conversions = iter(_make_records(pairs, special) if cache is None else cache.records(pairs, special, processes=1))
-    return [
-        _record(example, special, _no_conversion(example) if example.decomposition is None else next(conversions))
-        for example in examples
-    ]
-
-
-def _no_conversion(example: BreakExample) -> dict[str, Any]:
-    error = example.error or _NO_DECOMPOSITION
-    return _failed(DataError(error), pattern_of_text(error))
+    records = []
+    for example in examples:
+        if example.decomposition is None:
+            error = example.error or "there is no decomposition"
+            conversion = _failed(DataError(error), pattern_of_text(error))
+        else:
+            conversion = next(conversions)
+        records.append(_record(example, special, conversion))
+    return records
 
 
 def _record(example: BreakExample, special: SpecialTokens, conversion: Mapping[str, Any]) -> dict[str, Any]:
@@ -285,9 +243,3 @@ def _record(example: BreakExample, special: SpecialTokens, conversion: Mapping[s
 def _key(example: BreakExample, special: SpecialTokens) -> str:
     content = _content_key(example.question, example.decomposition, special)
     return hashlib.sha256(json.dumps([content, example.question_id]).encode()).hexdigest()[:16]
-
-
-def _outcome(record: Mapping[str, Any]) -> _Outcome:
-    converted = record["graph"] is not None
-    source, reason = source_of(record["question_id"]), record["reason"] or ""
-    return _Outcome(source, converted, record["round_trip"], reason, "internal_error" in record)

@@ -7,7 +7,7 @@ import concurrent.futures
 import logging
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -48,17 +48,15 @@ def connect(address: str, seconds: float) -> Client:
 
 def cluster_pool(address: str) -> DaskPool:
     """The workers of the scheduler at an address."""
-    return DaskPool(connect(address, SECONDS_TO_CONNECT), reopen=partial(connect, address), report=_to_stderr)
 
+    def report(line: str) -> None:
+        print(f"qdecomp: {printable(line)}", file=sys.stderr, flush=True)
 
-def _to_stderr(line: str) -> None:
-    print(f"qdecomp: {printable(line)}", file=sys.stderr, flush=True)
+    return DaskPool(connect(address, SECONDS_TO_CONNECT), reopen=partial(connect, address), report=report)
 
 
 class DaskPool:
     """The workers of a Dask client."""
-
-    blames_bystanders = False
 
     def __init__(
         self,
@@ -88,10 +86,7 @@ class DaskPool:
             raise PoolLostError from error
 
     def result(self, handle: Future[Any]) -> Sequence[Any]:
-        """Wait for a partition."""
-        if handle.client is not self._client:
-            # It was lost with the scheduler of the previous client.
-            raise PoolLostError
+        """Wait for a partition; raises the errors of a pool, and what the work itself raised."""
         while True:
             try:
                 found: Sequence[Any] = handle.result(timeout=_SECONDS_BETWEEN_COUNTS)
@@ -110,7 +105,7 @@ class DaskPool:
                     raise PoolLostError from error
                 self.ahead()
 
-    def wait(self, handles: Sequence[Future[Any]]) -> None:
+    def wait(self, handles: Iterable[Future[Any]]) -> None:
         """Wait until all have ended."""
         for handle in handles:
             with suppress(*_LOST):

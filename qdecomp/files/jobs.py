@@ -11,18 +11,28 @@ progress. Both give the same wherever the work is done::
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import select
+import signal
+import sys
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from qdecomp.data_structures.errors import DataError, missing_extra
-from qdecomp.files.outputs import format_record, resume_records
+from qdecomp.files.outputs import format_record, write_records
 from qdecomp.terminal import progress
+
+if TYPE_CHECKING:
+    from qdecomp.files.dask import DaskPool
 
 __all__ = ["ALL_CORES", "HERE", "Job", "Where", "in_chunks", "run", "spread"]
 
@@ -34,9 +44,6 @@ Record = Mapping[str, Any]
 ROW_KILLED_WORKERS = "the worker process died each time it reached this row"
 """The error of a row that no worker survives."""
 
-# A partition that kills its workers is cut into this many parts, and so is a part that does it again. Every round costs
-# as many workers as the pool is ready to lose for a task, so few rounds matter more than few tasks.
-_PARTS = 16
 _ROWS_A_TASK = 100
 
 
@@ -48,32 +55,8 @@ class PoolLostError(Exception):
     """Everything that was in flight is lost, as when a scheduler ends; the pool may come back."""
 
 
-class Pool(Protocol):
-    """Processes partitions in other processes."""
-
-    blames_bystanders: bool
-    """Whether a partition can be reported as killed because of another one that was in flight."""
-
-    def submit(self, work: Work, rows: Sequence[Any]) -> Any:
-        """Start work on a partition and return its handle."""
-
-    def result(self, handle: Any) -> Sequence[Any]:
-        """Wait for the results of a partition.
-
-        Raises :class:`PartitionKilledError` or :class:`PoolLostError`, and what the work itself raised.
-        """
-
-    def wait(self, handles: Sequence[Any]) -> None:
-        """Wait until all of these have ended, successfully or not."""
-
-    def ahead(self) -> int:
-        """How many partitions to keep in flight."""
-
-    def recover(self) -> None:
-        """Wait for a lost pool to come back; raises a :class:`DataError` if it does not."""
-
-    def close(self) -> None:
-        """Give up what is still in flight."""
+Pool: TypeAlias = "ProcessPool | DaskPool"
+"""Works on partitions in other processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +77,8 @@ class Where:
         if (self.processes not in (None, 1)) + (self.cluster is not None) + (self.executor is not None) > 1:
             raise DataError("give either processes or an executor, or a cluster")
         if self.executor is not None:
-            from qdecomp.files.processes import pool_of
-
             # It says what is not an executor.
-            pool_of(self.executor)
+            _pool_of(self.executor)
 
     @property
     def is_here(self) -> bool:
@@ -111,28 +92,22 @@ class Where:
     @contextmanager
     def pool(self) -> Iterator[Pool | None]:
         """What does the work, for the length of a block; None is this process."""
-        pool = self._open()
-        try:
-            yield pool
-        finally:
-            if pool is not None:
-                pool.close()
-
-    def _open(self) -> Pool | None:
+        pool: Pool | None = None
         if self.cluster is not None:
             try:
                 from qdecomp.files.dask import cluster_pool
             except ImportError:
                 raise missing_extra("--cluster", "cluster") from None
-            return cluster_pool(self.cluster)
-        if self.is_here:
-            return None
-        from qdecomp.files.processes import ProcessPool, pool_of, usable_processes
-
-        if self.executor is not None:
-            return pool_of(self.executor)
-        processes = usable_processes(self.processes)
-        return None if processes == 1 else ProcessPool(processes)
+            pool = cluster_pool(self.cluster)
+        elif self.executor is not None:
+            pool = _pool_of(self.executor)
+        elif (processes := _usable_processes(self.processes)) > 1:
+            pool = ProcessPool(processes)
+        try:
+            yield pool
+        finally:
+            if pool is not None:
+                pool.close()
 
 
 HERE = Where()
@@ -150,112 +125,84 @@ def in_chunks(rows: Iterable[Task], size: int) -> Iterator[list[Task]]:
         yield chunk
 
 
-@dataclass(slots=True)
-class _Flight:
-    rows: Sequence[Any]
-    handle: Any = None
-
-
 def spread(
     work: Callable[[Sequence[Task]], Sequence[Result]],
     partitions: Iterable[Sequence[Task]],
     pool: Pool | None,
     died: Callable[[Task], Result],
 ) -> Iterator[Sequence[Result]]:
-    """The results of the partitions in order; the results of a partition's parts, put together, are its own.
+    """The results of the partitions in order; the results of single rows, put together, are those of a partition.
 
     Partitions are taken as others end, so memory does not grow with their number. A lost one is processed again. One
-    whose workers die is processed part by part with nothing else in flight, so that no other row is blamed; for a row
+    whose workers die is processed row by row with nothing else in flight, so that no other row is blamed; for a row
     that kills them alone, ``died`` gives the result.
     """
     if pool is None:
         yield from map(work, partitions)
         return
     waiting = iter(partitions)
-    flights: deque[_Flight] = deque()
+    rows: deque[Sequence[Task]] = deque()
+    # Of the first partitions; all others wait to be submitted.
+    handles: deque[Any] = deque()
     while True:
-        flights.extend(_Flight(rows) for rows in islice(waiting, max(0, pool.ahead() - len(flights))))
-        if not flights:
+        rows.extend(islice(waiting, max(0, pool.ahead() - len(rows))))
+        if not rows:
             return
-        first = flights[0]
         try:
-            for flight in flights:
-                if flight.handle is None:
-                    flight.handle = pool.submit(work, flight.rows)
-            results = pool.result(first.handle)
+            while len(handles) < len(rows):
+                handles.append(pool.submit(work, rows[len(handles)]))
+            results = pool.result(handles[0])
+            handles.popleft()
         except PoolLostError:
+            handles.clear()
             pool.recover()
-            for flight in flights:
-                flight.handle = None
             continue
         except PartitionKilledError:
-            pool.wait([flight.handle for flight in flights])
-            results = _taken_apart(pool, work, first.rows, died, 1 if pool.blames_bystanders else _PARTS)
-        flights.popleft()
+            pool.wait(handles)
+            handles.clear()
+            results = [found for row in rows[0] for found in _alone(pool, work, row, died)]
+        rows.popleft()
         yield results
 
 
-def _taken_apart(
-    pool: Pool,
-    work: Callable[[Sequence[Task]], Sequence[Result]],
-    rows: Sequence[Task],
-    died: Callable[[Task], Result],
-    parts: int,
-) -> list[Result]:
-    """The results of a partition whose workers died, one part after another."""
-    size = max(1, -(-len(rows) // parts))
-    results: list[Result] = []
-    for start in range(0, len(rows), size):
-        part = rows[start : start + size]
-        try:
-            results.extend(_alone(pool, work, part))
-        except PartitionKilledError:
-            results.extend([died(part[0])] if len(part) == 1 else _taken_apart(pool, work, part, died, _PARTS))
-    return results
-
-
-def _alone(pool: Pool, work: Callable[[Sequence[Task]], Sequence[Result]], rows: Sequence[Task]) -> Sequence[Result]:
+def _alone(
+    pool: Pool, work: Callable[[Sequence[Task]], Sequence[Result]], row: Task, died: Callable[[Task], Result]
+) -> Sequence[Result]:
     while True:
         try:
-            found: Sequence[Result] = pool.result(pool.submit(work, rows))
+            handle: Any = pool.submit(work, [row])
+            found: Sequence[Result] = pool.result(handle)
             return found
         except PoolLostError:
             pool.recover()
+        except PartitionKilledError:
+            return [died(row)]
 
 
 @dataclass(frozen=True)
 class Job(Generic[Task]):
-    """What is done with the rows of a run; ``work`` and ``outcome`` must be functions that can be pickled.
+    """What is done with the rows of a run; ``work`` must be a function that can be pickled.
 
-    ``key`` is what the record of a row depends on; the record has it in its field ``key``. ``outcome`` is what is
-    counted about a record. ``arrange`` cuts rows into partitions and puts the results back in the order of the rows;
-    it looks at ``window`` rows at a time.
+    ``key`` is what the record of a row depends on; the record has it in its field ``key``. ``arrange`` cuts rows into
+    partitions and puts the results back in the order of the rows; it looks at ``window`` rows at a time.
     """
 
     title: str
     work: Callable[[Sequence[Task]], Sequence[Record]]
     key: Callable[[Task], str]
     died: Callable[[Task], Record]
-    outcome: Callable[[Record], Any]
     arrange: Callable[[Iterable[Task], Callable[..., Iterator[Sequence[Any]]]], Iterator[Any]] | None = None
     window: int = 1
 
-    def lines(self, rows: Iterable[Task], pool: Pool | None) -> Iterator[tuple[bytes, Any]]:
-        """The line and the outcome of each row's record, in order, made where the work is done."""
-        work, died = partial(_lines, self.work, self.outcome), lambda row: _line(self.outcome, self.died(row))
+    def records(self, rows: Iterable[Task], pool: Pool | None) -> Iterator[Record]:
+        """The record of each row, in order."""
+
+        def work(partitions: Iterable[Sequence[Task]]) -> Iterator[Sequence[Record]]:
+            return spread(self.work, partitions, pool, self.died)
+
         if self.arrange is not None:
-            return self.arrange(rows, lambda partitions: spread(work, partitions, pool, died))
-        return chain.from_iterable(spread(work, in_chunks(rows, _ROWS_A_TASK), pool, died))
-
-
-def _lines(
-    work: Callable[[Sequence[Any]], Sequence[Record]], outcome: Callable[[Record], Any], rows: Sequence[Any]
-) -> list[tuple[bytes, Any]]:
-    return [_line(outcome, record) for record in work(rows)]
-
-
-def _line(outcome: Callable[[Record], Any], record: Record) -> tuple[bytes, Any]:
-    return format_record(record), outcome(record)
+            return self.arrange(rows, work)
+        return chain.from_iterable(work(in_chunks(rows, _ROWS_A_TASK)))
 
 
 def run(
@@ -264,30 +211,156 @@ def run(
     output: str | Path,
     where: Where = HERE,
     *,
-    count: Callable[[Any], None],
+    count: Callable[[Record], None],
     overwrite: bool = False,
     part_rows: int | None = None,
 ) -> int:
-    """Write the record of each row, in order, and ``count`` the outcome of each; returns how many were there before.
+    """Write the record of each row, in order, and ``count`` it; returns how many were there before.
 
-    See :func:`~qdecomp.files.outputs.resume_records` for ``output``, ``overwrite`` and ``part_rows``.
+    See :func:`~qdecomp.files.outputs.write_records` for ``output``, ``overwrite`` and ``part_rows``.
+    """
+    with where.pool() as pool:
+
+        def lines(done: int) -> Iterator[bytes]:
+            # From the start of the rows that are arranged together, so that every partition is the same as in an
+            # uninterrupted run.
+            again = done % job.window if done < len(rows) else 0
+            records = job.records(islice(rows, done - again, None), pool)
+            for record in islice(progress(records, job.title, len(rows) - done + again), again, None):
+                count(record)
+                yield format_record(record)
+
+        return write_records(
+            output, map(job.key, rows), lines, overwrite=overwrite, on_record=count, part_rows=part_rows
+        )
+
+
+# Processes of this machine, which end when the process that started them ends, whatever the reason.
+
+# As long as it takes to prepare the next rows; then idle processes end.
+_SECONDS_WITHOUT_WORK = 60
+# Three for each process: one is processed, one is ready, one is in transit.
+_AHEAD_OF_A_PROCESS = 3
+
+
+def _usable_processes(processes: int | None) -> int:
+    """How many processes to use, one for each core by default; one that may not start others does all the work."""
+    if processes == 1 or multiprocessing.current_process().daemon:
+        return 1
+    from joblib import cpu_count
+
+    return int(processes or cpu_count())
+
+
+def _pool_of(executor: Any) -> Pool:
+    """The pool of a Dask client or of a Python executor."""
+    if isinstance(executor, Executor):
+        # It does not say how many workers it has.
+        return ProcessPool(_usable_processes(None), executor)
+    if "distributed" in sys.modules:
+        from distributed import Client
+
+        from qdecomp.files.dask import DaskPool
+
+        if isinstance(executor, Client):
+            return DaskPool(executor)
+    kind = type(executor).__name__
+    raise DataError(f"executor must be a Dask client or an executor of concurrent.futures, not {kind}")
+
+
+class ProcessPool:
+    """Processes of this machine, which are replaced when they die, or an executor of somebody else, which then ends.
+
+    If a process dies, all partitions in flight are reported as killed: nobody knows which one did it.
     """
 
-    def count_record(record: Record) -> None:
-        count(job.outcome(record))
+    def __init__(self, processes: int, executor: Executor | None = None) -> None:
+        self._processes = processes
+        self._is_ours = executor is None
+        self._executor = executor or self._started()
+        self._flights: set[Future[Sequence[Any]]] = set()
 
-    with (
-        where.pool() as pool,
-        resume_records(
-            output, map(job.key, rows), overwrite=overwrite, on_record=count_record, part_rows=part_rows
-        ) as writer,
-    ):
-        resumed = writer.done
-        # From the start of the rows that are arranged together, so that every partition is the same as in an
-        # uninterrupted run.
-        again = resumed % job.window if resumed < len(rows) else 0
-        lines = job.lines(islice(rows, resumed - again, None), pool)
-        for line, outcome in islice(progress(lines, job.title, len(rows) - resumed + again), again, None):
-            count(outcome)
-            writer.write(line)
-    return resumed
+    def submit(self, work: Work, rows: Sequence[Any]) -> Future[Sequence[Any]]:
+        """Start work on a partition."""
+        # Processes are started here, and inherit the blocked signals: an interrupt from the keyboard goes to all
+        # processes of a terminal; only the first one should receive it, and end the others.
+        with _without_interrupts():
+            try:
+                future = self._executor.submit(work, rows)
+            except (BrokenExecutor, RuntimeError):  # it broke, or was shut down by another user of it
+                if not self._is_ours:
+                    raise
+                self._executor = self._started()
+                future = self._executor.submit(work, rows)
+        self._flights.add(future)
+        return future
+
+    def result(self, handle: Future[Sequence[Any]]) -> Sequence[Any]:
+        """Wait for a partition; raises :class:`PartitionKilledError`, and what the work itself raised."""
+        try:
+            return handle.result()
+        except BrokenExecutor as error:
+            if not self._is_ours:
+                raise DataError(f"a process of the executor died ({error}); make a new executor") from None
+            raise PartitionKilledError(str(error)) from None
+        finally:
+            self._flights.discard(handle)
+
+    def wait(self, handles: Iterable[Future[Sequence[Any]]]) -> None:
+        """Wait until all have ended."""
+        wait(handles)
+
+    def ahead(self) -> int:
+        """How many partitions to keep in flight."""
+        return _AHEAD_OF_A_PROCESS * self._processes
+
+    def recover(self) -> None:
+        """Processes are never lost all at once."""
+
+    def close(self) -> None:
+        """Give up what has not begun."""
+        for future in self._flights:
+            future.cancel()
+
+    def _started(self) -> Executor:
+        from joblib.externals.loky import get_reusable_executor
+
+        executor: Executor = get_reusable_executor(
+            max_workers=self._processes,
+            timeout=_SECONDS_WITHOUT_WORK,
+            initializer=_end_with,
+            initargs=(os.getpid(),),
+        )
+        return executor
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold interrupts back until the end of the block."""
+    if not hasattr(signal, "pthread_sigmask"):  # not on this system
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with(parent: int) -> None:
+    """In a process of the pool: end as soon as the process that started it is gone, even if it was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_watch, args=(parent,), name="qdecomp-parent-watch", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    try:
+        gone = os.pidfd_open(parent)
+    except (AttributeError, OSError):  # an older system, another one, or the parent is gone
+        while os.getppid() == parent:
+            time.sleep(1.0)
+    else:
+        # By now, the number may belong to another process.
+        if os.getppid() == parent:
+            select.select([gone], [], [])
+    os._exit(1)

@@ -19,13 +19,14 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from itertools import count, islice, takewhile, zip_longest
+from itertools import chain, count, islice, takewhile, zip_longest
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, cast
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.files import sources
 from qdecomp.files.atomic import (
     UNENCODABLE,
     OutputFile,
@@ -35,19 +36,8 @@ from qdecomp.files.atomic import (
     write_text_atomically,
     writing,
 )
-from qdecomp.files.parts import MANIFEST, Manifest, Part, is_folder_output, part_name, read_manifest
 from qdecomp.files.rows import json_object, read_json_lines
-from qdecomp.files.sources import (
-    address_of,
-    cache_folder,
-    exists,
-    file_in,
-    is_parquet_name,
-    remove,
-    require_packages,
-    write_parquet,
-    write_remote,
-)
+from qdecomp.files.sources import MANIFEST, Manifest, address_of, exists, file_in, is_parquet_name
 
 PART_ROWS = 10_000
 """How many rows a part has by default."""
@@ -60,7 +50,9 @@ _PACKERS: dict[str, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
     ".xz": partial(lzma.LZMAFile, mode="wb"),
 }
 
-OnRecord = Callable[[Mapping[str, Any]], None]
+# The lines of all records but the first ones, of which there are so many already.
+Missing = Callable[[int], Iterable[bytes]]
+OnRecord = Callable[[Mapping[str, Any]], object]
 
 
 def format_record(record: Mapping[str, Any]) -> bytes:
@@ -72,97 +64,81 @@ def format_record(record: Mapping[str, Any]) -> bytes:
     return json.dumps(record, ensure_ascii=False).encode(errors=UNENCODABLE) + b"\n"
 
 
-class RecordWriter(Protocol):
-    """Takes the lines of records."""
-
-    done: int
-    """How many records there are."""
-
-    def write(self, line: bytes) -> None:
-        """Append a record, see :func:`format_record`."""
-
-
-@contextmanager
-def resume_records(
+def write_records(
     path: str | Path,
     keys: Iterable[str],
+    missing: Missing,
     *,
     overwrite: bool = False,
-    on_record: OnRecord | None = None,
+    on_record: OnRecord = lambda record: None,
     part_rows: int | None = None,
-) -> Iterator[RecordWriter]:
-    """Open an output for records, whatever kind of file and place its name says.
+) -> int:
+    """Write what an output does not have yet, whatever kind of file and place its name says.
 
-    Complete records that are already there are kept and given to ``on_record``. With ``overwrite``, the output starts
-    over. A name that ends with a slash stands for a folder of parts with ``part_rows`` records each.
+    Complete records that are already there are kept and given to ``on_record``; the result is how many they are. With
+    ``overwrite``, the output starts over. A name that ends with a slash stands for a folder of parts with ``part_rows``
+    records each.
     """
-    if is_folder_output(path):
-        with _resume_parts(path, keys, part_rows, overwrite, on_record) as parts:
-            yield parts
-        return
-    if address_of(path) is None and Path(path).suffix.lower() not in _PACKERS and not is_parquet_name(path):
-        with _resume_lines(Path(path), keys, overwrite, on_record) as lines:
-            yield lines
-        return
-    require_packages(path)
-    unfinished = _place_until_complete(path)
-    if not overwrite and not unfinished.exists() and exists(path):
-        yield _LinesWriter(io.BytesIO(), Path(path), _count_complete(path, keys, on_record))
-        return
-    with _resume_lines(unfinished, keys, overwrite, on_record) as lines:
-        yield lines
-    _publish(unfinished, path)
-
-
-class _LinesWriter:
-    """Appends records to a file; what is written is on disk within a second."""
-
-    def __init__(self, stream: BinaryIO, path: Path, done: int) -> None:
-        self._stream = stream
-        self._path = path
-        self._synced = time.monotonic()
-        self.done = done
-
-    def write(self, line: bytes) -> None:
-        self._stream.write(line)
-        self.done += 1
-        if time.monotonic() - self._synced >= _SECONDS_BETWEEN_SYNCS:
-            self.sync()
-
-    def sync(self) -> None:
-        self._stream.flush()
-        if not is_device(self._path):
-            with writing(self._path):
-                os.fsync(self._stream.fileno())
-        self._synced = time.monotonic()
+    if sources.is_folder_output(path):
+        return _write_parts(path, keys, missing, overwrite, on_record, part_rows)
+    grows = address_of(path) is None and Path(path).suffix.lower() not in _PACKERS and not is_parquet_name(path)
+    if not grows:
+        sources.require_packages(path)
+    place = Path(path) if grows else _place_until_complete(path)
+    if not grows and not overwrite and not place.exists() and exists(path):
+        return _count_complete(path, keys, on_record)
+    with _opened(place, keys, overwrite, on_record) as (stream, kept):
+        _append(stream, place, missing(kept))
+    if not grows:
+        _publish(place, path)
+    return kept
 
 
 @contextmanager
-def _resume_lines(
-    path: Path, keys: Iterable[str], overwrite: bool = False, on_record: OnRecord | None = None
-) -> Iterator[_LinesWriter]:
-    """Open a file of JSON lines; a last line that was cut off is removed. A device or a pipe keeps nothing."""
+def _opened(path: Path, keys: Iterable[str], overwrite: bool, on_record: OnRecord) -> Iterator[tuple[BinaryIO, int]]:
+    """A file of JSON lines to append to, and how many it has.
+
+    A last line that was cut off is removed. A device or a pipe keeps nothing.
+    """
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     keeps_nothing = is_device(path)
     file = OutputFile(path, "w" if keeps_nothing else "a+", path)
     with cast(BinaryIO, io.BufferedWriter(file) if keeps_nothing else io.BufferedRandom(file)) as stream:
-        done = 0
+        kept = 0
         if not keeps_nothing:
             lock(stream, path)
             if overwrite:
                 stream.truncate(0)
-            done, end = _check(stream, path, keys, on_record)
+            kept, end = _check(stream, path, keys, on_record)
             stream.truncate(end)
             stream.seek(0, os.SEEK_END)
-        writer = _LinesWriter(stream, path, done)
-        try:
-            yield writer
-        finally:
-            writer.sync()
+        yield stream, kept
 
 
-def _check(stream: BinaryIO, path: Path, keys: Iterable[str], on_record: OnRecord | None) -> tuple[int, int]:
+def _append(stream: BinaryIO, path: Path, lines: Iterable[bytes]) -> int:
+    """Write lines, and return how many they are; what is written is on disk within a second."""
+
+    def sync() -> None:
+        stream.flush()
+        if not is_device(path):
+            with writing(path):
+                os.fsync(stream.fileno())
+
+    done, synced = 0, time.monotonic()
+    try:
+        for line in lines:
+            stream.write(line)
+            done += 1
+            if time.monotonic() - synced >= _SECONDS_BETWEEN_SYNCS:
+                sync()
+                synced = time.monotonic()
+    finally:
+        sync()
+    return done
+
+
+def _check(stream: BinaryIO, path: Path, keys: Iterable[str], on_record: OnRecord) -> tuple[int, int]:
     """How many complete records there are, and where they end."""
     stream.seek(0)
     done = end = 0
@@ -181,7 +157,7 @@ def _check(stream: BinaryIO, path: Path, keys: Iterable[str], on_record: OnRecor
     return done, end
 
 
-def _count_complete(path: str | Path, keys: Iterable[str], on_record: OnRecord | None) -> int:
+def _count_complete(path: str | Path, keys: Iterable[str], on_record: OnRecord) -> int:
     """How many records a complete file has; raises unless they are those of the keys, all of them."""
     done = 0
     for (_, record), key in zip_longest(read_json_lines(path), keys, fillvalue=(0, None)):
@@ -190,11 +166,10 @@ def _count_complete(path: str | Path, keys: Iterable[str], on_record: OnRecord |
     return done
 
 
-def _take(record: Any, key: object, where: str, on_record: OnRecord | None) -> None:
+def _take(record: Any, key: object, where: str, on_record: OnRecord) -> None:
     if record is None or record.get("key") != key:
         raise DataError(f"{where} was made from other input or with other settings; give another file, or overwrite it")
-    if on_record is not None:
-        on_record(record)
+    on_record(record)
 
 
 def _place_until_complete(path: str | Path) -> Path:
@@ -202,7 +177,7 @@ def _place_until_complete(path: str | Path) -> Path:
     address = address_of(path)
     if address is None:
         return unfinished_name(Path(path))
-    return cache_folder() / f"{hashlib.blake2b(address.encode(), digest_size=16).hexdigest()}.unfinished"
+    return sources.cache_folder() / f"{hashlib.blake2b(address.encode(), digest_size=16).hexdigest()}.unfinished"
 
 
 def _publish(unfinished: Path, path: str | Path) -> None:
@@ -213,7 +188,7 @@ def _publish(unfinished: Path, path: str | Path) -> None:
         packed = unfinished.with_name(f"{unfinished.name}.packed")
         with writing(path), packed.open("wb") as stream:
             if is_parquet_name(path):
-                write_parquet(stream, (record for _, record in read_json_lines(unfinished)), _fields(unfinished))
+                sources.write_parquet(stream, unfinished)
             else:
                 with unfinished.open("rb") as records, _PACKERS[suffix](stream) as packer:
                     shutil.copyfileobj(records, packer)
@@ -221,157 +196,110 @@ def _publish(unfinished: Path, path: str | Path) -> None:
         with writing(path):
             os.replace(packed, path)
     else:
-        with packed.open("rb") as content, write_remote(address) as remote:
+        with packed.open("rb") as content, sources.write_remote(address) as remote:
             shutil.copyfileobj(content, remote)
         packed.unlink()
     unfinished.unlink(missing_ok=True)
-
-
-def _fields(source: Path) -> dict[str, bool]:
-    """The fields of all records in the order of their first occurrence, and whether every record has them."""
-    counts: dict[str, int] = {}
-    total = 0
-    for _, record in read_json_lines(source):
-        total += 1
-        for name in record:
-            counts[name] = counts.get(name, 0) + 1
-    return {name: count == total for name, count in counts.items()}
 
 
 # Folders of parts. A part is written under a temporary name and appears when it has all of its rows. The manifest says
 # whether all parts are there; a run that is resumed looks at the parts themselves.
 
 
-@contextmanager
-def _resume_parts(
-    folder: str | Path, keys: Iterable[str], part_rows: int | None, overwrite: bool, on_record: OnRecord | None
-) -> Iterator[_PartsWriter]:
-    require_packages(folder)
-    with ExitStack() as stack:
-        if address_of(folder) is None:
-            stack.enter_context(_own_folder(Path(folder)))
-        known = None if overwrite else read_manifest(folder)
+def _write_parts(
+    folder: str | Path,
+    keys: Iterable[str],
+    missing: Missing,
+    overwrite: bool,
+    on_record: OnRecord,
+    part_rows: int | None,
+) -> int:
+    sources.require_packages(folder)
+    with _own_folder(folder):
+        known = None if overwrite else sources.read_manifest(folder)
         if known is not None and part_rows not in (None, known.rows_per_part):
             raise DataError(
                 f"{folder}: its parts have {known.rows_per_part:,} rows, not {part_rows:,}; "
                 "give that number or another folder, or overwrite it"
             )
-        writer = _PartsWriter(folder, part_rows or (PART_ROWS if known is None else known.rows_per_part))
-        stack.callback(writer.stop)
+        size = part_rows or (PART_ROWS if known is None else known.rows_per_part)
         if overwrite:
-            writer.begin_anew()
+            _remove_parts(folder, size)
+        rest, parts = iter(keys), dict[str, int]()
+
+        def open_part() -> AbstractContextManager[tuple[BinaryIO, int]]:
+            _write_manifest(folder, Manifest(size, parts, complete=False))
+            return _opened(_place_until_complete(_place(folder, len(parts))), islice(rest, size), False, on_record)
+
+        def end_part(rows: int) -> None:
+            place = _place(folder, len(parts))
+            _publish(_place_until_complete(place), place)
+            parts[Path(place).name] = rows
+
+        while exists(place := _place(folder, len(parts))):
+            parts[Path(place).name] = _count_complete(place, islice(rest, size), on_record)
+            # A run that was killed at just that moment leaves it behind.
+            _place_until_complete(place).unlink(missing_ok=True)
+        kept = sum(parts.values())
+        unfinished = _place_until_complete(place)
+        if unfinished.exists():
+            with open_part() as (stream, found):
+                kept += found
+                lines = iter(missing(kept))
+                rows = found + _append(stream, unfinished, islice(lines, size - found))
+            end_part(rows)
         else:
-            writer.keep(iter(keys), on_record)
-        yield writer
-        writer.finish()
+            lines = iter(missing(kept))
+        for line in lines:
+            unfinished = _place_until_complete(_place(folder, len(parts)))
+            with open_part() as (stream, _):
+                rows = _append(stream, unfinished, chain([line], islice(lines, size - 1)))
+            end_part(rows)
+        _write_manifest(folder, Manifest(size, parts, complete=True))
+    return kept
 
 
 @contextmanager
-def _own_folder(path: Path) -> Iterator[None]:
-    """Make sure that a folder is new, empty or one of parts, and that no other run writes to it."""
+def _own_folder(folder: str | Path) -> Iterator[None]:
+    """Make sure that a local folder is new, empty or one of parts, and that no other run writes to it."""
+    if address_of(folder) is not None:
+        yield
+        return
+    path = Path(folder)
     with writing(path):
         path.mkdir(parents=True, exist_ok=True)
         names = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
-    if names and MANIFEST not in names:
-        raise DataError(f"{path}: holds other files, such as {names[0]}; give a new or an empty folder")
-    try:
         handle = os.open(path, os.O_RDONLY)
-    except OSError:  # a folder cannot be opened on this system
-        yield
-        return
     try:
+        if names and MANIFEST not in names:
+            raise DataError(f"{path}: holds other files, such as {names[0]}; give a new or an empty folder")
         lock(handle, path)
         yield
     finally:
         os.close(handle)
 
 
-class _PartsWriter:
-    """Appends records to the last part, and starts another when it is full."""
+def _place(folder: str | Path, number: int) -> str:
+    return file_in(folder, sources.part_name(folder, number))
 
-    def __init__(self, folder: str | Path, part_rows: int) -> None:
-        self._folder = folder
-        self._part_rows = part_rows
-        self._parts: list[Part] = []
-        self._open = ExitStack()
-        self._lines: _LinesWriter | None = None
-        self._manifest_time = -_SECONDS_BETWEEN_SYNCS
-        self.done = 0
 
-    def write(self, line: bytes) -> None:
-        lines = self._lines or self._begin((), overwrite=True)
-        lines.write(line)
-        self.done += 1
-        self._end_if_full(lines)
+def _remove_parts(folder: str | Path, size: int) -> None:
+    """Remove all parts, the last one first, so that none is ever missing in the middle."""
+    _write_manifest(folder, Manifest(size, {}, complete=False))
+    found = list(takewhile(exists, (_place(folder, number) for number in count())))
+    for place in reversed([*found, _place(folder, len(found))]):
+        _place_until_complete(place).unlink(missing_ok=True)
+        if exists(place):
+            with writing(place):
+                sources.remove(place)
 
-    def keep(self, keys: Iterator[str], on_record: OnRecord | None) -> None:
-        """Keep what an earlier run wrote; raises unless it has these keys."""
-        while exists(self._place()):
-            place = self._place()
-            rows = _count_complete(place, islice(keys, self._part_rows), on_record)
-            # A run that was killed at just that moment leaves it behind.
-            _place_until_complete(place).unlink(missing_ok=True)
-            self._parts.append(Part(Path(place).name, rows))
-            self.done += rows
-        if _place_until_complete(self._place()).exists():
-            lines = self._begin(islice(keys, self._part_rows), on_record=on_record)
-            self.done += lines.done
-            # The run was killed after the last record of the part, before the part appeared.
-            self._end_if_full(lines)
 
-    def begin_anew(self) -> None:
-        """Remove all parts, the last one first, so that none is ever missing in the middle."""
-        self._write_manifest(complete=False)
-        numbers = list(takewhile(lambda number: exists(self._place(number)), count()))
-        for number in reversed([*numbers, len(numbers)]):
-            _place_until_complete(self._place(number)).unlink(missing_ok=True)
-            with writing(self._place(number)):
-                remove(self._place(number))
-
-    def finish(self) -> None:
-        """Finish the last part, and mark the folder as complete."""
-        if self._lines is not None:
-            self._end(self._lines)
-        self._write_manifest(complete=True)
-
-    def stop(self) -> None:
-        """Close the last part, so that another run can resume it."""
-        self._open.close()
-
-    def _place(self, number: int | None = None) -> str:
-        return file_in(self._folder, part_name(self._folder, len(self._parts) if number is None else number))
-
-    def _begin(
-        self, keys: Iterable[str], *, overwrite: bool = False, on_record: OnRecord | None = None
-    ) -> _LinesWriter:
-        # A hundred million rows have ten thousand parts, and the manifest names them all.
-        if time.monotonic() - self._manifest_time >= _SECONDS_BETWEEN_SYNCS:
-            self._write_manifest(complete=False)
-        unfinished = _place_until_complete(self._place())
-        self._lines = self._open.enter_context(_resume_lines(unfinished, keys, overwrite, on_record))
-        return self._lines
-
-    def _end_if_full(self, lines: _LinesWriter) -> None:
-        if lines.done == self._part_rows:
-            self._end(lines)
-
-    def _end(self, lines: _LinesWriter) -> None:
-        self._open.close()
-        self._lines = None
-        place = self._place()
-        _publish(_place_until_complete(place), place)
-        self._parts.append(Part(Path(place).name, lines.done))
-
-    def _write_manifest(self, *, complete: bool) -> None:
-        """Write the manifest."""
-        manifest = Manifest(self._part_rows, tuple(self._parts), complete)
-        text = json.dumps(manifest.to_json(), indent=1) + "\n"
-        place = file_in(self._folder, MANIFEST)
-        address = address_of(place)
-        if address is None:
-            with write_text_atomically(place) as stream:
-                stream.write(text)
-        else:
-            with write_remote(address) as binary:
-                binary.write(text.encode())
-        self._manifest_time = time.monotonic()
+def _write_manifest(folder: str | Path, manifest: Manifest) -> None:
+    place = file_in(folder, MANIFEST)
+    address = address_of(place)
+    if address is None:
+        with write_text_atomically(place) as stream:
+            stream.write(manifest.to_json())
+    else:
+        with sources.write_remote(address) as remote:
+            remote.write(manifest.to_json().encode())

@@ -173,60 +173,8 @@ class JoinedQuestion:
         return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
 
 
-# A row of a prediction file: the text of its question if it has one, and its record as JSON text.
+# The rows of a prediction file: the text of each question if it has one, and its record as JSON text.
 _Answers = RowStore[tuple[str | None, str]]
-
-
-class JoinedPredictions(Sequence[JoinedQuestion]):
-    """The questions of several prediction files, any number of them in bounded memory.
-
-    They come in the order of the first file, followed by those that only other files have.
-    """
-
-    def __init__(self, files: Sequence[_Answers], texts: RowStore[BreakExample] | None) -> None:
-        self._files = files
-        self._texts = texts
-        self._ids: RowStore[str] = RowStore(str, str)
-        self.empty: Sequence[Path] = ()
-        """The files that have no predictions."""
-        for file in files:
-            for question_id in file.ids():
-                if self._ids.find(question_id) is None:
-                    self._ids.append(question_id, question_id)
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, slice):
-            return tuple(map(self._joined, self._ids[place]))
-        return self._joined(self._ids[place])
-
-    def __iter__(self) -> Iterator[JoinedQuestion]:
-        return map(self._joined, self._ids)
-
-    def _joined(self, question_id: str) -> JoinedQuestion:
-        rows = [None if (place := file.find(question_id)) is None else file[place] for file in self._files]
-        texts = [row[0] for row in rows if row is not None and row[0]]
-        place = None if self._texts is None else self._texts.find(question_id)
-        if self._texts is not None and place is not None:
-            texts.insert(0, self._texts[place].question)
-        if not texts:
-            raise DataError(
-                f"no file has the text of question {question_id}; give Break's CSV that has it with --questions"
-            )
-        other = next((text for text in texts if _words(text) != _words(texts[0])), None)
-        if other is not None:
-            raise DataError(
-                f"question {question_id} is {texts[0]!r} in one file and {other!r} in another; "
-                "are these predictions for the same questions?"
-            )
-        return JoinedQuestion(question_id, texts[0], tuple(None if row is None else row[1] for row in rows))
-
-
-def _words(question: str) -> list[str]:
-    """What is the same in a question, however a system spaces it or writes its capitals."""
-    return _WORD.findall(question.casefold())
 
 
 def join_predictions(
@@ -234,25 +182,49 @@ def join_predictions(
     texts: RowStore[BreakExample] | None = None,
     *,
     check: Callable[[Mapping[str, Any]], object] = dict,
-) -> JoinedPredictions:
-    """The questions of prediction files, each with what all of them say.
+) -> tuple[RowStore[JoinedQuestion], list[Path]]:
+    """The questions of prediction files, each with what all of them say, and the files without predictions.
 
-    ``texts`` has the questions by id, for files that do not. ``check`` raises a :class:`DataError` if a record cannot
-    be used: better now than in the middle of the output. So does a row that cannot be read, a question whose text no
-    file has, and one that is another in another file.
+    They come in the order of the first file, followed by those that only other files have. ``texts`` has the questions
+    by id, for files that do not. ``check`` raises a :class:`DataError` if a record cannot be used: better now than in
+    the middle of the output. So does a row that cannot be read, a question whose text no file has, and one that is
+    another in another file.
     """
     files = [_read(path, check) for path in paths]
-    joined = JoinedPredictions(files, texts)
+    joined: RowStore[JoinedQuestion] = RowStore()
+    for question_id in chain.from_iterable(file.ids() for file in files):
+        if joined.find(question_id) is None:
+            joined.append(_join(question_id, files, texts), question_id)
     if not len(joined):
         raise DataError(f"{paths[0]}: there are no predictions in it")
-    joined.empty = [path for path, file in zip(paths, files, strict=True) if not len(file)]
-    for _ in joined:
-        pass
-    return joined
+    return joined, [path for path, file in zip(paths, files, strict=True) if not len(file)]
+
+
+def _join(question_id: str, files: Sequence[_Answers], texts: RowStore[BreakExample] | None) -> JoinedQuestion:
+    rows = [None if (place := file.find(question_id)) is None else file[place] for file in files]
+    found = [row[0] for row in rows if row is not None and row[0]]
+    if texts is not None and (place := texts.find(question_id)) is not None:
+        found.insert(0, texts[place].question)
+    if not found:
+        raise DataError(
+            f"no file has the text of question {question_id}; give Break's CSV that has it with --questions"
+        )
+    other = next((text for text in found if _words(text) != _words(found[0])), None)
+    if other is not None:
+        raise DataError(
+            f"question {question_id} is {found[0]!r} in one file and {other!r} in another; "
+            "are these predictions for the same questions?"
+        )
+    return JoinedQuestion(question_id, found[0], tuple(None if row is None else row[1] for row in rows))
+
+
+def _words(question: str) -> list[str]:
+    """What is the same in a question, however a system spaces it or writes its capitals."""
+    return _WORD.findall(question.casefold())
 
 
 def _read(path: Path, check: Callable[[Mapping[str, Any]], object]) -> _Answers:
-    rows: _Answers = RowStore(list, tuple)
+    rows: _Answers = RowStore()
     file = RowFile(path)
     for row in file:
         if row.error is not None:

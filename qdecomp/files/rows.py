@@ -12,13 +12,12 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files.parts import files_of
-from qdecomp.files.sources import PARQUET_MAGIC, open_unpacked, parquet_records, text_suffix
+from qdecomp.files.sources import PARQUET_MAGIC, files_of, open_unpacked, parquet_records, text_suffix
 
 STANDARD_INPUT = Path("-")
 
@@ -53,11 +52,8 @@ class FileKind(Enum):
 
 
 _BY_SUFFIX = {
-    ".csv": FileKind.CSV,
-    ".tsv": FileKind.CSV,
-    ".json": FileKind.JSON_LINES,
-    ".jsonl": FileKind.JSON_LINES,
-    ".ndjson": FileKind.JSON_LINES,
+    **dict.fromkeys((".csv", ".tsv"), FileKind.CSV),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), FileKind.JSON_LINES),
 }
 # The beginning is enough, so that an object that is cut off does not become a CSV's header.
 _BEGINNINGS = {
@@ -74,29 +70,36 @@ class RowFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = path
-        self._content = _content(path)
+        self.name = "standard input" if Path(path) == STANDARD_INPUT else str(path)
+        """What messages call it."""
+        content = _content(path)
         # Up to the first line that is not blank.
-        self._start: list[str | dict[str, Any]] = []
-        for each in self._content:
-            self._start.append(each)
+        start: list[str | dict[str, Any]] = []
+        for each in content:
+            start.append(each)
             if isinstance(each, dict) or each.strip():
                 break
-        first = self._start[-1] if self._start else ""
+        self._lines_before = len(start)
+        self._content: Iterator[str | dict[str, Any]] = chain(start, content)
+        first = start[-1] if start else ""
         self.first = first if isinstance(first, str) and first.strip() else ""
         """The first line that is not blank."""
-        self.kind = FileKind.PARQUET if isinstance(first, dict) else self._kind_of_text()
-        self.columns = list(first) if isinstance(first, dict) else self._columns_of_text()
-        """The columns of a table, or the fields of the first object."""
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        return "standard input" if Path(self.path) == STANDARD_INPUT else str(self.path)
-
-    @property
-    def holds_objects(self) -> bool:
+        if isinstance(first, dict):
+            self.kind = FileKind.PARQUET
+        elif not self.first:
+            self.kind = FileKind.NOTHING
+        else:
+            by_name = _BY_SUFFIX.get(text_suffix(path), FileKind.OTHER)
+            by_content = (kind for beginning, kind in _BEGINNINGS.items() if beginning.match(self.first))
+            self.kind = next(by_content, by_name)
+        self.holds_objects = self.kind in (FileKind.JSON_LINES, FileKind.JSON_ARRAY, FileKind.PARQUET)
         """Whether the rows are objects, not lines of a table or a text."""
-        return self.kind in (FileKind.JSON_LINES, FileKind.JSON_ARRAY, FileKind.PARQUET)
+        self.columns = (
+            list(first if isinstance(first, dict) else json_object(first) or ())
+            if self.holds_objects
+            else [cell.strip() for cell in _row_of_line(self.first)[0]]
+        )
+        """The columns of a table, or the fields of the first object."""
 
     def __iter__(self) -> Iterator[Row]:
         """The rows of a table or the objects of a file; what is neither is read as a table."""
@@ -106,20 +109,16 @@ class RowFile:
 
     def one_object(self) -> dict[str, Any] | None:
         """The object that the file is as a whole, on however many lines, or None; this reads all of it."""
-        self._start += self._content
-        try:
-            value = json.loads("".join(map(str, self._start)))
-        except (ValueError, RecursionError):
-            return None
-        return value if isinstance(value, dict) else None
+        lines = list(self._content)
+        self._content = iter(lines)
+        return json_object("".join(map(str, lines)))
 
     def members(self) -> list[Any]:
         """The members of a JSON array, which is read as a whole."""
         try:
-            members = json.loads("".join(map(str, self._all())))
+            return list(json.loads("".join(map(str, self._content))))
         except (ValueError, RecursionError) as error:
             raise DataError(f"{self.name}: this JSON array cannot be read ({error})") from None
-        return list(members)
 
     def texts(self, field: str) -> Iterator[Row]:
         """Every line as a row whose ``field`` is its text, unless the line is an object.
@@ -130,29 +129,15 @@ class RowFile:
             members = ({field: each} if isinstance(each, str) else each for each in self.members())
             yield from (_row_of_value(number, value) for number, value in enumerate(members, start=1))
             return
-        for number, line in enumerate(self._all(), start=1):
+        for number, line in enumerate(self._content, start=1):
             value = line if isinstance(line, dict) else json_object(line)
             if value is not None:
                 yield Row(number, value, None, number)
             elif not isinstance(line, dict) and (not self.holds_objects or line.strip()):
                 yield Row(number, {field: line.strip()}, None, number)
 
-    def _all(self) -> Iterator[str | dict[str, Any]]:
-        return chain(self._start, self._content)
-
-    def _kind_of_text(self) -> FileKind:
-        if not self.first.strip():
-            return FileKind.NOTHING
-        by_name = _BY_SUFFIX.get(text_suffix(self.path), FileKind.OTHER)
-        return next((kind for beginning, kind in _BEGINNINGS.items() if beginning.match(self.first)), by_name)
-
-    def _columns_of_text(self) -> list[str]:
-        if self.holds_objects:
-            return list(json_object(self.first) or ())
-        return [cell.strip() for cell in _row_of_line(self.first)[0]]
-
     def _objects(self) -> Iterator[Row]:
-        for number, line in enumerate(self._all(), start=1):
+        for number, line in enumerate(self._content, start=1):
             if isinstance(line, dict):
                 yield Row(number, line, None, number)
             elif line.strip():
@@ -165,7 +150,8 @@ class RowFile:
         columns, number = self.columns, 0
         # In a table of one column, a blank line before other rows is an empty cell.
         blank: list[int] = []
-        for line, cells, error in _csv_rows(map(str, self._content), len(self._start)):
+        below = islice(map(str, self._content), self._lines_before, None)
+        for line, cells, error in _csv_rows(below, self._lines_before):
             if error is None and (not cells or (len(cells) == 1 and cells[0].isspace())):
                 blank += [line] if len(columns) == 1 else []
                 continue

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import pickle
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache, partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
@@ -19,8 +19,6 @@ from qdecomp.data_structures.errors import DataError
 RowType = TypeVar("RowType")
 
 _KIBIBYTES_IN_MEMORY = 32_768
-_TABLE = "CREATE TABLE rows (place INTEGER PRIMARY KEY, id TEXT, row TEXT NOT NULL)"
-_INDEX = "CREATE INDEX ids ON rows (id) WHERE id IS NOT NULL"
 
 
 class RowStore(Sequence[RowType], Generic[RowType]):
@@ -29,23 +27,22 @@ class RowStore(Sequence[RowType], Generic[RowType]):
     Its database has no name: it lives in SQLite's page cache, and only what does not fit there goes to a file, which is
     gone when the store is.
 
-    ``dump`` makes a value of JSON of a row, and ``load`` reads it back.
-
-    >>> rows = RowStore(list, tuple)
+    >>> rows = RowStore()
     >>> for name in ("ab", "cd", "ab"):
     ...     rows.append(tuple(name), name)
     >>> len(rows), rows[1], rows.find("ab"), rows.find("x"), list(rows.ids())
     (3, ('c', 'd'), 0, None, ['ab', 'cd', 'ab'])
     """
 
-    def __init__(self, dump: Callable[[RowType], Any], load: Callable[[Any], RowType]) -> None:
-        self._dump = dump
-        self._load = load
+    def __init__(self) -> None:
         self._length = 0
         self._database = sqlite3.connect("", check_same_thread=False)
-        for setting in ("journal_mode = OFF", f"cache_size = -{_KIBIBYTES_IN_MEMORY}"):
-            self._database.execute(f"PRAGMA {setting}")
-        for statement in (_TABLE, _INDEX):
+        for statement in (
+            "PRAGMA journal_mode = OFF",
+            f"PRAGMA cache_size = -{_KIBIBYTES_IN_MEMORY}",
+            "CREATE TABLE rows (place INTEGER PRIMARY KEY, id TEXT, row BLOB NOT NULL)",
+            "CREATE INDEX ids ON rows (id) WHERE id IS NOT NULL",
+        ):
             self._database.execute(statement)
 
     def append(self, row: RowType, row_id: str | None = None) -> None:
@@ -56,7 +53,7 @@ class RowStore(Sequence[RowType], Generic[RowType]):
         """Write a row to a place; places may be filled in any order, but all of them must be."""
         key = None if row_id is None else json.dumps(row_id)
         try:
-            self._database.execute("INSERT INTO rows VALUES (?, ?, ?)", (place, key, json.dumps(self._dump(row))))
+            self._database.execute("INSERT INTO rows VALUES (?, ?, ?)", (place, key, pickle.dumps(row)))
         except sqlite3.OperationalError as error:
             raise DataError(f"{tempfile.gettempdir()}: rows cannot be kept there ({error})") from None
         self._length = max(self._length, place + 1)
@@ -83,15 +80,15 @@ class RowStore(Sequence[RowType], Generic[RowType]):
         if isinstance(place, slice):
             return tuple(self[each] for each in range(*place.indices(self._length)))
         query = "SELECT row FROM rows WHERE place = ?"
-        return self._load(json.loads(self._database.execute(query, (range(self._length)[place],)).fetchone()[0]))
+        found: RowType = pickle.loads(self._database.execute(query, (range(self._length)[place],)).fetchone()[0])
+        return found
 
     def __iter__(self) -> Iterator[RowType]:
         for (row,) in self._database.execute("SELECT row FROM rows ORDER BY place"):
-            yield self._load(json.loads(row))
+            yield pickle.loads(row)
 
 
 _SECONDS_TO_WAIT_FOR_ANOTHER_PROCESS = 60.0
-_KEYS_A_QUERY = 500
 logger = logging.getLogger(__name__)
 
 
@@ -108,20 +105,18 @@ class RecordCache:
     def find(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The records of those keys that have one."""
         found: dict[str, dict[str, Any]] = {}
-        rest = iter(dict.fromkeys(keys))
+        query = f"SELECT CAST(record AS TEXT), checksum FROM {self._table} WHERE key = ?"
         with _as_warning(self.path), self._connected() as connection:
-            while chunk := list(islice(rest, _KEYS_A_QUERY)):
-                marks = ",".join("?" * len(chunk))
-                query = f"SELECT key, CAST(record AS TEXT), checksum FROM {self._table} WHERE key IN ({marks})"
-                for key, record, checksum in connection.execute(query, chunk):
+            for key in keys:
+                for record, checksum in connection.execute(query, (key,)):
                     if checksum == _checksum(key, record):
                         found[key] = json.loads(record)
         return found
 
     def keep(self, records: Mapping[str, Mapping[str, Any]]) -> None:
         """Write records, in place of older ones of the same keys."""
-        texts = [(key, json.dumps(record)) for key, record in records.items()]
-        rows = [(key, text, _checksum(key, text)) for key, text in texts]
+        texts = {key: json.dumps(record) for key, record in records.items()}
+        rows = [(key, text, _checksum(key, text)) for key, text in texts.items()]
         with _as_warning(self.path), self._connected() as connection, connection:
             connection.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?, ?)", rows)
 

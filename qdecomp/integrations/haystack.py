@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from qdecomp.data_structures.errors import missing_extra
-from qdecomp.integrations.asked_steps import DocumentSearch
+from qdecomp.integrations.document_search import DocumentSearch
 from qdecomp.parsers.parser import Parser, load
 
 try:

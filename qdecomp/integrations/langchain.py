@@ -6,12 +6,11 @@ retriever of any other, without a language model.
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import Any
 
 from qdecomp.data_structures.errors import missing_extra
-from qdecomp.integrations.asked_steps import DocumentSearch, named_things
+from qdecomp.integrations.document_search import DocumentSearch
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.parsers.parser import Parser, load
 from qdecomp.planning.plan import Plan
@@ -19,17 +18,11 @@ from qdecomp.planning.running import PlanRun
 from qdecomp.planning.sub_questions import SubQuestion
 
 try:
-    from langchain_core.callbacks import (
-        AsyncCallbackManagerForChainRun,
-        AsyncCallbackManagerForRetrieverRun,
-        CallbackManagerForChainRun,
-        CallbackManagerForRetrieverRun,
-    )
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.runnables import Runnable, RunnableConfig
     from langchain_core.runnables.base import RunnableLike, coerce_to_runnable
-    from langchain_core.runnables.config import patch_config
+    from langchain_core.runnables.config import patch_config, run_in_executor
 except ImportError as error:
     raise ImportError(str(missing_extra("the adapter for LangChain", "langchain"))) from error
 
@@ -52,51 +45,29 @@ class Decompose(Runnable[str, Decomposition]):
         """The decomposition of one question."""
         return self._call_with_config(self._parser.parse, input, config)
 
-    async def ainvoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> Decomposition:
-        """Like :meth:`invoke`, in a thread, so that the event loop is not blocked."""
-
-        async def parse(question: str) -> Decomposition:
-            return await asyncio.to_thread(self._parser.parse, question)
-
-        return await self._acall_with_config(parse, input, config)
-
     def batch(
-        self,
-        inputs: list[str],
-        config: RunnableConfig | list[RunnableConfig] | None = None,
-        *,
-        return_exceptions: bool = False,
-        **kwargs: Any,
+        self, inputs: list[str], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any
     ) -> list[Decomposition]:
         """The decompositions of many questions, in their order."""
-        return self._batch_with_config(self._parse_all, inputs, config, return_exceptions=return_exceptions)
+
+        def parse(questions: list[str]) -> list[Any]:
+            return list(self._parser.pipe(questions))
+
+        return self._batch_with_config(parse, inputs, config, return_exceptions=return_exceptions)
 
     async def abatch(
-        self,
-        inputs: list[str],
-        config: RunnableConfig | list[RunnableConfig] | None = None,
-        *,
-        return_exceptions: bool = False,
-        **kwargs: Any,
+        self, inputs: list[str], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any
     ) -> list[Decomposition]:
         """Like :meth:`batch`, in a thread."""
-
-        async def parse(questions: list[str]) -> list[Any]:
-            return await asyncio.to_thread(self._parse_all, questions)
-
-        return await self._abatch_with_config(parse, inputs, config, return_exceptions=return_exceptions)
-
-    def _parse_all(self, questions: list[str]) -> list[Any]:
-        return list(self._parser.pipe(questions))
+        return await run_in_executor(None, self.batch, inputs, config, return_exceptions=return_exceptions)
 
 
 class AnswerPlan(Runnable[Decomposition, PlanRun]):
     """From a decomposition to the trace of its answers, each step answered by your own runnable.
 
-    The runnable gets a :class:`qdecomp.SubQuestion`, which is a string, and returns a string, a number, a truth value
-    or a list of these. Its runs have the tag ``step:1`` and so on. ``max_concurrency`` of the config says how many
-    steps are answered at the same time. A falsy decomposition raises :class:`qdecomp.QDecompError`, so that
-    ``with_fallbacks`` can answer the question in another way. A step that fails is in the trace.
+    The runnable gets a :class:`qdecomp.SubQuestion`; its runs have the tag ``step:1`` and so on. ``max_concurrency`` of
+    the config says how many steps are answered at the same time. A falsy decomposition raises
+    :class:`qdecomp.QDecompError`, so that ``with_fallbacks`` can answer in another way.
     """
 
     def __init__(self, answer: RunnableLike[SubQuestion, Any], *, combine: bool = True) -> None:
@@ -112,29 +83,27 @@ class AnswerPlan(Runnable[Decomposition, PlanRun]):
         """Answer the steps in tasks of the event loop."""
         return await self._acall_with_config(self._arun, input, config)
 
-    def _run(
-        self, decomposition: Decomposition, run_manager: CallbackManagerForChainRun, config: RunnableConfig
-    ) -> PlanRun:
+    def _run(self, decomposition: Decomposition, run_manager: Any, config: RunnableConfig) -> PlanRun:
         def ask(question: SubQuestion) -> Any:
-            callbacks = run_manager.get_child(f"step:{question.step.number}")
-            return self._answer.invoke(question, patch_config(config, callbacks=callbacks))
+            return self._answer.invoke(question, _config_of_step(question, run_manager, config))
 
         plan = decomposition.plan()
         return plan.run(ask, **self._options(plan, config))
 
-    async def _arun(
-        self, decomposition: Decomposition, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig
-    ) -> PlanRun:
+    async def _arun(self, decomposition: Decomposition, run_manager: Any, config: RunnableConfig) -> PlanRun:
         async def ask(question: SubQuestion) -> Any:
-            callbacks = run_manager.get_child(f"step:{question.step.number}")
-            return await self._answer.ainvoke(question, patch_config(config, callbacks=callbacks))
+            return await self._answer.ainvoke(question, _config_of_step(question, run_manager, config))
 
         plan = decomposition.plan()
         return await plan.arun(ask, **self._options(plan, config))
 
     def _options(self, plan: Plan, config: RunnableConfig) -> dict[str, Any]:
         concurrency = config.get("max_concurrency") or _CONCURRENCY
-        return {"concurrency": concurrency, "combine": self._combine, "answers": named_things(plan)}
+        return {"concurrency": concurrency, "combine": self._combine, "answers": plan.names}
+
+
+def _config_of_step(question: SubQuestion, run_manager: Any, config: RunnableConfig) -> RunnableConfig:
+    return patch_config(config, callbacks=run_manager.get_child(f"step:{question.step.number}"))
 
 
 class PlanRetriever(BaseRetriever):
@@ -153,13 +122,11 @@ class PlanRetriever(BaseRetriever):
         """Load the bundled parser once."""
         self.parser = self.parser or load()
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
         search = partial(self.retriever.invoke, config={"callbacks": run_manager.get_child()})
         return self._search.find(query, self.k, search)
 
-    async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
-    ) -> list[Document]:
+    async def _aget_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
         search = partial(self.retriever.ainvoke, config={"callbacks": run_manager.get_child()})
         return await self._search.afind(query, self.k, search)
 
@@ -167,9 +134,5 @@ class PlanRetriever(BaseRetriever):
     def _search(self) -> DocumentSearch:
         return DocumentSearch(
             self.parser,
-            lambda document: (
-                document.page_content,
-                document.metadata.get(self.title_key),
-                document.metadata.get("score"),
-            ),
+            lambda found: (found.page_content, found.metadata.get(self.title_key), found.metadata.get("score")),
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from qdecomp.data_structures.errors import DataError, missing_extra
-from qdecomp.integrations.asked_steps import DocumentSearch, named_things
+from qdecomp.integrations.document_search import DocumentSearch
 from qdecomp.parsers.parser import Parser, load
 from qdecomp.planning.answer_values import as_text
 from qdecomp.planning.running import PlanRun
@@ -30,13 +30,15 @@ __all__ = ["ChooseTool", "PlanQueryEngine", "PlanQuestionGenerator", "PlanRetrie
 ChooseTool = Callable[[str, Sequence[ToolMetadata]], str]
 """A function from a sub-question and the tools to the name of the tool that answers it."""
 
-_WORD = re.compile(r"[^\W_]+")
-
 
 def tool_with_most_shared_words(question: str, tools: Sequence[ToolMetadata]) -> str:
     """The name of the tool whose name and description share the most words with the question."""
-    words = _words(question)
-    return _name(max(tools, key=lambda tool: len(words & _words(f"{tool.name} {tool.description}"))))
+
+    def words(text: str) -> set[str]:
+        return set(re.findall(r"[^\W_]+", text.lower()))
+
+    asked = words(question)
+    return str(max(tools, key=lambda tool: len(asked & words(f"{tool.name} {tool.description}"))).name)
 
 
 class PlanQuestionGenerator(BaseQuestionGenerator):
@@ -44,11 +46,11 @@ class PlanQuestionGenerator(BaseQuestionGenerator):
 
     That engine asks all sub-questions independently, so none of them refers to the answer of another:
     "What is the capital of the country where Mira Tovan was born?". For questions whose later hops need the answers
-    of earlier ones, use :class:`PlanQueryEngine`. If there is no plan, the question itself is the only one.
+    of earlier ones, use :class:`PlanQueryEngine`. If there is no plan, the question itself is the only one. The bundled
+    parser is used where none is given.
     """
 
     def __init__(self, parser: Parser | None = None, choose_tool: ChooseTool = tool_with_most_shared_words) -> None:
-        """The bundled parser is used where none is given."""
         self._parser = parser or load()
         self._choose_tool = choose_tool
 
@@ -76,10 +78,9 @@ class PlanQuestionGenerator(BaseQuestionGenerator):
 class PlanQueryEngine(BaseQueryEngine):
     """Answers a question hop by hop: each step goes to a tool with the answers of earlier steps in its words.
 
-    Counts, comparisons and the like are computed. ``read_answer`` turns a tool's response into a value; give one that
-    returns lists or numbers if your tools do. The response has the nodes of all hops as its sources, and the trace
-    in ``metadata["steps"]``. If there is no plan, the question itself is asked. A hop that fails is a
-    :class:`qdecomp.QDecompError` that names the step.
+    Counts, comparisons and the like are computed. ``read_answer`` turns a tool's response into a value. The response
+    has the nodes of all hops as its sources, and the trace in ``metadata["steps"]``. If there is no plan, the question
+    itself is asked. A hop that fails is a :class:`qdecomp.QDecompError` that names the step.
     """
 
     def __init__(
@@ -92,10 +93,9 @@ class PlanQueryEngine(BaseQueryEngine):
         concurrency: int = 4,
         callback_manager: CallbackManager | None = None,
     ) -> None:
-        """The bundled parser is used where none is given."""
         self._metadata = [tool.metadata for tool in tools]
         _require_tools(self._metadata)
-        self._engines = {_name(tool.metadata): tool.query_engine for tool in tools}
+        self._engines = {str(tool.metadata.name): tool.query_engine for tool in tools}
         self._parser = parser or load()
         self._choose_tool = choose_tool
         self._read_answer = read_answer
@@ -106,35 +106,33 @@ class PlanQueryEngine(BaseQueryEngine):
         decomposition = self._parser.parse(query_bundle.query_str)
         if not decomposition:
             return self._engine(query_bundle.query_str).query(query_bundle)
-        nodes: dict[int, list[NodeWithScore]] = {}
+        responses: dict[int, Any] = {}
 
         def ask(question: PlanQuestion) -> Any:
-            return self._read(question, self._engine(question).query(str(question)), nodes)
+            response = responses[question.step.number] = self._engine(question).query(str(question))
+            return self._read_answer(response)
 
         plan = decomposition.plan()
-        return _response(plan.run(ask, concurrency=self._concurrency, answers=named_things(plan)), nodes)
+        return _response(plan.run(ask, concurrency=self._concurrency, answers=plan.names), responses)
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         decomposition = await asyncio.to_thread(self._parser.parse, query_bundle.query_str)
         if not decomposition:
             return await self._engine(query_bundle.query_str).aquery(query_bundle)
-        nodes: dict[int, list[NodeWithScore]] = {}
+        responses: dict[int, Any] = {}
 
         async def ask(question: PlanQuestion) -> Any:
-            return self._read(question, await self._engine(question).aquery(str(question)), nodes)
+            response = responses[question.step.number] = await self._engine(question).aquery(str(question))
+            return self._read_answer(response)
 
         plan = decomposition.plan()
-        return _response(await plan.arun(ask, concurrency=self._concurrency, answers=named_things(plan)), nodes)
+        return _response(await plan.arun(ask, concurrency=self._concurrency, answers=plan.names), responses)
 
     def _engine(self, question: str) -> BaseQueryEngine:
         name = self._choose_tool(question, self._metadata)
         if name not in self._engines:
             raise DataError(f"there is no tool {name!r}; the tools are {', '.join(self._engines)}")
         return self._engines[name]
-
-    def _read(self, question: PlanQuestion, response: Any, nodes: dict[int, list[NodeWithScore]]) -> Any:
-        nodes[question.step.number] = list(response.source_nodes)
-        return self._read_answer(response)
 
     def _get_prompt_modules(self) -> dict[str, Any]:
         return {}
@@ -155,7 +153,6 @@ class PlanRetriever(BaseRetriever):
         title_key: str = "title",
         callback_manager: CallbackManager | None = None,
     ) -> None:
-        """The bundled parser is used where none is given."""
         self._retriever = retriever
         self._k = k
         self._search = DocumentSearch(
@@ -171,7 +168,7 @@ class PlanRetriever(BaseRetriever):
         return await self._search.afind(query_bundle.query_str, self._k, self._retriever.aretrieve)
 
 
-def _response(run: PlanRun, nodes: dict[int, list[NodeWithScore]]) -> Response:
+def _response(run: PlanRun, responses: dict[int, Any]) -> Response:
     if not run:
         raise DataError(f"{run.plan.question!r} has no answer: {run.error}")
     steps = [
@@ -179,7 +176,7 @@ def _response(run: PlanRun, nodes: dict[int, list[NodeWithScore]]) -> Response:
         for step in run.steps
         if step.reason is None
     ]
-    sources = [node for number in sorted(nodes) for node in nodes[number]]
+    sources = [node for number in sorted(responses) for node in responses[number].source_nodes]
     return Response(as_text(run.answer), source_nodes=sources, metadata={"steps": steps})
 
 
@@ -187,14 +184,5 @@ def _require_tools(tools: Sequence[ToolMetadata]) -> None:
     if not tools:
         raise DataError("there are no tools to ask; give at least one")
     for tool in tools:
-        _name(tool)
-
-
-def _name(tool: ToolMetadata) -> str:
-    if tool.name is None:
-        raise DataError(f"a tool has no name: {tool.description!r}")
-    return tool.name
-
-
-def _words(text: str) -> set[str]:
-    return set(map(str.lower, _WORD.findall(text)))
+        if tool.name is None:
+            raise DataError(f"a tool has no name: {tool.description!r}")

@@ -1,1 +1,1 @@
-"""Everything that answers questions without torch: the bundled parser, consensus and confidence."""
+"""All parsing without torch: the bundled parser, language models, consensus and confidence."""

@@ -13,32 +13,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from qdecomp.data_structures.errors import DataError, QDecompError, as_internal_errors
 from qdecomp.files.break_csv import BreakExample, example_store, iterate_break_csv, read_questions
-from qdecomp.files.jobs import ALL_CORES, HERE, ROW_KILLED_WORKERS, Job, Where, run, spread
-from qdecomp.files.predictions import JoinedPredictions, JoinedQuestion, join_predictions
+from qdecomp.files.jobs import ALL_CORES, HERE, ROW_KILLED_WORKERS, Job, Where, run
+from qdecomp.files.predictions import JoinedQuestion, join_predictions
 from qdecomp.files.rows import STANDARD_INPUT
-from qdecomp.parsers.consensus import consensus
+from qdecomp.parsers.consensus import Answers, consensus
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record, failed_decomposition
-from qdecomp.parsers.parser import Answers, Parser, in_length_batches, window_size
-from qdecomp.parsers.source import predict_on_worker
+from qdecomp.parsers.parser import BATCHES_SORTED_TOGETHER, Parser, in_length_batches, predict_on_worker
 from qdecomp.version import VERSION
 
 # Parsing fewer questions takes less time than loading the parser in other processes.
 _QUESTIONS_FOR_PROCESSES = 200
 _NO_ROW = "the system has no row for this question"
-
-
-class Outcome(NamedTuple):
-    """What is counted about a record."""
-
-    failed: bool
-    is_internal: bool
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
 
 @dataclass(slots=True)
@@ -58,24 +47,16 @@ class FileSummary:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
-    def add(self, outcome: Outcome) -> None:
-        """Count a question."""
-        self.failed += outcome.failed
-        self.internal_errors += outcome.is_internal
-        self.asked += outcome.calls > 0
-        self.calls += outcome.calls
-        self.prompt_tokens += outcome.prompt_tokens
-        self.completion_tokens += outcome.completion_tokens
-
     def add_record(self, record: Mapping[str, Any]) -> None:
         """Count the question of a record."""
-        self.add(_outcome(record))
-
-
-def _outcome(record: Mapping[str, Any]) -> Outcome:
-    answered = record.get("answered") or {}
-    spent = (answered.get(name, 0) for name in ("calls", "prompt_tokens", "completion_tokens"))
-    return Outcome(record["decomposition"] is None, "internal_error" in record, *spent)
+        answered = record.get("answered") or {}
+        calls = answered.get("calls", 0)
+        self.failed += record["decomposition"] is None
+        self.internal_errors += "internal_error" in record
+        self.asked += calls > 0
+        self.calls += calls
+        self.prompt_tokens += answered.get("prompt_tokens", 0)
+        self.completion_tokens += answered.get("completion_tokens", 0)
 
 
 def parse_file(
@@ -92,15 +73,12 @@ def parse_file(
     """Write a prediction record for every question in a file, in its order.
 
     See :func:`~qdecomp.files.break_csv.read_questions` for ``input_path`` and ``column``, and
-    :func:`~qdecomp.files.outputs.resume_records` for the output.
+    :func:`~qdecomp.files.outputs.write_records` for the output.
     """
     questions = _questions(input_path, column)
     where = _where(parser, where, len(questions))
     job = _parsing(parser, batch_size, where, _settings(parser, batch_size))
-    summary = FileSummary(len(questions))
-    options: dict[str, Any] = {"overwrite": overwrite, "part_rows": part_rows}
-    summary.resumed = run(questions, job, output_path, where, count=summary.add, **options)
-    return summary
+    return _run(questions, job, output_path, where, overwrite, part_rows)
 
 
 def parse_records(
@@ -115,14 +93,21 @@ def parse_records(
     questions = _questions(input_path, column)
     where = _where(parser, where, len(questions))
     job = _parsing(parser, batch_size, where, None)
-    assert job.arrange is not None
     with where.pool() as pool:
-        yield from job.arrange(questions, lambda batches: spread(job.work, batches, pool, job.died))
+        yield from map(dict, job.records(questions, pool))
+
+
+def _run(
+    rows: Sequence[Any], job: Job[Any], output: str | Path, where: Where, overwrite: bool, part_rows: int | None
+) -> FileSummary:
+    summary = FileSummary(len(rows))
+    summary.resumed = run(rows, job, output, where, count=summary.add_record, overwrite=overwrite, part_rows=part_rows)
+    return summary
 
 
 def _where(parser: Parser, where: Where, questions: int) -> Where:
     """Here, unless several processes are quicker; a language model is asked several things at once by one process."""
-    if where == ALL_CORES and (parser.source is None or parser.source.asks_a_model):
+    if where == ALL_CORES and (parser.source is None or parser.source.language_model is not None):
         return HERE
     return where.for_rows(questions, _QUESTIONS_FOR_PROCESSES)
 
@@ -138,29 +123,26 @@ def _questions(path: str | Path, column: str | None) -> Sequence[BreakExample]:
 def _settings(parser: Parser, batch_size: int) -> str:
     """What all answers of a run depend on."""
     source = parser.source
-    chosen = [source.decoder, source.candidates, source.min_confidence, *source.options] if source else []
-    return json.dumps([VERSION, parser.key(batch_size), *chosen])
+    if source is None:
+        return json.dumps([VERSION, [parser.name, batch_size]])
+    key = [*source.contents(), batch_size if source.depends_on_batches else None]
+    return json.dumps([VERSION, key, source.decoder, source.candidates, source.min_confidence, *source.options])
 
 
 def _parsing(parser: Parser, batch_size: int, where: Where, settings: str | None) -> Job[BreakExample]:
-    predict = parser.predict if where.is_here else partial(predict_on_worker, parser.required_source().for_workers())
+    predict = parser.predict if where.is_here else partial(predict_on_worker, parser.remote_source())
 
     def arrange(rows: Iterable[BreakExample], work: Callable[..., Iterator[Sequence[Any]]]) -> Iterator[Any]:
-        return (found for _, found in in_length_batches(rows, _length, batch_size, work))
+        return (found for _, found in in_length_batches(rows, lambda row: len(row.question), batch_size, work))
 
     return Job(
         "parsing",
         partial(_parsed, predict, settings),
         partial(_question_key, settings or ""),
         lambda row: _record(row, failed_decomposition(row.question, ROW_KILLED_WORKERS), settings),
-        _outcome,
         arrange,
-        window_size(batch_size),
+        BATCHES_SORTED_TOGETHER * batch_size,
     )
-
-
-def _length(row: BreakExample) -> int:
-    return len(row.question)
 
 
 def _question_key(settings: str, row: BreakExample) -> str:
@@ -183,8 +165,13 @@ def _record(row: BreakExample, answer: Decomposition, settings: str | None) -> d
 # Combining.
 
 
-def read_joined(paths: Sequence[Path], questions_path: Path | None = None) -> JoinedPredictions:
-    """The questions of prediction files; ``questions_path`` is Break's CSV with the texts that the files lack."""
+def read_joined(
+    paths: Sequence[Path], questions_path: Path | None = None
+) -> tuple[Sequence[JoinedQuestion], list[Path]]:
+    """The questions of prediction files, and the files without predictions.
+
+    ``questions_path`` is Break's CSV with the texts that the files lack.
+    """
     texts = None if questions_path is None else example_store(iterate_break_csv(questions_path))
     return join_predictions(paths, texts, check=decomposition_from_record)
 
@@ -200,7 +187,7 @@ def predictions_of(question: JoinedQuestion) -> tuple[Decomposition, ...]:
 
 
 def combine_files(
-    joined: JoinedPredictions,
+    joined: Sequence[JoinedQuestion],
     output_path: str | Path,
     weights: Sequence[float],
     *,
@@ -213,34 +200,26 @@ def combine_files(
     job: Job[JoinedQuestion] = Job(
         "combining",
         partial(_combined, tuple(weights), settings),
-        partial(_consensus_key, settings),
+        lambda question: f"{question.fingerprint} {settings}",
         lambda question: _consensus_record(
             question, failed_decomposition(question.question, ROW_KILLED_WORKERS), settings
         ),
-        _outcome,
     )
-    summary = FileSummary(len(joined))
-    options: dict[str, Any] = {"overwrite": overwrite, "part_rows": part_rows}
-    summary.resumed = run(joined, job, output_path, where, count=summary.add, **options)
-    return summary
-
-
-def _consensus_key(settings: str, question: JoinedQuestion) -> str:
-    return f"{question.fingerprint} {settings}"
+    return _run(joined, job, output_path, where, overwrite, part_rows)
 
 
 def _combined(weights: Sequence[float], settings: str, questions: Sequence[JoinedQuestion]) -> list[dict[str, Any]]:
-    return [_consensus_record(question, _consensus(question, weights), settings) for question in questions]
-
-
-def _consensus(question: JoinedQuestion, weights: Sequence[float]) -> Decomposition:
-    try:
-        with as_internal_errors():
-            return consensus(question.question, predictions_of(question), weights)
-    except QDecompError as error:
-        return failed_decomposition(question.question, error)
+    records = []
+    for question in questions:
+        try:
+            with as_internal_errors():
+                answer = consensus(question.question, predictions_of(question), weights)
+        except QDecompError as error:
+            answer = failed_decomposition(question.question, error)
+        records.append(_consensus_record(question, answer, settings))
+    return records
 
 
 def _consensus_record(question: JoinedQuestion, answer: Decomposition, settings: str) -> dict[str, Any]:
     record = replace(answer, question_id=question.question_id, question=question.question).to_record()
-    return {**record, "key": _consensus_key(settings, question)}
+    return {**record, "key": f"{question.fingerprint} {settings}"}

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,38 +22,21 @@ RECOMMENDED_CONFIDENCE = 0.5
 
 It is the highest of .05, .1, .15 and so on that keeps 60% of the plans for Break's held-out rows and ``asked_dev.csv``.
 """
-_LOWEST_SCORE = -60.0
-_WIDEST_MARGIN = 10.0
 _RIDGE = 1e-2
-_LARGEST = 1e100
 _FEWEST_ROWS = 50
 
 
-def _score(decomposition: Decomposition) -> float:
-    return max(decomposition.score or 0.0, _LOWEST_SCORE)
-
-
-def _word_count(decomposition: Decomposition) -> int:
-    return len((decomposition.text or "").split())
-
-
-def _step_count(decomposition: Decomposition) -> int:
-    return (decomposition.text or "").count("return")
-
-
-def _margin(decomposition: Decomposition) -> float:
-    if decomposition.margin is None:
-        return 0.0
-    return min(decomposition.margin, _WIDEST_MARGIN)
+def _score(found: Decomposition) -> float:
+    return max(found.score or 0.0, -60.0)
 
 
 FEATURES: Mapping[str, Callable[[Decomposition], float]] = MappingProxyType(
     {
         "score": _score,
-        "probability": lambda decomposition: math.exp(_score(decomposition)),
-        "score by word": lambda decomposition: _score(decomposition) / max(1, _word_count(decomposition)),
-        "steps": lambda decomposition: float(_step_count(decomposition)),
-        "margin": _margin,
+        "probability": lambda found: math.exp(_score(found)),
+        "score by word": lambda found: _score(found) / max(1, len((found.text or "").split())),
+        "steps": lambda found: float((found.text or "").count("return")),
+        "margin": lambda found: min(found.margin or 0.0, 10.0),
     }
 )
 """The features of a calibration; the margin is how much more probable the answer is than the next best, in nats."""
@@ -88,13 +71,11 @@ def calibration_from_json(value: Any) -> Calibration | None:
     """Read what :meth:`Calibration.to_json` gave; None stands for no calibration."""
     if value is None:
         return None
-    weights = value.get("weights") if isinstance(value, Mapping) else None
-    bias = value.get("bias") if isinstance(value, Mapping) else None
-    numbers = [bias, *weights.values()] if isinstance(weights, Mapping) else [None]
-    if not all(_is_number(number) for number in numbers):
+    weights: Any
+    bias: Any
+    weights, bias = (value.get("weights"), value.get("bias")) if isinstance(value, Mapping) else (None, None)
+    if not isinstance(weights, Mapping) or not all(map(_is_number, [bias, *weights.values()])):
         raise DataError("a calibration must have feature weights and a bias, all of them numbers")
-    assert isinstance(weights, Mapping)
-    assert isinstance(bias, int | float)
     for name in weights:
         if name not in FEATURES:
             raise DataError(f"a calibration has no feature {name!r}; the features are {', '.join(FEATURES)}")
@@ -103,7 +84,7 @@ def calibration_from_json(value: Any) -> Calibration | None:
 
 def _is_number(value: Any) -> bool:
     """Whether it is a number that a float can hold; JSON's have any number of digits."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e100
 
 
 def fit_calibration(decompositions: Sequence[Decomposition], right: Sequence[bool]) -> Calibration:
@@ -115,11 +96,8 @@ def fit_calibration(decompositions: Sequence[Decomposition], right: Sequence[boo
         from sklearn.linear_model import LogisticRegression
     except ImportError:
         raise missing_extra("fitting a calibration", "bundle") from None
-    rows = [
-        (each, verdict)
-        for each, verdict in zip(decompositions, right, strict=True)
-        if each.text is not None and each.score is not None
-    ]
+    pairs = zip(decompositions, right, strict=True)
+    rows = [pair for pair in pairs if pair[0].text is not None and pair[0].score is not None]
     verdicts = np.array([verdict for _, verdict in rows], dtype=np.float64)
     if len(rows) < _FEWEST_ROWS or verdicts.all() or not verdicts.any():
         raise DataError(
@@ -137,8 +115,7 @@ def fit_calibration(decompositions: Sequence[Decomposition], right: Sequence[boo
     return Calibration(kept, bias)
 
 
-@dataclass(frozen=True, slots=True)
-class ReliabilityBin:
+class ReliabilityBin(NamedTuple):
     """Plans of about the same confidence: how sure the parser is of them on average, and how many are right."""
 
     confidence: float
@@ -175,8 +152,7 @@ def expected_calibration_error(confidences: Sequence[float], right: Sequence[boo
     return sum(abs(each.confidence - each.share) * each.plans for each in found) / len(confidences)
 
 
-@dataclass(frozen=True, slots=True)
-class KeptShare:
+class KeptShare(NamedTuple):
     """What a threshold of confidence leaves: the share of plans that are kept, and how many of them are right."""
 
     threshold: float

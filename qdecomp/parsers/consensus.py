@@ -10,32 +10,36 @@ As a parser, a consensus is a JSON file that names others, by paths relative to 
 
 A parser may also have a ``decoder`` and a number of ``candidates`` to ask for, and the consensus a ``calibration``, see
 :mod:`qdecomp.parsers.calibration`.
+
+A :class:`Cascade` asks a second parser, usually a language model, only what the first one is not sure of.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.lf_em import normalized_text
-from qdecomp.parsers.bundle import read_json
-from qdecomp.parsers.calibration import Calibration, calibration_from_json
-from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text, failed_decomposition
+from qdecomp.parsers.decomposition import (
+    Answered,
+    Candidate,
+    Decomposition,
+    decomposition_from_text,
+    failed_decomposition,
+)
 
 # The weights to try, relative to the others. None of them is 0: the worst system may be the only one with an answer.
 _TRIED_WEIGHTS = tuple(2.0**power for power in (-10, *range(-5, 6)))
 _ROUNDS = 6
-_KIND = "consensus"
-_CANDIDATES = 5
-_MOST_CANDIDATES, _MOST_MEMBERS = 100, 20
-_SETTINGS = frozenset({"parser", "weight", "decoder", "candidates"})
+
+Answers = Callable[[Sequence[str]], Sequence[Decomposition]]
+"""Gives a batch of questions their decompositions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +93,20 @@ def _is_about_another(question: str, prediction: Decomposition) -> bool:
 
 
 def _candidates(prediction: Decomposition) -> list[tuple[str, float]]:
-    """Texts with their probabilities, scaled so that the first one's is its confidence, if it has that."""
-    given = [(each.text, _probability(each.score)) for each in prediction.candidates]
-    if not given and prediction.text is not None:
-        given = [(prediction.text, _probability(prediction.score))]
+    """Texts with their probabilities, scaled so that the first one's is its confidence, if it has that.
+
+    Without a score, a system is sure; a score that is not a number supports nothing.
+    """
+    own = [] if prediction.text is None else [(prediction.text, prediction.score)]
+    scored = [(each.text, each.score) for each in prediction.candidates] or own
+    given = [
+        (text, 1.0 if score is None else 0.0 if math.isnan(score) else math.exp(min(score, 0.0)))
+        for text, score in scored
+    ]
     if not given or prediction.confidence is None:
         return given
     first = given[0][1]
     return [(text, prediction.confidence * (probability / first if first else 1.0)) for text, probability in given]
-
-
-def _probability(score: float | None) -> float:
-    """Without a score, a system is sure; a score that is not a number supports nothing."""
-    if score is None:
-        return 1.0
-    return 0.0 if math.isnan(score) else math.exp(min(score, 0.0))
 
 
 def consensus(question: str, predictions: Sequence[Decomposition], weights: Sequence[float]) -> Decomposition:
@@ -149,13 +152,12 @@ def learn_weights(rows: Iterable[tuple[str, str, Sequence[Decomposition]]]) -> t
     best = _quality(tables, weights)
     for _ in range(_ROUNDS):
         before = best
-        for system in range(systems):
-            for tried in _TRIED_WEIGHTS:
-                changed = weights.copy()
-                changed[system] = tried
-                quality = _quality(tables, changed)
-                if quality > best:
-                    best, weights = quality, changed
+        for system, tried in product(range(systems), _TRIED_WEIGHTS):
+            changed = weights.copy()
+            changed[system] = tried
+            quality = _quality(tables, changed)
+            if quality > best:
+                best, weights = quality, changed
         if best == before:
             break
     return tuple(float(weight) for weight in weights / weights.max())
@@ -180,54 +182,61 @@ def _table(question: str, gold: str, predictions: Sequence[Decomposition]) -> _T
 
 def _quality(tables: Sequence[_Table], weights: npt.NDArray[np.float64]) -> tuple[int, float]:
     """How many answers are right, and the mean share of the right classes."""
-    right, shares = 0, 0.0
-    for probabilities, row in tables:
-        if row < 0:
-            continue
-        support = probabilities @ weights
-        right += int(support.argmax()) == row
-        shares += float(support[row] / max(support.sum(), 1e-12))
-    return right, round(shares / len(tables), 9)
+    supports = [(probabilities @ weights, row) for probabilities, row in tables if row >= 0]
+    shares = sum(float(support[row] / max(support.sum(), 1e-12)) for support, row in supports)
+    return sum(int(support.argmax()) == row for support, row in supports), round(shares / len(tables), 9)
 
 
-class Member(NamedTuple):
-    """A parser of a consensus: where it is, its weight, and how it is opened."""
+@dataclass(frozen=True, slots=True)
+class Cascade:
+    """The names of two parsers, and what each says; ``below`` is the confidence from which the first one is sure.
 
-    parser: str
-    weight: float
-    decoder: str | None
-    candidates: int
+    With ``together``, both answer every question, and their consensus is the answer. A plan of a language model has no
+    probability; it weighs as much as one of the confidence ``below``, so another plan wins where the first parser is
+    sure of it.
+    """
+
+    names: tuple[str, str]
+    first: Answers
+    second: Answers
+    below: float
+    together: bool = False
+
+    def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
+        """The plans of a batch; each says who answered."""
+        found = [replace(each, answered=_answered(self.names[0], each)) for each in self.first(questions)]
+        asked = [number for number, each in enumerate(found) if self.together or not self._is_sure(each)]
+        others = self.second([questions[number] for number in asked]) if asked else ()
+        for number, other in zip(asked, others, strict=True):
+            found[number] = self._joined(questions[number], found[number], other)
+        return found
+
+    def _is_sure(self, found: Decomposition) -> bool:
+        return bool(found) and (found.confidence is None or found.confidence >= self.below)
+
+    def _joined(self, question: str, first: Decomposition, second: Decomposition) -> Decomposition:
+        if self.together and first and second:
+            sure = [
+                each if each.confidence is not None else replace(each, confidence=self.below)
+                for each in (first, second)
+            ]
+            return replace(
+                consensus(question, sure, [1.0, 1.0]), answered=_answered(" + ".join(self.names), first, second)
+            )
+        which = 0 if first and not second else 1
+        given, other = (first, second) if which == 0 else (second, first)
+        if not given:
+            given = replace(given, error="; ".join(dict.fromkeys(str(each.error) for each in (first, second))))
+        note = None if other else other.error
+        return replace(given, answered=replace(_answered(self.names[which], first, second), note=note))
 
 
-class ConsensusFile(NamedTuple):
-    """What the file of a consensus says."""
-
-    members: tuple[Member, ...]
-    calibration: Calibration | None
-
-
-def read_consensus(path: Path) -> ConsensusFile:
-    """The parsers that a file names; any other file is a :class:`DataError`."""
-    value = read_json(path, "a consensus")
-    entries = value.get("parsers") if isinstance(value, dict) and value.get("kind") == _KIND else None
-    if not isinstance(entries, list) or not entries:
-        raise DataError(f'{path}: not a consensus, which is {{"kind": "consensus", "parsers": [{{"parser": …}}, …]}}')
-    if len(entries) > _MOST_MEMBERS:
-        raise DataError(f"{path}: a consensus of {len(entries):,} parsers; at most {_MOST_MEMBERS} are allowed")
-    members = tuple(_member(entry, f"{path}: parser {number}") for number, entry in enumerate(entries, start=1))
-    check_weights([each.weight for each in members], len(members))
-    return ConsensusFile(members, calibration_from_json(value.get("calibration")))
-
-
-def _member(entry: Any, where: str) -> Member:
-    if not isinstance(entry, dict) or not isinstance(entry.get("parser"), str):
-        raise DataError(f"{where} must be an object whose field parser is the name or path of a parser")
-    if unknown := sorted(entry.keys() - _SETTINGS):
-        raise DataError(f"{where} has an unknown field {unknown[0]!r}; the fields are {', '.join(sorted(_SETTINGS))}")
-    weight, asked, decoder = entry.get("weight", 1.0), entry.get("candidates", _CANDIDATES), entry.get("decoder")
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or abs(weight) > 1e100:
-        raise DataError(f"{where}: the weight is {str(weight)[:20]}, not a number")
-    if not isinstance(asked, int) or not 1 <= asked <= _MOST_CANDIDATES or not isinstance(decoder, str | None):
-        allowed = f"a whole number from 1 to {_MOST_CANDIDATES}"
-        raise DataError(f"{where}: candidates must be {allowed}, and decoder the name of a decoder")
-    return Member(entry["parser"], float(weight), decoder, asked)
+def _answered(by: str, *found: Decomposition) -> Answered:
+    """Who answered, with the calls of both."""
+    spent = [each.answered for each in found if each.answered is not None]
+    return Answered(
+        by,
+        sum(each.calls for each in spent),
+        sum(each.prompt_tokens for each in spent),
+        sum(each.completion_tokens for each in spent),
+    )

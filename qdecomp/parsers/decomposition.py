@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -17,25 +19,11 @@ from qdecomp.data_structures.dependency_graph import (
 )
 from qdecomp.data_structures.errors import DataError, ErrorText, QDecompError, as_internal_errors, is_internal
 from qdecomp.data_structures.logical_form import LogicalForm, format_step, parse_logical_form
-from qdecomp.data_structures.qdmr import Qdmr, Step, format_qdmr, parse_qdmr
+from qdecomp.data_structures.qdmr import Qdmr, format_qdmr, parse_qdmr
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.decoding import Decoded
 from qdecomp.planning.checks import plan_warnings
 from qdecomp.planning.plan import Plan, plan_of_steps
-
-__all__ = [
-    "Answered",
-    "Candidate",
-    "Decomposition",
-    "decomposition_from_decoded",
-    "decomposition_from_graph",
-    "decomposition_from_record",
-    "decomposition_from_text",
-    "failed_decomposition",
-]
-
-# The longest question that ``repr`` shows in full.
-_LONGEST_IN_REPR = 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +88,17 @@ class Decomposition:
         return "\n".join(f"{number}. {text}" for number, text in enumerate(self.steps, start=1))
 
     def __repr__(self) -> str:
-        question = self.question
-        shown = question if len(question) <= _LONGEST_IN_REPR else f"{question[: _LONGEST_IN_REPR - 1]}…"
+        shown = repr(self.question if len(self.question) <= 70 else f"{self.question[:69]}…")
         if not self:
-            return f"<Decomposition of {shown!r}: none>"
+            return f"<Decomposition of {shown}: none>"
         count = len(self.steps)
         confidence = "" if self.confidence is None else f", confidence {self.confidence:.2f}"
-        return f"<Decomposition of {shown!r}: {count} {'step' if count == 1 else 'steps'}{confidence}>"
+        return f"<Decomposition of {shown}: {count} {'step' if count == 1 else 'steps'}{confidence}>"
 
     @property
     def steps(self) -> tuple[str, ...]:
         """The texts of the steps, without ``return``."""
-        return tuple(step.text for step in self._steps())
+        return () if (qdmr := self.qdmr) is None else tuple(step.text for step in qdmr.steps)
 
     @property
     def qdmr(self) -> Qdmr | None:
@@ -136,17 +123,15 @@ class Decomposition:
     def warnings(self) -> tuple[str, ...]:
         """What is odd about the steps, such as a comparison with nothing: ``PLAN_CHECKS`` has the checks."""
         try:
-            qdmr = self.qdmr
-        except QDecompError:
-            # Its error says more.
+            return () if (qdmr := self.qdmr) is None else plan_warnings(self.question, qdmr)
+        except QDecompError:  # the text cannot be read, and the error says why
             return ()
-        return () if qdmr is None else plan_warnings(self.question, qdmr)
 
     def plan(self) -> Plan:
         """The steps in levels, with what their references stand for."""
-        if not self:
+        if (qdmr := self.qdmr) is None:
             raise DataError(f"there is no plan, as there is no decomposition: {self.error}")
-        return plan_of_steps(self._steps(), self.logical_form, self.question, self.confidence)
+        return plan_of_steps(qdmr.steps, self.logical_form, self.question, self.confidence)
 
     def with_steps(self, steps: str | Sequence[str]) -> Decomposition:
         """The question with other steps, as a text or a list of texts, which no parser has scored.
@@ -190,12 +175,9 @@ class Decomposition:
             record["candidates"] = [{"decomposition": each.text, "score": each.score} for each in self.candidates]
         if self.answered is not None:
             record["answered"] = asdict(self.answered)
-        encodable: dict[str, Any] = _encodable(record)
-        return encodable
-
-    def _steps(self) -> tuple[Step, ...]:
-        qdmr = self.qdmr
-        return () if qdmr is None else qdmr.steps
+        # With "?" for lone surrogates, which no encoding has.
+        written: dict[str, Any] = json.loads(json.dumps(record, ensure_ascii=False).encode(errors="replace"))
+        return written
 
     def _repr_html_(self) -> str:
         from qdecomp.visualization import decomposition_html
@@ -267,40 +249,50 @@ def decomposition_from_record(record: Mapping[str, Any]) -> Decomposition:
     """
     if not isinstance(record, Mapping):
         raise DataError(f"not a prediction record: an object is expected, not {type(record).__name__}")
-    question, question_id = (record.get(name) for name in ("question", "question_id"))
-    text, graph, steps = (record.get(name) for name in ("decomposition", "graph", "logical_form"))
-    error = record.get("error")
     try:
-        if text is not None and text != "":
-            reading = read_decomposition(text)
-            text, error = (reading.text, error) if reading.text else (None, error or reading.doubt)
-        read = Decomposition(
-            question if isinstance(question, str) else "",
-            text,
-            None if steps is None else parse_logical_form(steps),
-            None if graph is None else dependency_graph_from_json(graph),
-            _number(record, "score"),
-            None if error is None else str(error),
-            tuple(
-                Candidate(str(each["decomposition"]), _number(each, "score") or 0.0)
-                for each in record.get("candidates") or ()
-            ),
-            _number(record, "confidence"),
-            question_id=question_id if isinstance(question_id, str) else "",
-            answered=Answered(**record["answered"]) if isinstance(record.get("answered"), dict) else None,
-        )
-        _check_steps(read)
+        read = _read_record(record)
     except (QDecompError, TypeError, ValueError, KeyError, OverflowError) as reason:
         raise DataError(f"not a prediction record: {reason}") from None
     if read.logical_form is not None or read.error is not None:
         return read
-    if text is not None:
-        found = decomposition_from_text(read.question, text)
+    if read.text is not None:
+        found = decomposition_from_text(read.question, read.text)
     elif read.predicted_graph is not None:
         found = decomposition_from_graph(read.question, read.predicted_graph)
     else:
         return replace(read, error="the record has neither a decomposition nor a graph")
     return replace(read, text=found.text, logical_form=found.logical_form, error=found.error)
+
+
+def _read_record(record: Mapping[str, Any]) -> Decomposition:
+    text, error, answered = (record.get(name) for name in ("decomposition", "error", "answered"))
+    if text not in (None, ""):
+        reading = read_decomposition(text)
+        text, error = (reading.text, error) if reading.text else (None, error or reading.doubt)
+    candidates = (
+        Candidate(str(each["decomposition"]), _number(each, "score") or 0.0) for each in record.get("candidates") or ()
+    )
+    question, question_id = (
+        value if isinstance(value := record.get(name), str) else "" for name in ("question", "question_id")
+    )
+    read = Decomposition(
+        question,
+        text,
+        None if (steps := record.get("logical_form")) is None else parse_logical_form(steps),
+        None if (graph := record.get("graph")) is None else dependency_graph_from_json(graph),
+        _number(record, "score"),
+        None if error is None else str(error),
+        tuple(candidates),
+        _number(record, "confidence"),
+        question_id=question_id,
+        answered=Answered(**answered) if isinstance(answered, dict) else None,
+    )
+    if read.logical_form is not None and read.text is not None:
+        with suppress(QDecompError):  # a text that cannot be read is not compared with the form
+            steps = len(parse_qdmr(read.text))
+            if steps != len(read.logical_form):
+                raise ValueError(f"the decomposition has {steps} steps, the logical form {len(read.logical_form)}")
+    return read
 
 
 def _number(values: Mapping[str, Any], name: str) -> float | None:
@@ -309,29 +301,6 @@ def _number(values: Mapping[str, Any], name: str) -> float | None:
     value = float(values[name])
     if math.isnan(value):
         raise DataError(f"{name} is not a number")
-    return value
-
-
-def _check_steps(read: Decomposition) -> None:
-    """Raise if the steps of the logical form are not the decomposition's; one that cannot be read is not compared."""
-    if read.logical_form is None or read.text is None:
-        return
-    try:
-        steps = len(parse_qdmr(read.text))
-    except QDecompError:
-        return
-    if steps != len(read.logical_form):
-        raise DataError(f"the decomposition has {steps} steps, the logical form {len(read.logical_form)}")
-
-
-def _encodable(value: Any) -> Any:
-    """The value with ``?`` for lone surrogates in its texts, which no encoding has."""
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode(errors="replace").decode()
-    if isinstance(value, list):
-        return [_encodable(each) for each in value]
-    if isinstance(value, dict):
-        return {name: _encodable(each) for name, each in value.items()}
     return value
 
 

@@ -13,7 +13,7 @@ import contextlib
 import json
 import os
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -38,6 +38,17 @@ _BROKEN = 500
 _SECONDS_BEFORE_A_RETRY = 0.5
 
 
+_FORM_OPTIONS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "json_schema": lambda: {
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "plan", "strict": True, "schema": json_schema()},
+        }
+    },
+    "grammar": lambda: {"extra_body": {"grammar": gbnf()}},
+    "regex": lambda: {"extra_body": {"structured_outputs": {"regex": regular_expression()}}},
+    "text": dict,
+}
 # Options that not every model takes, and what it takes instead.
 _INSTEAD = {"max_tokens": "max_completion_tokens", "temperature": None}
 
@@ -70,11 +81,21 @@ class Endpoint:
 
     def __call__(self, messages: Messages, form: str) -> Completion:
         """The model's answer, within the time of the settings."""
-        call = self._submit(self._in_time(messages, form))
+        with self._lock:
+            if self._loop is None:
+                # Its thread ends with the process.
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="qdecomp-endpoint", daemon=True).start()
+        in_time = asyncio.wait_for(self._tried(messages, form), self._settings.timeout)
+        call = asyncio.run_coroutine_threadsafe(in_time, self._loop)
+        self._calls.add(call)
         try:
             return call.result()
         except concurrent.futures.CancelledError:
             raise ModelError(f"{self.url}: the call was interrupted") from None
+        except (TimeoutError, asyncio.TimeoutError):
+            seconds = f"{self._settings.timeout:g} seconds"
+            raise ModelError(f"{self.url}: no answer within {seconds} (timeout, --timeout)") from None
         finally:
             call.cancel()
             self._calls.discard(call)
@@ -83,23 +104,6 @@ class Endpoint:
         """End all calls in flight."""
         for call in tuple(self._calls):
             call.cancel()
-
-    def _submit(self, work: Coroutine[Any, Any, Completion]) -> concurrent.futures.Future[Completion]:
-        """Start a call on the loop of this endpoint, whose thread ends with the process."""
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name="qdecomp-endpoint", daemon=True).start()
-        call = asyncio.run_coroutine_threadsafe(work, self._loop)
-        self._calls.add(call)
-        return call
-
-    async def _in_time(self, messages: Messages, form: str) -> Completion:
-        try:
-            return await asyncio.wait_for(self._tried(messages, form), self._settings.timeout)
-        except asyncio.TimeoutError:
-            seconds = f"{self._settings.timeout:g} seconds"
-            raise ModelError(f"{self.url}: no answer within {seconds} (timeout, --timeout)") from None
 
     async def _tried(self, messages: Messages, form: str) -> Completion:
         """The answer; half a one is asked for again, as the client does after other failures."""
@@ -131,7 +135,7 @@ class Endpoint:
             model=self._settings.model,
             messages=[dict(message) for message in messages],
             **options,
-            **_form_options(form),
+            **_FORM_OPTIONS[form](),
         )
         content = bytearray()
         failure: Exception | None = None
@@ -195,17 +199,6 @@ class Endpoint:
         # OpenAI's key goes nowhere else.
         is_openai = urlsplit(self.url).hostname == _OPENAI
         return os.environ.get(KEY_VARIABLE) or (os.environ.get("OPENAI_API_KEY", "") if is_openai else "")
-
-
-def _form_options(form: str) -> dict[str, Any]:
-    if form == "json_schema":
-        schema = {"name": "plan", "strict": True, "schema": json_schema()}
-        return {"response_format": {"type": "json_schema", "json_schema": schema}}
-    if form == "grammar":
-        return {"extra_body": {"grammar": gbnf()}}
-    if form == "regex":
-        return {"extra_body": {"structured_outputs": {"regex": regular_expression()}}}
-    return {}
 
 
 def _completion_of(content: bytes) -> Completion:

@@ -10,7 +10,7 @@ from qdecomp.decoding import Decoder
 from qdecomp.parsers.bundle import VOCABULARY, GraphConfig
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_decoded, failed_decomposition
 from qdecomp.parsers.network import Array, encoder_inputs, open_session
-from qdecomp.parsers.pieces import PieceIds, WordPieces, make_ready
+from qdecomp.parsers.pieces import Asked, PieceIds, WordPieces, answers_of
 
 
 class GraphParser:
@@ -18,27 +18,22 @@ class GraphParser:
 
     def __init__(self, folder: Path, config: GraphConfig, decoder: Decoder) -> None:
         self._session = open_session(folder / config.graphs[0])
-        self._pieces = WordPieces(folder / VOCABULARY, config.max_pieces)
-        self.labels, self._special = config.labels, config.special_tokens.appended
+        self.pieces = WordPieces(folder / VOCABULARY, config.max_pieces)
+        self._labels, self._special = config.labels, config.special_tokens.appended
         self._decoder = decoder
 
     def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
         """A decomposition for each question of a batch; one that cannot be parsed has an error."""
-        ready = make_ready(questions, self._pieces)
-        pairs = zip(ready.words.items(), ready.pieces, strict=True)
-        return ready.with_answers([self._parse(questions[number], words, pieces) for (number, words), pieces in pairs])
+        return answers_of(questions, self.pieces, lambda ready: map(self._parse, ready))
 
-    def scored(self, words: Sequence[str]) -> tuple[tuple[str, ...], Array, Array]:
+    def scored(self, words: Sequence[str], pieces: PieceIds) -> tuple[tuple[str, ...], Array, Array]:
         """The tokens of a question's graph, and their probabilities before decoding: of edges, and of labels."""
-        return self._scored(words, self._pieces(words))
-
-    def _scored(self, words: Sequence[str], pieces: PieceIds) -> tuple[tuple[str, ...], Array, Array]:
         edges, labels = self._session.run(["edges", "labels"], encoder_inputs([pieces]))
         return (*words, *self._special), edges, labels
 
-    def _parse(self, question: str, words: Sequence[str], pieces: PieceIds) -> Decomposition:
+    def _parse(self, asked: Asked) -> Decomposition:
         try:
-            decoded = self._decoder.decode(*self._scored(words, pieces), self.labels)
+            decoded = self._decoder.decode(*self.scored(asked.words, asked.pieces), self._labels)
         except QDecompError as error:
-            return failed_decomposition(question, error)
-        return decomposition_from_decoded(question, decoded)
+            return failed_decomposition(asked.question, error)
+        return decomposition_from_decoded(asked.question, decoded)

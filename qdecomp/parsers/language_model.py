@@ -18,15 +18,15 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from importlib.resources import files
-from typing import Any, NamedTuple, Protocol
+from functools import partial
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.data_structures.tokenization import question_words
-from qdecomp.decoding.coverage import unsaid_words
+from qdecomp.decoding.coverage import uncovered_words
 from qdecomp.files.sources import cache_folder
 from qdecomp.files.store import RecordCache
 from qdecomp.parsers.decomposition import (
@@ -37,8 +37,6 @@ from qdecomp.parsers.decomposition import (
 )
 from qdecomp.parsers.prompting import DEFAULT_EXAMPLES, PromptExample, messages_for, open_examples
 from qdecomp.planning.checks import plan_warnings
-
-__all__ = ["Completion", "LanguageModel", "ModelError", "ModelSettings", "Usage"]
 
 Messages = Sequence[Mapping[str, str]]
 
@@ -52,6 +50,7 @@ KEY_VARIABLE = "QDECOMP_API_KEY"
 _VERSION = 1
 _LONGEST_ANSWER = 20_000
 _MISTAKES_NAMED = 5
+_AGAIN = "Write all steps again, as in the examples, and nothing else."
 _LOOKS_AFTER_AN_INTERRUPT = 20
 # A word that the question has and no step may be one that a plan expresses otherwise; this many are too many.
 _MOST_UNSAID = 2
@@ -77,14 +76,8 @@ class Completion(NamedTuple):
     completion_tokens: int = 0
 
 
-class Ask(Protocol):
-    """Asks a model; see :class:`qdecomp.parsers.endpoint.Endpoint`."""
-
-    def __call__(self, messages: Messages, form: str) -> Completion:
-        """The model's answer; raises a :class:`ModelError` or a :class:`FormRefusedError`."""
-
-    def cancel(self) -> None:
-        """End all calls in flight."""
+Ask = Callable[[Messages, str], Completion]
+"""Asks a model for an answer in a form; raises a :class:`ModelError` or a :class:`FormRefusedError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +123,9 @@ class ModelSettings:
 
     def fingerprint(self) -> str:
         """What plans depend on, as one short text."""
-        examples = open_examples(_examples_path(self.examples)).fingerprint if self.k else ""
+        examples = open_examples(self.examples).fingerprint if self.k else ""
         chosen = [_VERSION, self.model, self.url, self.k, examples, self.form, self.max_tokens]
         return hashlib.blake2b(json.dumps(chosen).encode(), digest_size=16).hexdigest()
-
-
-def _examples_path(path: str | None) -> str:
-    return str(files(__package__).joinpath("examples.csv")) if path is None else path
 
 
 @dataclass(slots=True)
@@ -148,27 +137,24 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
-    def __str__(self) -> str:
-        tokens = f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
-        return f"{self.calls:,} calls, {tokens}, {self.cached:,} answers from the cache"
-
 
 class _Checked(NamedTuple):
     """An answer of the model as Break's text, what is wrong with it, and whether it is a plan all the same."""
 
     text: str
     mistakes: tuple[str, ...]
-    is_plan: bool
+    is_plan: bool = False
 
 
 class LanguageModel:
     """Answers questions by asking a language model."""
 
-    def __init__(self, settings: ModelSettings, ask: Ask) -> None:
+    def __init__(self, settings: ModelSettings, ask: Ask, cancel: Callable[[], None] = lambda: None) -> None:
+        """``cancel`` ends all calls in flight."""
         self.settings = settings
         self.usage = Usage()
-        self._ask = ask
-        self._examples = open_examples(_examples_path(settings.examples)) if settings.k else None
+        self._ask, self.cancel = ask, cancel
+        self._examples = open_examples(settings.examples) if settings.k else None
         self._forms = [settings.form] if settings.form != "auto" else list(FORMS if settings.url else FORMS[-1:])
         self._cache = RecordCache(cache_folder() / "answers.sqlite", "answers") if settings.cache else None
         self._lock = threading.Lock()
@@ -178,13 +164,16 @@ class LanguageModel:
         """The plans of a batch; as many questions are asked at the same time as the settings say."""
         self._interrupted.clear()
         different = list(dict.fromkeys(questions))
-        if self.settings.concurrency == 1 or len(different) == 1:
-            found = dict(zip(different, map(self._answer, different), strict=True))
-        else:
-            found = self._in_threads(different)
+        one_by_one = self.settings.concurrency == 1 or len(different) == 1
+        answers = map(self._answer, different) if one_by_one else self._in_threads(different)
+        found = dict(zip(different, answers, strict=True))
         return [found[question] for question in questions]
 
-    def _in_threads(self, questions: Sequence[str]) -> dict[str, Decomposition]:
+    def complete(self, messages: Messages) -> str:
+        """What the model writes in answer to other messages than those of the parser."""
+        return self._completion(messages, "text").text
+
+    def _in_threads(self, questions: Sequence[str]) -> list[Decomposition]:
         executor = ThreadPoolExecutor(self.settings.concurrency, thread_name_prefix="qdecomp-model")
         futures = [executor.submit(self._answer, question) for question in questions]
         try:
@@ -194,7 +183,7 @@ class LanguageModel:
             self._interrupted.set()
             executor.shutdown(wait=False, cancel_futures=True)
             for _ in range(_LOOKS_AFTER_AN_INTERRUPT):
-                self._ask.cancel()
+                self.cancel()
                 if not wait(futures, timeout=0.1).not_done:
                     break
             raise
@@ -203,7 +192,7 @@ class LanguageModel:
         for future in futures:
             if not future.cancelled() and (error := future.exception()) is not None:
                 raise error
-        return dict(zip(questions, (future.result() for future in futures), strict=True))
+        return [future.result() for future in futures]
 
     def _answer(self, question: str) -> Decomposition:
         try:
@@ -217,9 +206,10 @@ class LanguageModel:
                 return self._answer_in(question, examples, form)
             except FormRefusedError as error:
                 with self._lock:
+                    if self._forms == [form]:
+                        raise ModelError(str(error)) from None
+                    # Another thread may have been refused before.
                     if self._forms[0] == form:
-                        if len(self._forms) == 1:
-                            raise ModelError(str(error)) from None
                         del self._forms[0]
 
     def _answer_in(self, question: str, examples: Sequence[PromptExample], form: str) -> Decomposition:
@@ -227,23 +217,19 @@ class LanguageModel:
         messages = messages_for(question, examples, as_json=form == "json_schema")
         found, asked = [], []
         for _ in range(2):
-            completion = self._completion(messages, form)
-            asked.append(completion)
-            found.append(_checked(question, completion.text))
+            asked.append(self._completion(messages, form))
+            found.append(_checked(question, asked[-1].text))
             if not found[-1].mistakes:
                 break
-            messages = [
-                *messages,
-                {"role": "assistant", "content": completion.text[:_LONGEST_ANSWER]},
-                {"role": "user", "content": _again(found[-1].mistakes)},
+            named = "\n".join(f"- {mistake}" for mistake in found[-1].mistakes[:_MISTAKES_NAMED])
+            again = f"That answer cannot be used:\n{named}\n{_AGAIN}"
+            messages += [
+                {"role": "assistant", "content": asked[-1].text[:_LONGEST_ANSWER]},
+                {"role": "user", "content": again},
             ]
         best = min(found, key=lambda each: (not each.is_plan, len(each.mistakes)))
-        answered = Answered(
-            self.settings.model,
-            len(asked),
-            sum(each.prompt_tokens for each in asked),
-            sum(each.completion_tokens for each in asked),
-        )
+        prompt, written = sum(each.prompt_tokens for each in asked), sum(each.completion_tokens for each in asked)
+        answered = Answered(self.settings.model, len(asked), prompt, written)
         if not best.is_plan:
             reason = f"{self.settings.model} gave no plan, asked {len(asked)} times: {best.mistakes[0]}"
             return replace(failed_decomposition(question, reason), answered=answered)
@@ -278,29 +264,29 @@ class LanguageModel:
 
 def _checked(question: str, answer: str) -> _Checked:
     if not answer.strip():
-        return _Checked("", ("it is empty",), False)
+        return _Checked("", ("it is empty",))
     if len(answer) > _LONGEST_ANSWER:
-        return _Checked("", (f"it has {len(answer):,} characters, and no plan needs so many",), False)
+        return _Checked("", (f"it has {len(answer):,} characters, and no plan needs so many",))
     try:
         reading = read_decomposition(answer)
         found = decomposition_from_text(question, reading.text)
         if found.error is not None:
-            return _Checked(reading.text, (str(found.error),), False)
+            return _Checked(reading.text, (str(found.error),))
         qdmr = parse_qdmr(reading.text)
     except QDecompError as error:
-        return _Checked("", (str(error),), False)
+        return _Checked("", (str(error),))
     lost = _lost_words(question, reading.text)
-    if lost and len(lost) == len(unsaid_words(question, "")):
-        return _Checked(reading.text, ("no step says anything that the question says",), False)
-    forward = tuple(
+    if lost and len(lost) == len(uncovered_words(question, "")):
+        return _Checked(reading.text, ("no step says anything that the question says",))
+    forward = [
         f"step {number} refers to #{reference}, which comes later"
         for number, step in enumerate(qdmr.steps, start=1)
         for reference in step.references
         if reference > number
-    )
-    doubts = () if reading.doubt is None else (f"it may be misread: {reading.doubt}",)
-    left_out = (f"no step says {', '.join(map(repr, lost))}",) if lost else ()
-    return _Checked(reading.text, (*doubts, *forward, *plan_warnings(question, qdmr), *left_out), True)
+    ]
+    doubts = [] if reading.doubt is None else [f"it may be misread: {reading.doubt}"]
+    left_out = [f"no step says {', '.join(map(repr, lost))}"] if lost else []
+    return _Checked(reading.text, (*doubts, *forward, *plan_warnings(question, qdmr), *left_out), is_plan=True)
 
 
 def _lost_words(question: str, text: str) -> tuple[str, ...]:
@@ -314,55 +300,21 @@ def _lost_words(question: str, text: str) -> tuple[str, ...]:
     words = _REFERENCE.sub(" ", text)
     said = {word[:_SAME_BEGINNING] for word in _WORD.findall(words.lower())}
     names = {name.lower() for name in _NAME.findall(question)}
-    unsaid = [word for word in unsaid_words(question, words) if word[:_SAME_BEGINNING] not in said]
+    unsaid = [word for word in uncovered_words(question, words) if word[:_SAME_BEGINNING] not in said]
     lost = [word for word in unsaid if word in names]
     # "the tallest" is often "whose height is highest".
     others = [word for word in unsaid if word not in names and not word.endswith(("er", "est"))]
     return tuple(lost + others if len(others) > _MOST_UNSAID else lost)
 
 
-def _again(mistakes: Sequence[str]) -> str:
-    named = "\n".join(f"- {mistake}" for mistake in mistakes[:_MISTAKES_NAMED])
-    return f"That answer cannot be used:\n{named}\nWrite all steps again, as in the examples, and nothing else."
-
-
-class _AskFunction:
-    """Asks a function of the user's."""
-
-    def __init__(self, answer: Callable[[list[dict[str, str]]], str]) -> None:
-        self._answer = answer
-
-    def __call__(self, messages: Messages, form: str) -> Completion:
-        text = self._answer([dict(message) for message in messages])
-        if not isinstance(text, str):
-            raise DataError(f"the function must return the model's answer, a text, not {type(text).__name__}")
-        return Completion(text)
-
-    def cancel(self) -> None:
-        """A function cannot be interrupted from outside."""
-
-
-def model_from_function(answer: Callable[[list[dict[str, str]]], str], **options: Any) -> LanguageModel:
-    """A language model behind a function; unless it has the name of a model, its answers are not kept.
-
-    One question is asked at a time, unless ``concurrency`` says otherwise.
-    """
-    name = options.pop("model", None)
-    shown = name or getattr(answer, "__name__", type(answer).__name__)
-    settings = ModelSettings(shown, **{"concurrency": 1, "cache": name is not None, **options})
-    if settings.url:
-        raise DataError("give either a function or the address of an endpoint")
-    return LanguageModel(settings, _AskFunction(answer))
-
-
 def checked_url(url: str) -> str:
     """The address of an endpoint without a slash at its end; one that has a password in it is refused."""
     try:
         parts = urlsplit(url)
-        port_is_number = parts.port is None or parts.port > 0
-    except ValueError:
-        port_is_number = False
-    if not port_is_number or parts.scheme not in ("http", "https") or not parts.hostname:
+        is_address = parts.port != 0 and parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:  # the port is not a number
+        is_address = False
+    if not is_address:
         raise DataError(f"{url[:100]!r} is not an address such as http://127.0.0.1:8080/v1")
     if parts.username is not None or parts.query or parts.fragment:
         raise DataError(
@@ -372,8 +324,18 @@ def checked_url(url: str) -> str:
     return url.rstrip("/")
 
 
-def open_model(settings: ModelSettings) -> LanguageModel:
-    """A language model behind an endpoint."""
+def open_model(settings: ModelSettings, function: Callable[[list[dict[str, str]]], str] | None = None) -> LanguageModel:
+    """The language model behind an endpoint or a function."""
+    if function is not None:
+        return LanguageModel(settings, partial(_asked, function))
     from qdecomp.parsers.endpoint import Endpoint
 
-    return LanguageModel(settings, Endpoint(settings))
+    endpoint = Endpoint(settings)
+    return LanguageModel(settings, endpoint, endpoint.cancel)
+
+
+def _asked(function: Callable[[list[dict[str, str]]], str], messages: Messages, form: str) -> Completion:
+    text = function([dict(message) for message in messages])
+    if not isinstance(text, str):
+        raise DataError(f"the function must return the model's answer, a text, not {type(text).__name__}")
+    return Completion(text)

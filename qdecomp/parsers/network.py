@@ -1,4 +1,4 @@
-"""The networks of a bundled parser, run by onnxruntime.
+"""The networks of a bundled parser, run by onnxruntime: encoder, decoder, and a ranker of the plans of a beam.
 
 They compute with quantised rows whose sums are exact, or in shapes that only the question determines:
 :mod:`qdecomp.training.onnx_export` makes the graphs. So an answer does not depend on the other questions of a batch, on
@@ -7,18 +7,20 @@ the number of threads or on the process.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import exp
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR
 from qdecomp.data_structures.errors import DataError, missing_extra
 from qdecomp.parsers.pieces import PieceIds
 from qdecomp.parsers.plan_rules import TokenIds
-from qdecomp.parsers.search import NextTokens
+from qdecomp.parsers.search import Hypothesis, NextTokens
 
 Array = npt.NDArray[np.float32]
 
@@ -61,15 +63,12 @@ def groups_of_a_length(word_counts: Sequence[int]) -> list[list[int]]:
     >>> groups_of_a_length([3, 12, 8, 9])
     [[0, 2], [1, 3]]
     """
-    return _groups(map(_padded, word_counts))
+    return _groups([_padded(count) for count in word_counts])
 
 
-def _groups(keys: Iterable[Hashable]) -> list[list[int]]:
+def _groups(keys: Sequence[Hashable]) -> list[list[int]]:
     """The numbers of those that have the same key."""
-    groups: dict[Hashable, list[int]] = {}
-    for number, key in enumerate(keys):
-        groups.setdefault(key, []).append(number)
-    return list(groups.values())
+    return [[number for number, each in enumerate(keys) if each == key] for key in dict.fromkeys(keys)]
 
 
 def _padded(words: int) -> int:
@@ -98,7 +97,7 @@ class Seq2SeqNetwork:
         tables: dict[str, Array] = {}
         gates: list[dict[int, Array]] = [{}] * count
         states: list[Array] = [np.zeros((0, 0), dtype=np.float32)] * count
-        for group in _groups((len(question.ids), question.word_count) for question in questions):
+        for group in _groups([(len(question.ids), question.word_count) for question in questions]):
             found = self._encode([questions[number] for number in group], [source_ids[number] for number in group])
             for number, word_gates in zip(group, found.pop("word_gates"), strict=True):
                 # Equal words have the same gates, so which of them is found does not matter.
@@ -187,14 +186,11 @@ class DecoderState:
         }
         best, logarithms, state = self.network.step(given, tokens)
         found = NextTokens(*(each.reshape(-1, each.shape[2])[self.places].tolist() for each in (best, logarithms)))
-        return found, self._with(self.places, rows, state)
+        return found, replace(self, parents=rows, state=state)
 
     def follow(self, parents: TokenIds, places: TokenIds) -> DecoderState:
         """The state of hypotheses at these places."""
-        return self._with(places, parents, self.state)
-
-    def _with(self, places: TokenIds, parents: TokenIds, state: Array) -> DecoderState:
-        return DecoderState(self.network, self.shared, self.tables, self.word_gates, self.width, places, parents, state)
+        return replace(self, places=places, parents=parents)
 
     def select(self, questions: TokenIds) -> DecoderState:
         """The state of these questions only."""
@@ -205,3 +201,82 @@ class DecoderState:
             word_gates=[self.word_gates[number] for number in questions.tolist()],
             places=np.searchsorted(questions, numbers) * self.width + ranks,
         )
+
+
+# The ranker.
+
+RANKER_GRAPH = "ranker.onnx"
+MOST_TOKENS = 160
+"""A plan is read up to this many tokens."""
+MOST_STEPS = 24
+"""Steps after this one share its embedding."""
+MOST_USES = 2
+"""A word counts as used at most this often."""
+PLAN_FEATURES = 4
+
+Inputs = dict[str, npt.NDArray[Any]]
+
+
+def ranker_inputs(
+    source_ids: Sequence[int], hypotheses: Sequence[Hypothesis], tokens: int, unknown: int, separator: int
+) -> Inputs:
+    """What the ranker reads of the plans for one question, whose words have ``source_ids``.
+
+    ``tokens`` is the size of the vocabulary; a word beyond it is read as ``unknown``. The arrays are padded to the
+    longest plan, and their shapes depend on this question only.
+    """
+    plans = [hypothesis.tokens[:MOST_TOKENS] for hypothesis in hypotheses]
+    count, longest = len(plans), max(1, *map(len, plans))
+    ids = np.full((count, longest), -1, dtype=np.int64)
+    sure = np.zeros((count, longest, 2), dtype=np.float32)
+    for row, (plan, hypothesis) in enumerate(zip(plans, hypotheses, strict=True)):
+        ids[row, : len(plan)] = plan
+        logarithms = np.maximum(hypothesis.logarithms[: len(plan)], -10.0)
+        sure[row, : len(plan), 0] = logarithms / 5
+        sure[row, : len(plan), 1] = np.exp(logarithms)
+    steps = np.minimum(np.cumsum(ids == separator, axis=1), MOST_STEPS - 1)
+    same = (ids[:, :, None] == np.asarray(source_ids)[None, None, :]).astype(np.float32)
+    uses = np.minimum(same.sum(axis=1), MOST_USES).astype(np.int64)
+    same /= np.maximum(same.sum(axis=2, keepdims=True), 1)
+    written = ids >= 0
+    return {
+        "tokens": np.where(written & (ids < tokens), ids, unknown),
+        "steps": steps,
+        "sure": sure,
+        "places": same,
+        "uses": uses,
+        "written": written.astype(np.float32),
+        "plans": np.array([_plan_features(each, hypotheses[0].score) for each in hypotheses], dtype=np.float32),
+    }
+
+
+def _plan_features(hypothesis: Hypothesis, best: float) -> tuple[float, ...]:
+    """What the parser thinks of the plan as a whole; there are ``PLAN_FEATURES`` numbers."""
+    score = max(hypothesis.score, -30.0)
+    return score / 5, exp(score), max(hypothesis.score - best, -10.0) / 2, len(hypothesis.tokens) / 30
+
+
+class Ranker:
+    """How likely each plan of a beam is right, given the question as the parser's encoder has read it.
+
+    A beam search finds the right plan more often than it puts it first. The ranker is a small transformer over a
+    sequence of a summary, the words of the question and the tokens of one plan. A token is its embedding in the
+    vocabulary plus, if the question has it, the mean state of its words; with it go its step and how sure the parser
+    was of it. A word goes with how often the plan has it, so a word that is left out can be seen. The state of the
+    summary becomes the log-odds that the plan is right. ``scripts/train_ranker.py`` trains one.
+    """
+
+    def __init__(self, folder: Path, tokens: Sequence[str], unknown: str) -> None:
+        self._session = open_session(folder / RANKER_GRAPH)
+        self._tokens, self._unknown = len(tokens), tokens.index(unknown)
+        self._separator = tokens.index(STEP_SEPARATOR)
+
+    def __call__(
+        self, words: npt.NDArray[np.float32], source_ids: Sequence[int], hypotheses: Sequence[Hypothesis]
+    ) -> list[float]:
+        """The log-odds of each hypothesis for a question whose words have these states (words, size)."""
+        given: Mapping[str, npt.NDArray[Any]] = ranker_inputs(
+            source_ids, hypotheses, self._tokens, self._unknown, self._separator
+        )
+        (logits,) = self._session.run(None, {"words": words, **given})
+        return [float(each) for each in logits]

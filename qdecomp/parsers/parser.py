@@ -9,37 +9,36 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
-from itertools import chain, islice
+from dataclasses import fields, replace
+from functools import lru_cache, partial
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
 from qdecomp.data_structures.errors import DataError, InternalError, as_internal_errors
+from qdecomp.decoding import make_decoder
 from qdecomp.files.jobs import ROW_KILLED_WORKERS, Where, spread
-from qdecomp.parsers.calibration import Calibration
-from qdecomp.parsers.cascade import Cascade
+from qdecomp.parsers.bundle import GraphConfig, Seq2SeqConfig, is_bundle, read_config
+from qdecomp.parsers.calibration import Calibration, calibration_from_json
+from qdecomp.parsers.consensus import Answers, Cascade, consensus
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
-from qdecomp.parsers.language_model import Usage, model_from_function
-from qdecomp.parsers.source import BUNDLED_NAME, ParserSource, parser_source, predict_on_worker, split_options
+from qdecomp.parsers.language_model import Usage, open_model
+from qdecomp.parsers.source import BUNDLED_NAME, AnswerFunction, ParserSource, parser_source
 from qdecomp.planning.checks import not_a_question
-
-__all__ = ["Answers", "Parser", "in_length_batches", "load", "window_size"]
-
-Answers = Callable[[Sequence[str]], Sequence[Decomposition]]
-"""Gives a batch of questions their decompositions."""
-
-AnswerFunction = Callable[[list[dict[str, str]]], str]
-"""Gives the messages of a conversation the text of the next one."""
 
 Context = TypeVar("Context")
 Batched = TypeVar("Batched")
 Answer = TypeVar("Answer")
 
-# Questions of similar length are batched together; this many batches are looked at together.
-_BATCHES_SORTED_TOGETHER = 8
+BATCHES_SORTED_TOGETHER = 8
+"""Questions of similar length are batched together; this many batches are looked at together."""
+
+# The threads of a worker take turns: not every parser can do two things at once, and none gets faster by it.
+_TURN = threading.Lock()
 
 
 class Parser:
@@ -53,15 +52,12 @@ class Parser:
         source: ParserSource | None = None,
         calibration: Calibration | None = None,
         refuses: bool = False,
-        min_confidence: float = 0.0,
         usage: Usage | None = None,
     ) -> None:
-        """``source`` is what the parser was loaded from, if other processes should help.
-
-        A parser that ``refuses`` gives no plan for what is not a question.
-        """
+        """A parser that ``refuses`` gives no plan for what is not a question."""
         self.name = name
         self.source = source
+        """What the parser was loaded from."""
         self.calibration = calibration
         """How confidence is computed; without one, answers have none."""
         self.answers = answers
@@ -69,22 +65,15 @@ class Parser:
         self.usage = usage
         """What a language model was asked in this process, if the parser is one or has one behind it."""
         self._refuses = refuses
-        self._min_confidence = min_confidence if source is None else source.min_confidence
 
     def __repr__(self) -> str:
         return f"<Parser {self.name}>"
 
-    def required_source(self) -> ParserSource:
-        """Where other processes find the parser; if it was not loaded from anywhere, a :class:`DataError`."""
-        if self.source is None:
+    def remote_source(self) -> ParserSource:
+        """Where other processes find the parser; if they cannot, a :class:`DataError`."""
+        if self.source is None or self.source.stays_here:
             raise DataError(f"{self.name} can only parse in one process")
-        return self.source
-
-    def key(self, batch_size: int) -> list[Any]:
-        """What answers depend on besides the question: the parser's files and, if they matter, its batches."""
-        if self.source is None:
-            return [self.name, batch_size]
-        return [*self.source.contents(), batch_size if self.source.depends_on_batches else None]
+        return self.source.for_workers()
 
     def parse(self, question: str, question_id: str = "") -> Decomposition:
         """The decomposition of one question; if there is none, it is falsy and says why."""
@@ -113,17 +102,16 @@ class Parser:
 
     def _predict(self, questions: Sequence[str]) -> Sequence[Decomposition]:
         reasons = [not_a_question(question) if self._refuses else None for question in questions]
-        pairs = list(zip(questions, reasons, strict=True))
-        asked = [question for question, reason in pairs if reason is None]
+        asked = [question for question, reason in zip(questions, reasons, strict=True) if reason is None]
         found = iter(self.calibrated(asked) if asked else ())
         return [
             self._sure(next(found)) if reason is None else failed_decomposition(question, reason)
-            for question, reason in pairs
+            for question, reason in zip(questions, reasons, strict=True)
         ]
 
     def _sure(self, found: Decomposition) -> Decomposition:
         """The decomposition, or the reason why it is not given: a confidence below ``min_confidence``."""
-        least, confidence = self._min_confidence, found.confidence
+        least, confidence = self.source.min_confidence if self.source else 0.0, found.confidence
         if found.text is None or confidence is None or confidence >= least:
             return found
         reason = f"the confidence {confidence:.2f} is below {least:g}"
@@ -171,20 +159,21 @@ class Parser:
         if batch_size < 1:
             raise DataError(f"batch_size is {batch_size}, but must be 1 or more")
         where = Where(processes, executor=executor)
-        if not where.is_here:
-            self.required_source()
+        work = self.predict if where.is_here else partial(predict_on_worker, self.remote_source())
         pairs = questions if as_tuples else ((question, None) for question in questions)
-        found = in_length_batches(pairs, lambda pair: len(pair[0]), batch_size, partial(self._batches, where))
+        found = in_length_batches(pairs, lambda pair: len(pair[0]), batch_size, partial(_in_batches, work, where))
         return ((answer, pair[1]) if as_tuples else answer for pair, answer in found)
 
-    def _batches(self, where: Where, batches: Iterator[list[tuple[str, Any]]]) -> Iterator[Sequence[Decomposition]]:
-        questions = ([question for question, _ in batch] for batch in batches)
-        if where.is_here:
-            yield from map(self.predict, questions)
-            return
-        work = partial(predict_on_worker, self.required_source().for_workers())
-        with where.pool() as pool:
-            yield from spread(work, questions, pool, lambda text: failed_decomposition(text, ROW_KILLED_WORKERS))
+
+def _in_batches(
+    work: Answers, where: Where, batches: Iterator[list[tuple[str, Any]]]
+) -> Iterator[Sequence[Decomposition]]:
+    questions = ([question for question, _ in batch] for batch in batches)
+    if where.is_here:
+        yield from map(work, questions)
+        return
+    with where.pool() as pool:
+        yield from spread(work, questions, pool, lambda text: failed_decomposition(text, ROW_KILLED_WORKERS))
 
 
 def load(
@@ -215,48 +204,119 @@ def load(
     ``fallback`` is another parser, which answers what this one has no plan for, or one with a confidence below
     ``fallback_below``. With ``together``, both answer every question, and their consensus counts.
     """
-    if together and fallback is None:
-        raise DataError("together needs a fallback, the second parser")
-    if not (callable(source) or callable(fallback)):
-        return parser_source(
-            source,
-            decoder=decoder,
-            candidates=candidates,
-            trust=trust,
-            min_confidence=min_confidence,
-            fallback=fallback,
-            fallback_below=fallback_below,
-            together=together,
-            **options,
-        ).open()
-    of_model, others = split_options(options)
-    if callable(source):
-        if decoder is not None or candidates or others:
-            raise DataError("a function takes no decoder, no candidates and none of the options of other parsers")
-        first = _of_function(source, of_model)
+    return parser_source(
+        source,
+        decoder=decoder,
+        candidates=candidates,
+        trust=trust,
+        min_confidence=min_confidence,
+        fallback=fallback,
+        fallback_below=fallback_below,
+        together=together,
+        **options,
+    ).open()
+
+
+def open_source(source: ParserSource) -> Parser:
+    """Load the parser of a source."""
+    if source.fallback is not None:
+        first = replace(source, fallback=None, min_confidence=0.0).open()
+        second = source.fallback.open()
+        cascade = Cascade(
+            (first.name, second.name), first.calibrated, second.calibrated, source.fallback_below, source.together
+        )
+        return Parser(source.name, cascade, source=source, refuses=True, usage=second.usage or first.usage)
+    if source.model is not None:
+        if source.min_confidence:
+            raise DataError(f"{source.name}: a language model gives no confidence, so it takes no min_confidence")
+        model = open_model(source.model, source.function)
+        return Parser(source.name, model, source=source, refuses=True, usage=model.usage)
+    path, calibration = source.path, None
+    assert path is not None
+    if source.is_consensus:
+        answers, calibration = _open_consensus(source)
+    elif is_bundle(path):
+        answers, calibration = _open_bundle(path, source)
     else:
-        first = parser_source(source, decoder=decoder, candidates=candidates, trust=trust, **others).open()
-    if fallback is None:
-        return Parser(first.name, first.answers, refuses=True, min_confidence=min_confidence, usage=first.usage)
-    second = _of_function(fallback, of_model) if callable(fallback) else parser_source(fallback).open()
-    return in_front_of(first, second, fallback_below, together, min_confidence=min_confidence)
+        answers = _open_archive(path, source)
+    if source.min_confidence and calibration is None:
+        raise DataError(
+            f"{path}: this parser is not calibrated, so min_confidence has nothing to go by; "
+            "'qdecomp calibrate' calibrates it on rows that it was not trained on"
+        )
+    return Parser(source.name, answers, source=source, calibration=calibration, refuses=True)
 
 
-def _of_function(answer: AnswerFunction, options: dict[str, Any]) -> Parser:
-    model = model_from_function(answer, **options)
-    return Parser(model.settings.model, model, usage=model.usage)
+def _open_consensus(source: ParserSource) -> tuple[Answers, Calibration | None]:
+    if source.decoder is not None or source.options:
+        raise DataError(
+            f"{source.path}: a consensus takes no decoder and no options; its file sets them for each parser"
+        )
+    members, calibration = source.consensus()
+    parsers, weights = [each.open() for _, each in members], [weight for weight, _ in members]
+
+    def answers(questions: Sequence[str]) -> list[Decomposition]:
+        given = zip(questions, *(parser.calibrated(questions) for parser in parsers), strict=True)
+        found = [consensus(question, predictions, weights) for question, *predictions in given]
+        return [replace(each, candidates=each.candidates[: source.candidates]) for each in found]
+
+    return answers, calibration
 
 
-def in_front_of(first: Parser, second: Parser, below: float, together: bool, **options: Any) -> Parser:
-    """The first parser, and the second one for what it is not sure of; see :mod:`qdecomp.parsers.cascade`."""
-    cascade = Cascade((first.name, second.name), first.calibrated, second.calibrated, below, together)
-    name, usage = f"{first.name}, then {second.name}", second.usage or first.usage
-    return Parser(name, cascade, refuses=True, usage=usage, **options)
+def _open_bundle(path: Path, source: ParserSource) -> tuple[Answers, Calibration | None]:
+    # The networks need onnxruntime, which only parsing needs.
+    from qdecomp.parsers.graph import GraphParser
+    from qdecomp.parsers.seq2seq import SearchSettings, Seq2SeqParser
+
+    config = read_config(path)
+    calibration, options = calibration_from_json(config.calibration), dict(source.options)
+    if isinstance(config, GraphConfig):
+        decoder = make_decoder(source.decoder or config.decoder, **_candidates(source), **options)
+        return GraphParser(path, config, decoder), calibration
+    assert isinstance(config, Seq2SeqConfig)
+    if source.decoder is not None:
+        raise DataError(f"{path}: a seq2seq parser predicts no graphs, so it takes no decoder")
+    names = [each.name for each in fields(SearchSettings)]
+    for option in options:
+        if option not in names:
+            raise DataError(f"there is no option {option!r}; the options are {', '.join(sorted(names))}")
+    own = {name: getattr(config, name) for name in names if name != "candidates"}
+    settings = SearchSettings(**{**own, "candidates": source.candidates, **options})
+    return Seq2SeqParser(path, config, settings), calibration
 
 
-def window_size(batch_size: int) -> int:
-    """How many questions are taken at a time, to batch those of similar length together."""
-    return _BATCHES_SORTED_TOGETHER * batch_size
+def _open_archive(path: Path, source: ParserSource) -> Answers:
+    try:
+        archives = import_module("qdecomp.training.archives")
+    except ImportError as error:
+        raise DataError(f"{path}: an archive needs AllenNLP's environment, see README ({error})") from None
+    options = {**dict(source.options), **_candidates(source)}
+    found: Answers = archives.load_archived_parser(path, source.decoder, options, trust=source.trust)
+    return found
+
+
+def _candidates(source: ParserSource) -> dict[str, int]:
+    return {"candidates": source.candidates} if source.candidates else {}
+
+
+@lru_cache(maxsize=1)
+def opened_on_worker(source: ParserSource) -> Parser:
+    """On a worker: the parser, which must be the requested one; a process keeps the one that it loaded last."""
+    try:
+        here = source.here()
+    except DataError:
+        raise DataError(
+            f"{source.name}: a worker does not have this parser; put it where all workers can read it"
+        ) from None
+    if here.contents() != source.content:
+        raise DataError(f"{source.name}: a worker has a different parser there; give all workers the same one")
+    return here.open()
+
+
+def predict_on_worker(source: ParserSource, questions: Sequence[str]) -> Sequence[Decomposition]:
+    """On a worker: the decompositions of a batch."""
+    with _TURN:
+        return opened_on_worker(source).predict(questions)
 
 
 def in_length_batches(
@@ -276,19 +336,21 @@ def in_length_batches(
     ['bbb']
     ['BBB', 'A', 'CC']
     """
-    rest = iter(items)
-    windows: deque[tuple[list[Batched], list[list[int]]]] = deque()
+    rest = enumerate(items)
+    asked: deque[list[tuple[int, Batched]]] = deque()
+    found: dict[int, tuple[Batched, Answer]] = {}
 
     def batches() -> Iterator[list[Batched]]:
-        while window := list(islice(rest, window_size(batch_size))):
-            by_length = sorted(range(len(window)), key=lambda number: length(window[number]))
-            chunks = [by_length[start : start + batch_size] for start in range(0, len(window), batch_size)]
-            windows.append((window, chunks))
-            yield from ([window[number] for number in chunk] for chunk in chunks)
+        while window := list(islice(rest, BATCHES_SORTED_TOGETHER * batch_size)):
+            window.sort(key=lambda pair: length(pair[1]))
+            for start in range(0, len(window), batch_size):
+                asked.append(window[start : start + batch_size])
+                yield [item for _, item in asked[-1]]
 
-    answers = work(batches())
-    for first in answers:
-        window, chunks = windows.popleft()
-        others = islice(answers, len(chunks) - 1)
-        found = dict(zip(chain(*chunks), chain(first, *others), strict=True))
-        yield from ((item, found[number]) for number, item in enumerate(window))
+    next_number = 0
+    for answers in work(batches()):
+        for (number, item), answer in zip(asked.popleft(), answers, strict=True):
+            found[number] = item, answer
+        while next_number in found:
+            yield found.pop(next_number)
+            next_number += 1

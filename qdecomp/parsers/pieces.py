@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.tokenization import question_words
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 
-# Words of questions recur; this many take a few megabytes.
-_MOST_WORDS_REMEMBERED = 50_000
 _SPECIAL_PIECES = ("[CLS]", "[SEP]", "[UNK]")
 # A longer part of a word is unknown.
 _LONGEST_PART = 100
 _CONTROL = frozenset({"Cc", "Cf", "Co", "Cs"})
 # The blocks of ideographs, as BERT counts them.
-_CHINESE = (
-    ("\u3400", "\u4dbf"),
-    ("\u4e00", "\u9fff"),
-    ("\uf900", "\ufaff"),
-    ("\U00020000", "\U0002a6df"),
-    ("\U0002a700", "\U0002b73f"),
-    ("\U0002b740", "\U0002b81f"),
-    ("\U0002b920", "\U0002ceaf"),
-    ("\U0002f800", "\U0002fa1f"),
+_CHINESE = re.compile(
+    "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b73f\U0002b740-\U0002b81f"
+    "\U0002b920-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PieceIds:
+class PieceIds(NamedTuple):
     """The pieces of a question with ``[CLS]`` and ``[SEP]``, and the index of each piece's word, below 0 for none."""
 
     ids: tuple[int, ...]
@@ -57,12 +50,11 @@ class WordPieces:
                 raise DataError(f"{vocabulary}: there is no {token} in it")
         self._first, self._last, self._unknown = (self._ids[token] for token in _SPECIAL_PIECES)
         self._max_pieces = max_pieces
-        self._pieces_of: dict[str, tuple[int, ...]] = {}
+        # Words of questions recur; this many take a few megabytes.
+        self._pieces = lru_cache(maxsize=50_000)(self._cut)
 
     def __call__(self, words: Sequence[str]) -> PieceIds:
         """The pieces of a question; one that is too long for the encoder is a :class:`DataError`."""
-        if len(words) + 2 > self._max_pieces:
-            raise DataError("the question is too long for the encoder")
         pieces = [self._pieces(word) for word in words]
         ids = (self._first, *(piece for word in pieces for piece in word), self._last)
         if len(ids) > self._max_pieces:
@@ -75,15 +67,10 @@ class WordPieces:
         found = (self._pieces(word) for word in words if any(character.isalnum() for character in word))
         return any(len(pieces) == 1 and pieces[0] != self._unknown for pieces in found)
 
-    def _pieces(self, word: str) -> tuple[int, ...]:
-        pieces = self._pieces_of.get(word)
-        if pieces is None:
-            found = (piece for part in _parts(word) for piece in _longest_pieces(part, self._ids, self._unknown))
-            # A word of which nothing is left, such as a control character, is still a word.
-            pieces = tuple(found) or (self._unknown,)
-            if len(self._pieces_of) < _MOST_WORDS_REMEMBERED:
-                self._pieces_of[word] = pieces
-        return pieces
+    def _cut(self, word: str) -> tuple[int, ...]:
+        found = (piece for part in _parts(word) for piece in _longest_pieces(part, self._ids, self._unknown))
+        # A word of which nothing is left, such as a control character, is still a word.
+        return tuple(found) or (self._unknown,)
 
 
 def _parts(word: str) -> list[str]:
@@ -94,7 +81,7 @@ def _parts(word: str) -> list[str]:
     """
     if word.isascii() and word.isalnum():
         return [word.lower()]
-    kept = "".join(f" {each} " if _is_chinese(each) else each for each in word if not _is_control(each))
+    kept = _CHINESE.sub(r" \g<0> ", "".join(each for each in word if not _is_control(each)))
     # Letter by letter: in lower case, a Greek word may end with a letter of its own.
     letters = (each.lower() for each in unicodedata.normalize("NFD", kept) if unicodedata.category(each) != "Mn")
     return "".join(f" {each} " if _is_punctuation(each) else each for each in "".join(letters)).split()
@@ -102,10 +89,6 @@ def _parts(word: str) -> list[str]:
 
 def _is_control(character: str) -> bool:
     return character == "\ufffd" or (character not in "\t\n\r" and unicodedata.category(character) in _CONTROL)
-
-
-def _is_chinese(character: str) -> bool:
-    return any(first <= character <= last for first, last in _CHINESE)
 
 
 def _is_punctuation(character: str) -> bool:
@@ -131,32 +114,30 @@ def _longest_pieces(part: str, ids: Mapping[str, int], unknown: int) -> list[int
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class ReadyQuestions:
-    """The questions of a batch by index: words and pieces of those that can be parsed, a prediction for the others."""
+class Asked(NamedTuple):
+    """A question that can be parsed, with its words and pieces."""
 
-    words: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    pieces: list[PieceIds] = field(default_factory=list)
-    failed: dict[int, Decomposition] = field(default_factory=dict)
-
-    def with_answers(self, answers: Sequence[Decomposition]) -> list[Decomposition]:
-        """The predictions of all questions in order, given those of the parsed ones."""
-        found = self.failed | dict(zip(self.words, answers, strict=True))
-        return [found[number] for number in range(len(found))]
+    question: str
+    words: tuple[str, ...]
+    pieces: PieceIds
 
 
-def make_ready(questions: Sequence[str], word_pieces: WordPieces) -> ReadyQuestions:
-    """Split questions into words and pieces; what cannot be split says why."""
-    ready = ReadyQuestions()
-    for number, question in enumerate(questions):
-        try:
-            words = question_words(question)
-            pieces = word_pieces(words)
-            if not word_pieces.knows_any(words):
-                raise DataError("not a question in English: none of its words is known")
-        except QDecompError as error:
-            ready.failed[number] = failed_decomposition(question, error)
-            continue
-        ready.words[number] = words
-        ready.pieces.append(pieces)
-    return ready
+def asked(question: str, word_pieces: WordPieces) -> Asked | Decomposition:
+    """The question as words and pieces, or why it cannot be parsed."""
+    try:
+        words = question_words(question)
+        found = Asked(question, words, word_pieces(words))
+        if not word_pieces.knows_any(words):
+            raise DataError("not a question in English: none of its words is known")
+    except QDecompError as error:
+        return failed_decomposition(question, error)
+    return found
+
+
+def answers_of(
+    questions: Sequence[str], word_pieces: WordPieces, parse: Callable[[list[Asked]], Iterable[Decomposition]]
+) -> list[Decomposition]:
+    """The answers of a batch: those that ``parse`` gives, and why the other questions cannot be parsed."""
+    ready = [asked(question, word_pieces) for question in questions]
+    answers = iter(parse([each for each in ready if isinstance(each, Asked)]))
+    return [next(answers) if isinstance(each, Asked) else each for each in ready]

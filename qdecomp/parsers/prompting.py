@@ -12,14 +12,13 @@ import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from qdecomp.data_structures.errors import DataError, QDecompError, missing_extra
 from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.files.break_csv import iterate_break_csv
-
-__all__ = ["EXAMPLES", "PHRASES", "ExampleStore", "PromptExample", "messages_for", "open_examples", "prompt_for"]
 
 DEFAULT_EXAMPLES = 8
 """How many examples a prompt has if they are retrieved."""
@@ -31,14 +30,14 @@ _WORD = re.compile(r"\w+")
 _INSTRUCTIONS = """\
 Break a question down into simple steps that answer it together.
 
-- Write one step in each line, numbered from 1. Write nothing else.
+- {} Write nothing else.
 - A step is a short phrase that names what is wanted, not a sentence and not an answer.
 - #1 stands for the answer of step 1. A step uses what earlier steps found by their numbers.
 - Each step does one thing. The last step answers the question.
 - Keep to the words of the question where you can.
 
-Use these phrases where they fit:
-"""
+Use these phrases where they fit:"""
+_LINES = "Write one step in each line, numbered from 1."
 
 
 class PromptExample(NamedTuple):
@@ -67,51 +66,33 @@ PHRASES: tuple[tuple[str, str], ...] = (
 )
 """A phrase and what it says, one for each operator."""
 
-EXAMPLES: tuple[PromptExample, ...] = (
-    PromptExample(
-        "How many red mugs are on the shelf?", ("mugs", "#1 that are red", "#2 on the shelf", "number of #3")
-    ),
-    PromptExample(
-        "Who directed the film that won the most prizes in Venice?",
+EXAMPLES = tuple(
+    PromptExample(question, tuple(steps.split(" ; ")))
+    for question, steps in (
+        ("How many red mugs are on the shelf?", "mugs ; #1 that are red ; #2 on the shelf ; number of #3"),
         (
-            "films",
-            "prizes of #1 won in Venice",
-            "number of #2 for each #1",
-            "#1 where #3 is highest",
-            "director of #4",
+            "Who directed the film that won the most prizes in Venice?",
+            "films ; prizes of #1 won in Venice ; number of #2 for each #1 ; #1 where #3 is highest ; director of #4",
         ),
-    ),
-    PromptExample(
-        "Is the bridge in Porto longer than the one in Lisbon?",
-        ("bridge in Porto", "bridge in Lisbon", "length of #1", "length of #2", "if #3 is more than #4"),
-    ),
-    PromptExample(
-        "Which libraries lend both games and tools?",
-        ("libraries", "#1 that lend games", "#1 that lend tools", "#1 in both #2 and #3"),
-    ),
-    PromptExample(
-        "How many more goals did Ana score than Bea in 2019?",
         (
-            "goals in 2019",
-            "#1 that Ana scored",
-            "#1 that Bea scored",
-            "number of #2",
-            "number of #3",
+            "Is the bridge in Porto longer than the one in Lisbon?",
+            "bridge in Porto ; bridge in Lisbon ; length of #1 ; length of #2 ; if #3 is more than #4",
+        ),
+        (
+            "Which libraries lend both games and tools?",
+            "libraries ; #1 that lend games ; #1 that lend tools ; #1 in both #2 and #3",
+        ),
+        (
+            "How many more goals did Ana score than Bea in 2019?",
+            "goals in 2019 ; #1 that Ana scored ; #1 that Bea scored ; number of #2 ; number of #3 ; "
             "difference of #4 and #5",
         ),
-    ),
-    PromptExample(
-        "List the names and prices of all lamps that are not made of glass, the cheapest first.",
         (
-            "lamps",
-            "#1 that are made of glass",
-            "#1 besides #2",
-            "names of #3",
-            "prices of #3",
-            "#4 , #5",
+            "List the names and prices of all lamps that are not made of glass, the cheapest first.",
+            "lamps ; #1 that are made of glass ; #1 besides #2 ; names of #3 ; prices of #3 ; #4 , #5 ; "
             "#6 sorted by #5",
         ),
-    ),
+    )
 )
 """Questions of different kinds, for a prompt without retrieved examples."""
 
@@ -131,8 +112,7 @@ class ExampleStore:
         ]
         if not self._rows:
             raise DataError(f"{path}: there is no question with a decomposition in it")
-        digest = hashlib.blake2b(json.dumps(self._rows).encode(), digest_size=8)
-        self.fingerprint = digest.hexdigest()
+        self.fingerprint = hashlib.blake2b(json.dumps(self._rows).encode(), digest_size=8).hexdigest()
         """Another one for other examples."""
         self._tokenize: Any = bm25s.tokenize
         self._index = bm25s.BM25()
@@ -145,14 +125,10 @@ class ExampleStore:
         wanted = min(_CANDIDATES * count + 1, len(self._rows))
         numbers, _ = self._index.retrieve(self._tokens([question]), k=wanted, show_progress=False)
         found = [example for number in numbers[0] if (example := self._example(number, question)) is not None]
-        kinds: set[tuple[str, ...]] = set()
-        first: list[PromptExample] = []
-        others: list[PromptExample] = []
-        for example in found:
-            (others if example.operators in kinds else first).append(example)
-            kinds.add(example.operators)
-        chosen = [*first, *others][:count]
-        return sorted(chosen, key=found.index, reverse=True)
+        # The first one of each kind, then the others.
+        kinds = {example.operators: number for number, example in reversed(list(enumerate(found)))}
+        ranks = sorted(range(len(found)), key=lambda number: (kinds[found[number].operators] != number, number))
+        return [found[number] for number in sorted(ranks[:count], reverse=True)]
 
     def _example(self, number: int, asked: str) -> PromptExample | None:
         """A row as an example, unless it has the question that is asked or its decomposition cannot be read."""
@@ -170,20 +146,16 @@ class ExampleStore:
 
 
 @lru_cache(maxsize=4)
-def open_examples(path: str) -> ExampleStore:
-    """The examples of a file, which is read once."""
-    return ExampleStore(path)
-
-
-def _instructions() -> str:
-    return _INSTRUCTIONS + "".join(f"- {phrase}: {what}\n" for phrase, what in PHRASES)
+def open_examples(path: str | None = None) -> ExampleStore:
+    """The examples of a file, or of the selection in the package; they are read once."""
+    return ExampleStore(path or str(files(__package__).joinpath("examples.csv")))
 
 
 def prompt_for(question: str, examples: Sequence[PromptExample] = EXAMPLES) -> str:
     """The prompt for a question as one text, which a person can give to any model."""
-    shown = (f"Question: {example.question}\nSteps:\n{_numbered(example.steps)}" for example in examples)
-    asked = f"Question: {' '.join(question.split())}\nSteps:"
-    return "\n\n".join([_instructions().rstrip("\n"), *shown, asked])
+    system, *turns, asked = (message["content"] for message in messages_for(question, examples))
+    shown = (f"{turn}\nSteps:\n{answer}" for turn, answer in zip(turns[::2], turns[1::2], strict=True))
+    return "\n\n".join([system, *shown, f"{asked}\nSteps:"])
 
 
 def messages_for(
@@ -193,23 +165,15 @@ def messages_for(
 
     ``as_json`` asks for ``{"steps": […]}`` instead of numbered lines.
     """
-    instructions = _instructions()
-    if as_json:
-        instructions = instructions.replace(
-            "Write one step in each line, numbered from 1. Write nothing else.",
-            'Answer with a JSON object {"steps": […]} that has one string for each step. Write nothing else.',
-        )
-    write = _json if as_json else _numbered
-    messages = [{"role": "system", "content": instructions.rstrip("\n")}]
+    form = 'Answer with a JSON object {"steps": […]} that has one string for each step.' if as_json else _LINES
+    phrases = "".join(f"\n- {phrase}: {what}" for phrase, what in PHRASES)
+    messages = [{"role": "system", "content": _INSTRUCTIONS.format(form) + phrases}]
     for example in examples:
+        steps = json.dumps({"steps": example.steps}, ensure_ascii=False) if as_json else _numbered(example.steps)
         messages.append({"role": "user", "content": f"Question: {example.question}"})
-        messages.append({"role": "assistant", "content": write(example.steps)})
+        messages.append({"role": "assistant", "content": steps})
     return [*messages, {"role": "user", "content": f"Question: {' '.join(question.split())}"}]
 
 
 def _numbered(steps: Sequence[str]) -> str:
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
-
-
-def _json(steps: Sequence[str]) -> str:
-    return json.dumps({"steps": list(steps)}, ensure_ascii=False)

@@ -9,19 +9,17 @@ by the same code, through a :class:`SearchState`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from operator import itemgetter
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from qdecomp.decoding.names import NamePlaces
-from qdecomp.parsers.plan_rules import PlanProgress, PlanRules, TokenIds
+from qdecomp.parsers.plan_rules import NamePlaces, PlanProgress, PlanRules, TokenIds
 
 # Shrinking the batch costs a copy of the memory, which is not worth it for one question of many.
 _SHARE_THAT_LEAVES = 8
-_SCORE = itemgetter(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +74,14 @@ _State = TypeVar("_State", bound=SearchState)
 
 
 @dataclass(slots=True)
-class _Plan:
-    """A hypothesis; ``parent`` is the row that it continues."""
+class _Beamed:
+    """A hypothesis in the beam of its question."""
 
-    tokens: tuple[int, ...]  # with the start token
+    tokens: tuple[int, ...]  # with the start token, and the end token if it has ended
     score: float
     ended: bool
     progress: PlanProgress  # up to the last token if it is continued
-    parent: int
+    parent: int  # the row that it continues
     logarithms: tuple[float, ...] = ()
     is_open: bool = False
     """Whether it is continued."""
@@ -93,44 +91,44 @@ class _Plan:
 
 @dataclass(slots=True)
 class _Search:
-    """The search for one question; the best of its plans is first."""
+    """The search for one question; the best hypothesis of its beam is first."""
 
     settings: BeamSearch
     rules: PlanRules
     number: int
     cost: Cost | None
-    plans: list[_Plan]
-    open: list[_Plan]
+    beam: list[_Beamed]
+    open: list[_Beamed]
     """Those that are continued."""
     found: Found | None = None
 
     def extend(self, found: NextTokens, rows: Iterator[int]) -> None:
-        """Keep the best continuations; each open plan takes the next row."""
-        options: list[tuple[float, _Plan, int, int]] = []
-        for plan in self.plans:
-            if plan.ended:
-                options.append((plan.score, plan, self.settings.end, 0))
-            elif plan.is_open:
-                row, score = next(rows), plan.score
+        """Keep the best continuations; each open hypothesis takes the next row."""
+        options: list[tuple[float, _Beamed, int, int]] = []
+        for each in self.beam:
+            if each.ended:
+                options.append((each.score, each, self.settings.end, 0))
+            elif each.is_open:
+                row, score = next(rows), each.score
                 for token, logarithm in zip(found.tokens[row], found.logarithms[row], strict=True):
-                    options.append((score + logarithm, plan, token, row))
+                    options.append((score + logarithm, each, token, row))
         # Stable, so that of equals the better hypothesis's comes first.
-        options.sort(key=_SCORE, reverse=True)
+        options.sort(key=itemgetter(0), reverse=True)
         kept = [option for option in options[: self.settings.beam_size] if option[0] > -inf]
         self.open = []
         if kept:
-            self.plans = [self._continued(*option) for option in kept]
+            self.beam = [self._continued(*option) for option in kept]
             self._choose_open()
 
-    def _continued(self, score: float, plan: _Plan, token: int, row: int) -> _Plan:
-        if plan.ended:
-            return plan
-        logarithms = (*plan.logarithms, score - plan.score)
-        return _Plan((*plan.tokens, token), score, token == self.settings.end, plan.progress, row, logarithms)
+    def _continued(self, score: float, each: _Beamed, token: int, row: int) -> _Beamed:
+        if each.ended:
+            return each
+        logarithms = (*each.logarithms, score - each.score)
+        return _Beamed((*each.tokens, token), score, token == self.settings.end, each.progress, row, logarithms)
 
     def _choose_open(self) -> None:
         """Continue what is near the best, has not ended, and can still become the answer."""
-        settings, first = self.settings, self.plans[0]
+        settings, first = self.settings, self.beam[0]
         least, answer = first.score - settings.most_behind, -inf
         if first.ended:
             found = self.best()
@@ -138,34 +136,34 @@ class _Search:
                 self.found = found
                 return
             if settings.wanted == 1:
-                answer = max(plan.score - plan.cost for plan in self.plans if plan.cost is not None)
-        for plan in self.plans:
-            if not plan.ended and plan.score >= least and plan.score > answer:
-                plan.is_open = True
-                plan.progress = self.rules.after(plan.progress, plan.tokens[-1])
-                self.open.append(plan)
+                answer = max(each.score - each.cost for each in self.beam if each.cost is not None)
+        for each in self.beam:
+            if not each.ended and each.score >= least and each.score > answer:
+                each.is_open = True
+                each.progress = self.rules.after(each.progress, each.tokens[-1])
+                self.open.append(each)
 
     def best(self, *, last: bool = False) -> Found:
         """The best hypotheses; at their cost, those that never ended come last if this is the ``last`` time."""
         wanted = self.settings.wanted
         unfinished_last = last and self.cost is not None
         hypotheses: list[Hypothesis] = []
-        for plan in self.plans:
+        for each in self.beam:
             # Costs take time to compute, and no cost makes a plan better.
-            if not unfinished_last and len(hypotheses) > wanted and plan.score <= hypotheses[wanted].score:
+            if not unfinished_last and len(hypotheses) > wanted and each.score <= hypotheses[wanted].score:
                 break
-            hypotheses.append(self._hypothesis(plan))
-            hypotheses.sort(key=lambda each: (unfinished_last and not each.finished, -each.score))
+            hypotheses.append(self._at_its_cost(each))
+            hypotheses.sort(key=lambda found: (unfinished_last and not found.finished, -found.score))
         return Found(tuple(hypotheses[:wanted]), hypotheses[wanted].score if len(hypotheses) > wanted else -inf)
 
-    def _hypothesis(self, plan: _Plan) -> Hypothesis:
-        if not plan.ended:
-            return Hypothesis(plan.tokens[1:], plan.score, False, plan.logarithms)
-        tokens = plan.tokens[1:-1]
-        if plan.cost is None:
-            free = Hypothesis(tokens, plan.score, True, plan.logarithms)
-            plan.cost = 0.0 if self.cost is None else self.cost(self.number, free)
-        return Hypothesis(tokens, plan.score - plan.cost, True, plan.logarithms)
+    def _at_its_cost(self, each: _Beamed) -> Hypothesis:
+        tokens = each.tokens[1:-1] if each.ended else each.tokens[1:]
+        found = Hypothesis(tokens, each.score, each.ended, each.logarithms)
+        if not each.ended:
+            return found
+        if each.cost is None:
+            each.cost = 0.0 if self.cost is None else self.cost(self.number, found)
+        return replace(found, score=each.score - each.cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,16 +186,16 @@ class BeamSearch:
         of its best hypotheses have ended. With a ``cost``, those that have ended are compared at their cost, and the
         others as if they cost nothing.
         """
-        first = [_Plan((self.start,), 0.0, False, PlanProgress(), 0, is_open=True)]
+        first = [_Beamed((self.start,), 0.0, False, PlanProgress(), 0, is_open=True)]
         searches = [
             _Search(self, self.rules.with_names(each), number, cost, first, first) for number, each in enumerate(names)
         ]
         active = searches
         for _ in range(self.max_steps):
-            last_tokens = [plan.tokens[-1] for search in active for plan in search.open]
+            last_tokens = [each.tokens[-1] for search in active for each in search.open]
             if not last_tokens:
                 break
-            forbidden = [search.rules.forbidden(plan.progress) for search in active for plan in search.open]
+            forbidden = [search.rules.forbidden(each.progress) for search in active for each in search.open]
             found, state = state.next_tokens(np.array(last_tokens), forbidden, self.beam_size)
             rows = iter(range(len(last_tokens)))
             for search in active:
@@ -208,11 +206,10 @@ class BeamSearch:
 
     def _followed(self, active: list[_Search], state: _State) -> tuple[list[_Search], _State]:
         """The state after a step, and the questions that it is about; those that are done leave the batch."""
-        opened = [search.open for search in active]
-        places = [place * self.beam_size + rank for place, plans in enumerate(opened) for rank in range(len(plans))]
-        parents = [plan.parent for plans in opened for plan in plans]
+        places = [place * self.beam_size + rank for place, each in enumerate(active) for rank in range(len(each.open))]
+        parents = [hypothesis.parent for each in active for hypothesis in each.open]
         state = state.follow(np.array(parents, dtype=np.int64), np.array(places, dtype=np.int64))
-        left = [place for place, plans in enumerate(opened) if plans]
+        left = [place for place, each in enumerate(active) if each.open]
         if left and _SHARE_THAT_LEAVES * (len(active) - len(left)) >= len(active) > 1:
             return [active[place] for place in left], state.select(np.array(left))
         return active, state

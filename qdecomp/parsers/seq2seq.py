@@ -12,14 +12,12 @@ from typing import NamedTuple
 from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids, text_from_target_tokens
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.tokenization import tokenize
-from qdecomp.decoding.coverage import check_penalty, unsaid_words
-from qdecomp.decoding.names import NamePlaces, name_places
+from qdecomp.decoding.coverage import check_penalty, uncovered_words
 from qdecomp.parsers.bundle import VOCABULARY, Seq2SeqConfig
 from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text
-from qdecomp.parsers.network import Array, DecoderState, Seq2SeqNetwork, groups_of_a_length
-from qdecomp.parsers.pieces import ReadyQuestions, WordPieces, make_ready
-from qdecomp.parsers.plan_rules import PlanRules, RuleNames
-from qdecomp.parsers.ranker import Ranker
+from qdecomp.parsers.network import Array, DecoderState, Ranker, Seq2SeqNetwork, groups_of_a_length
+from qdecomp.parsers.pieces import Asked, WordPieces, answers_of, asked
+from qdecomp.parsers.plan_rules import NamePlaces, PlanRules, RuleNames, name_places
 from qdecomp.parsers.search import BeamSearch, Cost, Found, Hypothesis
 
 # A plan whose score is so much lower than that of another of as many tokens has never become the answer: on 1,049
@@ -72,36 +70,38 @@ class Seq2SeqParser:
 
     def __call__(self, questions: Sequence[str]) -> list[Decomposition]:
         """A decomposition for each question of a batch; one that cannot be parsed has an error."""
-        ready = make_ready(questions, self._pieces)
+        return answers_of(questions, self._pieces, self._parse)
+
+    def _parse(self, ready: list[Asked]) -> list[Decomposition]:
         answers: dict[int, Decomposition] = {}
-        for group in self._begun(ready, questions):
+        for group in self._begun(ready):
             found = self._ranked(group, self._found(group, self._search))
             if self._candidates is not None:
                 others = self._ranked(group, self._found(group, self._candidates))
                 found = list(map(_followed_by, found, others))
             decompose = partial(decomposition_of, candidates=self._settings.candidates)
             answers |= zip(group.numbers, map(decompose, found, group.sources), strict=True)
-        return ready.with_answers([answers[number] for number in range(len(answers))])
+        return [answers[number] for number in range(len(answers))]
 
     def word_states(self, questions: Sequence[str]) -> Iterator[tuple[Source, Array]]:
         """Those questions of a batch that can be parsed, and the states of their words in the encoder (words, size)."""
-        for group in self._begun(make_ready(questions, self._pieces), questions):
+        for group in self._begun(self._asked(questions)):
             yield from zip(group.sources, group.words, strict=True)
 
     def candidates(self, questions: Sequence[str]) -> Iterator[tuple[Source, Found]]:
         """Those questions of a batch that can be parsed, and the candidates for each, without the ranker."""
-        for group in self._begun(make_ready(questions, self._pieces), questions):
+        for group in self._begun(self._asked(questions)):
             yield from zip(group.sources, self._found(group, self._candidates or self._search), strict=True)
 
-    def _begun(self, ready: ReadyQuestions, questions: Sequence[str]) -> Iterator[_Begun]:
-        sources = [
-            Source(questions[number], tuple(word.lower() for word in words), self._tokens)
-            for number, words in ready.words.items()
-        ]
+    def _asked(self, questions: Sequence[str]) -> list[Asked]:
+        return [found for each in questions if isinstance(found := asked(each, self._pieces), Asked)]
+
+    def _begun(self, ready: Sequence[Asked]) -> Iterator[_Begun]:
+        sources = [Source(each.question, tuple(word.lower() for word in each.words), self._tokens) for each in ready]
         for group in groups_of_a_length([len(source.words) for source in sources]):
-            asked = [sources[number] for number in group]
-            ids = [copied_ids(source.words, self._ids, len(self._tokens)) for source in asked]
-            yield _Begun(group, asked, ids, *self._network.begin([ready.pieces[number] for number in group], ids))
+            chosen = [sources[number] for number in group]
+            ids = [copied_ids(source.words, self._ids, len(self._tokens)) for source in chosen]
+            yield _Begun(group, chosen, ids, *self._network.begin([ready[number].pieces for number in group], ids))
 
     def _found(self, group: _Begun, search: BeamSearch) -> list[Found]:
         cost = coverage_cost(group.sources, self._settings.coverage_penalty)
@@ -172,7 +172,7 @@ def coverage_cost(sources: Sequence[Source], penalty: float) -> Cost | None:
 
     def cost(number: int, hypothesis: Hypothesis) -> float:
         source = sources[number]
-        return penalty * len(unsaid_words(source.question, source.text(hypothesis)))
+        return penalty * len(uncovered_words(source.question, source.text(hypothesis)))
 
     return cost
 

@@ -1,43 +1,38 @@
 """Which parser, and how it answers: the one value that the command line, the service and workers carry.
 
 A parser is the bundled one, the folder of another bundle, an AllenNLP archive (``model.tar.gz``), a consensus, or a
-language model behind an address; another one may answer what it cannot.
+language model behind an address or a function; another one may answer what it cannot.
 """
 
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache, partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.decoding import make_decoder
-from qdecomp.parsers.bundle import BUNDLED, BundleConfig, GraphConfig, Seq2SeqConfig, is_bundle, read_config
-from qdecomp.parsers.calibration import calibration_from_json
-from qdecomp.parsers.consensus import Member, consensus, read_consensus
-from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.bundle import BUNDLED, is_bundle, read_json
+from qdecomp.parsers.calibration import Calibration, calibration_from_json
+from qdecomp.parsers.consensus import check_weights
 from qdecomp.parsers.language_model import ModelSettings, checked_url
 
 if TYPE_CHECKING:
-    from qdecomp.parsers.parser import Answers, Parser
+    from qdecomp.parsers.parser import Parser
 
 BUNDLED_NAME = BUNDLED.name
 """The name of the parser that comes with the package."""
 
-_MOST_CANDIDATES = 100
-# What opens the archives of AllenNLP; it is imported only where one is opened.
-_ARCHIVES = "qdecomp.training.archives:load_archived_parser"
+AnswerFunction = Callable[[list[dict[str, str]]], str]
+"""Gives the messages of a conversation the text of the next one."""
+
+_MOST_CANDIDATES, _MOST_MEMBERS = 100, 20
 # The files that matter in a folder of AllenNLP's; its logs and checkpoints change while the parser does not.
 _OF_A_TRAINING = ("config.json", "weights.th", "best.th", "model.tar.gz", "vocabulary/*")
 # Greedy decoding gives only one graph.
 _ONE_GRAPH = frozenset({"greedy", "greedy_valid", "projection"})
-# The threads of a worker take turns: not every parser can do two things at once, and none gets faster by it.
-_TURN = threading.Lock()
+_MEMBER_FIELDS = frozenset({"parser", "weight", "decoder", "candidates"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +54,8 @@ class ParserSource:
     """For workers: what the parser must consist of, see :meth:`for_workers`."""
     model: ModelSettings | None = None
     """The language model that is the parser."""
+    function: AnswerFunction | None = None
+    """What answers for the language model, if it has no address; it stays in its process."""
     fallback: ParserSource | None = None
     """The parser that answers what this one does not, or not surely."""
     fallback_below: float = 0.5
@@ -67,10 +64,7 @@ class ParserSource:
     """Whether both parsers answer every question, and their consensus counts."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.candidates, int) or not 0 <= self.candidates <= _MOST_CANDIDATES:
-            raise DataError(
-                f"candidates is {str(self.candidates)[:20]}; give a whole number from 0 to {_MOST_CANDIDATES}"
-            )
+        _require_count("candidates", self.candidates, 0)
         for name in ("min_confidence", "fallback_below"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not 0 <= value <= 1:
@@ -90,59 +84,62 @@ class ParserSource:
         return (*own, *examples, *(() if self.fallback is None else self.fallback.files))
 
     @property
-    def asks_a_model(self) -> bool:
-        """Whether a language model is, or may be, asked."""
-        return self.model is not None or (self.fallback is not None and self.fallback.asks_a_model)
+    def language_model(self) -> ModelSettings | None:
+        """The language model that is, or may be, asked."""
+        return self.model if self.model is not None or self.fallback is None else self.fallback.language_model
+
+    @property
+    def stays_here(self) -> bool:
+        """Whether a function answers, which other processes do not have."""
+        return self.function is not None or (self.fallback is not None and self.fallback.stays_here)
+
+    @property
+    def is_consensus(self) -> bool:
+        """Whether it is a file that names other parsers."""
+        return self.path is not None and self.path.suffix == ".json" and self.path.is_file()
 
     @property
     def depends_on_batches(self) -> bool:
         """Whether the last digits of an answer depend on which questions are parsed together: not in a bundle."""
-        if self.fallback is not None and self.fallback.depends_on_batches:
+        behind = [] if self.fallback is None else [self.fallback]
+        if self.is_consensus:
+            behind += [each for _, each in self.consensus()[0]]
+        elif self.path is not None and not is_bundle(self.path):
             return True
-        if self.path is None:
-            return False
-        if _is_consensus(self.path):
-            return any(each.depends_on_batches for _, each in self._members(self.path))
-        return not _is_bundle(self.path)
+        return any(each.depends_on_batches for each in behind)
 
     def open(self) -> Parser:
         """Load the parser."""
-        from qdecomp.parsers.parser import Parser, in_front_of
+        from qdecomp.parsers.parser import open_source
 
-        if self.fallback is not None:
-            alone = replace(self, fallback=None, min_confidence=0.0).open()
-            return in_front_of(alone, self.fallback.open(), self.fallback_below, self.together, source=self)
-        if self.model is not None:
-            from qdecomp.parsers.language_model import open_model
+        return open_source(self)
 
-            if self.min_confidence:
-                raise DataError(f"{self.name}: a language model gives no confidence, so it takes no min_confidence")
-            model = open_model(self.model)
-            return Parser(self.name, model, source=self, refuses=True, usage=model.usage)
-        assert self.path is not None
-        if _is_consensus(self.path):
-            answers, calibration = self._open_consensus(self.path)
-        elif _is_bundle(self.path):
-            config = read_config(self.path)
-            answers, calibration = self._open_bundle(self.path, config), calibration_from_json(config.calibration)
-        else:
-            answers, calibration = self._open_archive(self.path), None
-        if self.min_confidence and calibration is None:
+    def consensus(self) -> tuple[list[tuple[float, ParserSource]], Calibration | None]:
+        """The parsers that the file of a consensus names, with their weights, and its calibration."""
+        path = self.path
+        assert path is not None
+        value = read_json(path, "a consensus")
+        entries = value.get("parsers") if isinstance(value, dict) and value.get("kind") == "consensus" else None
+        if not isinstance(entries, list) or not entries:
             raise DataError(
-                f"{self.path}: this parser is not calibrated, so min_confidence has nothing to go by; "
-                "'qdecomp calibrate' calibrates it on rows that it was not trained on"
+                f'{path}: not a consensus, which is {{"kind": "consensus", "parsers": [{{"parser": …}}, …]}}'
             )
-        return Parser(self.name, answers, source=self, calibration=calibration, refuses=True)
+        if len(entries) > _MOST_MEMBERS:
+            raise DataError(f"{path}: a consensus of {len(entries):,} parsers; at most {_MOST_MEMBERS} are allowed")
+        members = [_member(entry, path, number, self.trust) for number, entry in enumerate(entries, start=1)]
+        check_weights([weight for weight, _ in members], len(members))
+        return members, calibration_from_json(value.get("calibration"))
 
     def contents(self) -> tuple[str, ...]:
         """What the parser consists of, wherever it is: hashes of its files and, for a consensus, of its members."""
         found: list[str] = [] if self.model is None else [self.model.fingerprint()]
         if self.path is not None:
             found.append(_fingerprint(self.path))
-            if _is_consensus(self.path):
-                found += (each for _, source in self._members(self.path) for each in source.contents())
+        if self.is_consensus:
+            found += (each for _, source in self.consensus()[0] for each in source.contents())
         if self.fallback is not None:
-            found += (*self.fallback.contents(), "together" if self.together else f"below {self.fallback_below}")
+            how = "together, " if self.together else ""
+            found += (*self.fallback.contents(), f"{how}below {self.fallback_below}")
         return tuple(found)
 
     def for_workers(self) -> ParserSource:
@@ -160,126 +157,44 @@ class ParserSource:
         fallback = None if self.fallback is None else self.fallback.here()
         return replace(self, path=None if self.path is None else parser_path(self.path), fallback=fallback, content=())
 
-    def _open_bundle(self, path: Path, config: BundleConfig) -> Answers:
-        # The networks need onnxruntime, which only parsing needs.
-        if isinstance(config, Seq2SeqConfig):
-            from qdecomp.parsers.seq2seq import Seq2SeqParser
-
-            if self.decoder is not None:
-                raise DataError(f"{path}: a seq2seq parser predicts no graphs, so it takes no decoder")
-            return Seq2SeqParser(path, config, _search_settings(config, self.candidates, dict(self.options)))
-        from qdecomp.parsers.graph import GraphParser
-
-        assert isinstance(config, GraphConfig)
-        asked = {"candidates": self.candidates} if self.candidates else {}
-        decoder = make_decoder(self.decoder or config.decoder, **asked, **dict(self.options))
-        return GraphParser(path, config, decoder)
-
-    def _open_consensus(self, path: Path) -> tuple[Answers, Any]:
-        if self.decoder is not None or self.options:
-            where = f"{path}: a consensus takes no decoder and no options"
-            raise DataError(f"{where}; its file sets them for each parser")
-        members = self._members(path)
-        parsers = [source.open() for _, source in members]
-        weights = [member.weight for member, _ in members]
-        answers = partial(_consensus_of, parsers, weights, self.candidates)
-        return answers, read_consensus(path).calibration
-
-    def _open_archive(self, path: Path) -> Answers:
-        module, _, name = _ARCHIVES.partition(":")
-        try:
-            load = getattr(import_module(module), name)
-        except ImportError as error:
-            raise DataError(f"{path}: an archive needs AllenNLP's environment, see README ({error})") from None
-        asked = {"candidates": self.candidates} if self.candidates else {}
-        found: Answers = load(path, self.decoder, {**dict(self.options), **asked}, trust=self.trust)
-        return found
-
-    def _members(self, consensus_path: Path) -> list[tuple[Member, ParserSource]]:
-        found = []
-        for member in read_consensus(consensus_path).members:
-            path = parser_path(member.parser, consensus_path.parent)
-            if path.resolve() == consensus_path.resolve():
-                raise DataError(f"{consensus_path}: one of its parsers is the consensus itself")
-            candidates = 0 if member.candidates == 1 or member.decoder in _ONE_GRAPH else member.candidates
-            found.append((member, ParserSource(path, member.decoder, candidates, self.trust)))
-        return found
-
-
-def _search_settings(config: Seq2SeqConfig, candidates: int, options: Mapping[str, Any]) -> Any:
-    from qdecomp.parsers.seq2seq import SearchSettings
-
-    names = {each.name for each in fields(SearchSettings)}
-    for option in options:
-        if option not in names:
-            raise DataError(f"there is no option {option!r}; the options are {', '.join(sorted(names))}")
-    own = {name: getattr(config, name) for name in names if name != "candidates"}
-    return SearchSettings(**{**own, "candidates": candidates, **options})
-
-
-def _consensus_of(
-    parsers: Sequence[Parser], weights: Sequence[float], candidates: int, questions: Sequence[str]
-) -> list[Decomposition]:
-    answers = zip(questions, *(parser.calibrated(questions) for parser in parsers), strict=True)
-    found = [consensus(question, predictions, weights) for question, *predictions in answers]
-    return [replace(each, candidates=each.candidates[:candidates]) for each in found]
-
 
 def parser_source(
-    source: str | Path,
-    *,
-    decoder: str | None = None,
-    candidates: int = 0,
-    trust: bool = False,
-    min_confidence: float = 0.0,
-    fallback: str | Path | None = None,
-    fallback_below: float = 0.5,
-    together: bool = False,
-    **options: Any,
+    source: str | Path | AnswerFunction, *, fallback: str | Path | AnswerFunction | None = None, **options: Any
 ) -> ParserSource:
-    """The source of a parser, given by its name, path or address, and of the one that answers what it does not.
+    """The source of a parser, given by name, path, address or function, and of the one that answers what it does not.
 
-    Of the ``options``, those of a language model go to that one.
+    Of the ``options``, the fields of :class:`ModelSettings` go to the language model; the others that are no fields of
+    :class:`ParserSource` are options of the decoder or of the search.
     """
-    of_model, others = split_options(options)
+    if options.get("together") and fallback is None:
+        raise DataError("together needs a fallback, the second parser")
+    of_model, of_source = (
+        {each.name: options.pop(each.name) for each in fields(kind) if each.name in options}
+        for kind in (ModelSettings, ParserSource)
+    )
     sources = [_source_of(each, of_model) for each in (source, fallback) if each is not None]
     if of_model and all(each.model is None for each in sources):
         raise DataError(
             f"{next(iter(of_model))} is for a language model; give its address, as in http://127.0.0.1:8080/v1"
         )
-    return replace(
-        sources[0],
-        decoder=decoder,
-        candidates=candidates,
-        trust=trust,
-        min_confidence=min_confidence,
-        options=tuple(others.items()),
-        fallback=sources[1] if len(sources) > 1 else None,
-        fallback_below=fallback_below,
-        together=together,
-    )
+    if callable(source) and (of_source.get("decoder") or of_source.get("candidates") or options):
+        raise DataError("a function takes no decoder, no candidates and none of the options of other parsers")
+    behind = sources[1] if len(sources) > 1 else None
+    return replace(sources[0], **of_source, options=tuple(options.items()), fallback=behind)
 
 
-def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of a language model, and the others."""
-    names = {each.name for each in fields(ModelSettings)}
-    of_model = {name: value for name, value in options.items() if name in names}
-    return of_model, {name: value for name, value in options.items() if name not in names}
-
-
-def _source_of(source: str | Path, options: Mapping[str, Any]) -> ParserSource:
-    if not str(source).startswith(("http://", "https://")):
-        return ParserSource(parser_path(source))
-    return ParserSource(None, model=ModelSettings(**{"model": "", **options, "url": checked_url(str(source))}))
-
-
-def source_from_json(value: Mapping[str, Any]) -> ParserSource:
-    """The source that ``dataclasses.asdict`` and ``json.dumps`` made a value of."""
-    found = dict(value)
-    for name, read in (("path", Path), ("model", lambda each: ModelSettings(**each)), ("fallback", source_from_json)):
-        found[name] = None if found.get(name) is None else read(found[name])
-    found |= {"options": tuple(map(tuple, found["options"])), "content": tuple(found["content"])}
-    return ParserSource(**found)
+def _source_of(source: str | Path | AnswerFunction, options: Mapping[str, Any]) -> ParserSource:
+    if callable(source):
+        # One question is asked at a time, and the answers of a function without the name of a model are not kept.
+        own = {
+            "concurrency": 1,
+            "cache": "model" in options,
+            "model": getattr(source, "__name__", type(source).__name__),
+        }
+        return ParserSource(None, model=ModelSettings(**{**own, **options}), function=source)
+    if str(source).startswith(("http://", "https://")):
+        return ParserSource(None, model=ModelSettings(**{"model": "", **options, "url": checked_url(str(source))}))
+    return ParserSource(parser_path(source))
 
 
 def parser_path(source: str | Path, relative_to: Path | None = None) -> Path:
@@ -291,13 +206,29 @@ def parser_path(source: str | Path, relative_to: Path | None = None) -> Path:
     return path
 
 
-def _is_consensus(path: Path) -> bool:
-    """Whether the path is that of a file that names other parsers."""
-    return path.suffix == ".json" and path.is_file()
+def _require_count(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, int) or not least <= value <= _MOST_CANDIDATES:
+        raise DataError(f"{name} is {str(value)[:20]}; give a whole number from {least} to {_MOST_CANDIDATES}")
 
 
-def _is_bundle(path: Path) -> bool:
-    return path.is_dir() and is_bundle(path)
+def _member(entry: Any, consensus: Path, number: int, trust: bool) -> tuple[float, ParserSource]:
+    where = f"{consensus}: parser {number}"
+    if not isinstance(entry, dict) or not isinstance(entry.get("parser"), str):
+        raise DataError(f"{where} must be an object whose field parser is the name or path of a parser")
+    if unknown := sorted(entry.keys() - _MEMBER_FIELDS):
+        raise DataError(
+            f"{where} has an unknown field {unknown[0]!r}; the fields are {', '.join(sorted(_MEMBER_FIELDS))}"
+        )
+    weight, asked, decoder = entry.get("weight", 1.0), entry.get("candidates", 5), entry.get("decoder")
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or abs(weight) > 1e100:
+        raise DataError(f"{where}: the weight is {str(weight)[:20]}, not a number")
+    if not isinstance(decoder, str | None):
+        raise DataError(f"{where}: decoder must be the name of a decoder")
+    _require_count(f"{where}: candidates", asked, 1)
+    path = parser_path(entry["parser"], consensus.parent)
+    if path.resolve() == consensus.resolve():
+        raise DataError(f"{consensus}: one of its parsers is the consensus itself")
+    return float(weight), ParserSource(path, decoder, 0 if asked == 1 or decoder in _ONE_GRAPH else asked, trust)
 
 
 def _fingerprint(path: Path) -> str:
@@ -319,23 +250,3 @@ def _files(folder: Path) -> Iterable[Path]:
     chosen = [file for pattern in _OF_A_TRAINING for file in folder.glob(pattern)]
     is_training = any(file.name in ("weights.th", "best.th", "model.tar.gz") for file in chosen)
     return sorted(file for file in (chosen if is_training else folder.rglob("*")) if file.is_file())
-
-
-@lru_cache(maxsize=1)
-def opened_on_worker(source: ParserSource) -> Parser:
-    """On a worker: the parser, which must be the requested one; a process keeps the one that it loaded last."""
-    try:
-        here = source.here()
-    except DataError:
-        raise DataError(
-            f"{source.name}: a worker does not have this parser; put it where all workers can read it"
-        ) from None
-    if here.contents() != source.content:
-        raise DataError(f"{source.name}: a worker has a different parser there; give all workers the same one")
-    return here.open()
-
-
-def predict_on_worker(source: ParserSource, questions: Sequence[str]) -> Sequence[Decomposition]:
-    """On a worker: the decompositions of a batch."""
-    with _TURN:
-        return opened_on_worker(source).predict(questions)

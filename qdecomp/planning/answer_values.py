@@ -31,28 +31,15 @@ _MEASURE = re.compile(
     rf"(?: ?(?P<scale>{'|'.join(filter(None, _SCALES))})\b)?(?: ?(?P<unit>{_UNIT}))?"
 )
 _SPELLINGS = {
-    "%": "percent, per cent",
-    "$": "dollar, us dollar, USD",
-    "€": "euro, EUR",
-    "£": "pound sterling, GBP",
-    "¥": "yen",
-    "kg": "kilogram, kilogramme",
-    "g": "gram",
-    "km": "kilometer, kilometre",
-    "m": "meter, metre",
-    "cm": "centimeter, centimetre",
-    "km²": "square kilometer, square kilometre, sq km, km2",
-    "h": "hour",
-    "min": "minute",
-    "s": "second, sec",
-    "ft": "foot, feet",
-    "inch": "inches",
-}
+    "%": "percent, per cent", "$": "dollar, us dollar, USD", "€": "euro, EUR", "£": "pound sterling, GBP", "¥": "yen",
+    "kg": "kilogram, kilogramme", "g": "gram", "km": "kilometer, kilometre", "m": "meter, metre",
+    "cm": "centimeter, centimetre", "km²": "square kilometer, square kilometre, sq km, km2",
+    "h": "hour", "min": "minute", "s": "second, sec", "ft": "foot, feet", "inch": "inches",
+}  # fmt: skip
 _UNIT_NAMES = {name: unit for unit, names in _SPELLINGS.items() for name in names.split(", ")}
 # Python converts no more than a few thousand digits, and no measurement has hundreds: a longer text is only a text.
 _LONGEST_NUMBER = 300
-_WORDS = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
-_WORDS |= {"ten": 10, "eleven": 11, "twelve": 12}
+_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _YEAR = re.compile(r"[12]\d{3}")
 
@@ -254,7 +241,7 @@ def _measure_in(text: str) -> Measure | None:
     if len(text) > _LONGEST_NUMBER:
         return None
     if text.lower() in _WORDS:
-        return Measure(_WORDS[text.lower()])
+        return Measure(_WORDS.index(text.lower()))
     if _ISO_DATE.fullmatch(text):
         try:
             return Measure(date.fromisoformat(text).toordinal(), "date")
@@ -263,9 +250,8 @@ def _measure_in(text: str) -> Measure | None:
     match = _MEASURE.fullmatch(text.removesuffix(".") if text[-2:-1].isalnum() else text)
     if match is None or (match["money"] and match["unit"]):
         return None
-    number = Decimal(match["digits"].replace(",", "")) * _SCALES[match["scale"] or ""] * (-1 if match["sign"] else 1)
-    if match["sign"] == "+":
-        number = -number
+    sign = -1 if match["sign"] in ("-", "−") else 1
+    number = sign * Decimal(match["digits"].replace(",", "")) * _SCALES[match["scale"] or ""]
     plain = int(number) if number == number.to_integral_value() and "." not in match["digits"] else float(number)
     return Measure(tidy(plain) if match["scale"] else plain, match["money"] or _unit(match["unit"] or ""))
 
@@ -307,15 +293,10 @@ def as_key(answer: Any) -> Hashable:
 
 def unique(answers: Iterable[Any]) -> list[Any]:
     """The answers, each thing once; measures stay, because two equal measurements are still two."""
-    seen: set[Hashable] = set()
-    kept = []
-    for answer in answers:
-        key = as_key(answer)
-        if as_measure(answer) is None and key in seen:
-            continue
-        seen.add(key)
-        kept.append(answer)
-    return kept
+    kept: dict[Hashable, Any] = {}
+    for n, answer in enumerate(answers):
+        kept.setdefault(as_key(answer) if as_measure(answer) is None else (n,), answer)
+    return list(kept.values())
 
 
 def comparison_in(text: str) -> tuple[Callable[[Any, Any], bool], str] | None:

@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qdecomp.data_structures.errors import DataError
@@ -71,10 +70,9 @@ class Known:
         found: set[int] = set()
         open_ = [number]
         while open_:
-            for other in self.steps[open_.pop()].needs:
-                if other not in found:
-                    found.add(other)
-                    open_.append(other)
+            new = set(self.steps[open_.pop()].needs) - found
+            found |= new
+            open_ += new
         return found
 
     def source(self, number: int) -> int:
@@ -88,7 +86,8 @@ class Known:
 
 _Value = TypeVar("_Value")
 Combiner = Callable[[LogicalStep, "PlanStep", Known], Any]
-_ROWS: dict[Operator, Combiner] = {}
+COMBINERS: dict[Operator, Combiner] = {}
+"""The operators that can be computed, each with the function that does."""
 
 
 def is_combined(step: PlanStep) -> bool:
@@ -120,12 +119,12 @@ def _is_about_nothing(logical: LogicalStep, known: Known) -> bool:
     return bool(answers) and all(answer == [] for answer in map(as_list, answers))
 
 
-@row_of(_ROWS, Operator.SELECT, Operator.FILTER)
+@row_of(COMBINERS, Operator.SELECT, Operator.FILTER)
 def _constant(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return as_number(step.text) if logical.operator is Operator.SELECT else known.answers[step.needs[0]]
 
 
-@row_of(_ROWS, Operator.AGGREGATE)
+@row_of(COMBINERS, Operator.AGGREGATE)
 def _aggregate(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return _aggregated(_property(logical), known.of(_the(logical.arguments)))
 
@@ -144,7 +143,7 @@ def _aggregated(name: str, answer: Any) -> Any:
     return _result(sum(numbers) if name == "sum" else sum(numbers) / len(numbers), unit)
 
 
-@row_of(_ROWS, Operator.GROUP)
+@row_of(COMBINERS, Operator.GROUP)
 def _group(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     keys = _the(logical.argument("key"))
     groups = _by_member(keys, _the(logical.argument("value")), known)
@@ -154,7 +153,7 @@ def _group(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return dict(zip(members, results, strict=True)) if are_names else results
 
 
-@row_of(_ROWS, Operator.SUPERLATIVE)
+@row_of(COMBINERS, Operator.SUPERLATIVE)
 def _superlative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     sub, attribute = _the(logical.argument("sub")), _the(logical.argument("attribute"))
     numbers, _ = _numbers(_by_member(sub, attribute, known))
@@ -163,7 +162,7 @@ def _superlative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return single(chosen)
 
 
-@row_of(_ROWS, Operator.COMPARATIVE)
+@row_of(COMBINERS, Operator.COMPARATIVE)
 def _comparative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     sub, attribute = _the(logical.argument("sub")), _the(logical.argument("attribute"))
     holds = _comparison_of(step, known)
@@ -171,7 +170,7 @@ def _comparative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return [member for member, value in pairs if holds(value)]
 
 
-@row_of(_ROWS, Operator.BOOLEAN)
+@row_of(COMBINERS, Operator.BOOLEAN)
 def _boolean(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     values = [known.of(argument) for argument in logical.argument("sub")]
     name = _the(logical.properties) if logical.properties else ""
@@ -193,7 +192,7 @@ def _comparison_of(step: PlanStep, known: Known) -> Callable[[Any], bool]:
     return lambda value: _known(compare(relation, value, limit, is_literal=number is None))
 
 
-@row_of(_ROWS, Operator.COMPARISON)
+@row_of(COMBINERS, Operator.COMPARISON)
 def _comparison(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     arguments, name = logical.argument("arg"), _property(logical)
     values = [known.of(argument) for argument in arguments]
@@ -211,10 +210,9 @@ def _comparison(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
 def _winners(numbers: Sequence[int], chosen: Sequence[bool], known: Known) -> Any:
     """What the chosen ones of these steps are about: "which is highest of #3 , #4" asks for a thing, not a number."""
     found = []
-    for place, number in enumerate(numbers):
-        if chosen[place]:
-            others = {number for number in numbers if number != numbers[place]}
-            found.append(_about(number, others.union(*map(known.below, others)), known))
+    for number in (number for number, is_chosen in zip(numbers, chosen, strict=True) if is_chosen):
+        others = {*numbers} - {number}
+        found.append(_about(number, others.union(*map(known.below, others)), known))
     return single(found)
 
 
@@ -261,12 +259,12 @@ def _is_measurement(answer: Any) -> bool:
     return bool(members) and all(map(_is_measurement, members))
 
 
-@row_of(_ROWS, Operator.UNION)
+@row_of(COMBINERS, Operator.UNION)
 def _union(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return unique(each for argument in logical.argument("sub") for each in _one_or_several(known.of(argument)))
 
 
-@row_of(_ROWS, Operator.INTERSECTION)
+@row_of(COMBINERS, Operator.INTERSECTION)
 def _intersection(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     first, *others = map(known.members, logical.argument("intersect"))
     if not _are_of_one_kind(logical, known):
@@ -287,14 +285,14 @@ def _are_of_one_kind(logical: LogicalStep, known: Known) -> bool:
     return True
 
 
-@row_of(_ROWS, Operator.DISCARD)
+@row_of(COMBINERS, Operator.DISCARD)
 def _discard(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     members = known.members(_the(logical.argument("sub")))
     excluded = set(map(as_key, _one_or_several(known.of(_the(logical.argument("exclude"))))))
     return [member for member in members if as_key(member) not in excluded]
 
 
-@row_of(_ROWS, Operator.SORT)
+@row_of(COMBINERS, Operator.SORT)
 def _sort(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     sub, order = _the(logical.argument("sub")), _the(logical.argument("order"))
     words = " ".join(order.words)
@@ -312,7 +310,7 @@ def _sort(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     return [members[place] for place in places]
 
 
-@row_of(_ROWS, Operator.ARITHMETIC)
+@row_of(COMBINERS, Operator.ARITHMETIC)
 def _arithmetic(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     measures = [_known(as_measure(known.of(argument))) for argument in logical.arguments]
     numbers, units = [each.number for each in measures], [each.unit for each in measures]
@@ -325,16 +323,12 @@ def _arithmetic(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     if name == "div":
         if numbers[1] == 0:
             raise DataError(f"step {step.number}: {measures[0]} cannot be divided by zero")
-        return _result(numbers[0] / numbers[1], _ratio(*units))
+        # A ratio has no unit between equal ones, and that of the dividend over a plain number.
+        return _result(numbers[0] / numbers[1], "" if units[0] == units[1] else None if units[1] else units[0])
     _the(tuple(set(units)))
     if name == "diff" and units[0] == "date":
         return _result(numbers[0] - numbers[1], "days")
     return _result(numbers[0] - numbers[1] if name == "diff" else sum(numbers), units[0])
-
-
-def _ratio(above: str, below: str) -> str | None:
-    """The unit of a ratio: none between equal ones, and that of the dividend over a plain number."""
-    return "" if above == below else above if not below else None
 
 
 def _result(number: Any, unit: str | None) -> Any:
@@ -404,6 +398,3 @@ def _the(several: Sequence[Any]) -> Any:
 def _property(logical: LogicalStep) -> str:
     name: str = _the(logical.properties)
     return name
-
-
-COMBINERS: Mapping[Operator, Combiner] = MappingProxyType(_ROWS)

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import (
-    AsyncGenerator,
-    Awaitable,
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +14,7 @@ from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import Step, order_by_references, parse_qdmr, reference_number
 from qdecomp.planning.answer_values import as_text, plain_answer
 from qdecomp.planning.combining import is_combined
-from qdecomp.planning.retrieval import Passage, Read, Retrieval, Search, aretrieve, retrieve
+from qdecomp.planning.retrieval import Passage, Read, Retrieval, Retriever, Search, aretrieve, retrieve
 from qdecomp.planning.running import PlanRun, RunOptions, StepRun, StepStart, astream_plan, run_plan
 from qdecomp.planning.sub_questions import SubQuestion, in_words
 
@@ -55,7 +46,8 @@ class PlanStep:
         >>> PlanStep(2, "#1 from denver", "flights from denver", None, (1,)).fill({1: ["UA 7", "UA 9"]})
         'UA 7 and UA 9 from denver'
         """
-        self._require(answers)
+        if missing := [number for number in self.needs if number not in answers]:
+            raise DataError(f"step {self.number} needs the answer of step {missing[0]}")
         return _replace_references(self.text.split(" "), {number: as_text(answers[number]) for number in self.needs})
 
     def question(self, answers: Mapping[int, Any] | None = None) -> SubQuestion:
@@ -67,11 +59,6 @@ class PlanStep:
         """
         known = {number: answer for number, answer in (answers or {}).items() if number in self.needs}
         return SubQuestion(in_words(self, known), self, known)
-
-    def _require(self, answers: Mapping[int, Any]) -> None:
-        missing = [number for number in self.needs if number not in answers]
-        if missing:
-            raise DataError(f"step {self.number} needs the answer of step {missing[0]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +89,11 @@ class Plan:
         return len(self.levels)
 
     def __str__(self) -> str:
-        lines = []
-        for number, level in enumerate(self.levels, start=1):
-            lines.append(f"Level {number}")
-            lines.extend(f"  {step.number}. {step.resolved}" for step in level)
-        return "\n".join(lines)
+        return "\n".join(
+            line
+            for number, level in enumerate(self.levels, start=1)
+            for line in (f"Level {number}", *(f"  {step.number}. {step.resolved}" for step in level))
+        )
 
     @property
     def steps(self) -> tuple[PlanStep, ...]:
@@ -116,13 +103,31 @@ class Plan:
     @property
     def final(self) -> PlanStep:
         """The step whose answer is the question's: the last one that no other needs."""
-        needed = {number for step in self.steps for number in step.needs}
-        return [step for step in self.steps if step.number not in needed][-1]
+        needed = self._needed
+        return next(step for step in reversed(self.steps) if step.number not in needed)
+
+    @property
+    def _needed(self) -> set[int]:
+        return {number for step in self.steps for number in step.needs}
 
     @property
     def calls(self) -> Calls:
         """How many questions :meth:`run` asks, known before anything is asked."""
         return Calls(sum(not is_combined(step) for step in self.steps), len(self.steps))
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The steps that only name something, such as a person or a place: ``run(…, answers=plan.names)`` asks none.
+
+        >>> from qdecomp import Decomposition
+        >>> Decomposition.of_text("", "return the Lord of the Rings ;return rivers in Texas").plan().names
+        {1: 'the Lord of the Rings'}
+        """
+        return {
+            step.number: step.text
+            for step in self.steps
+            if step.operator is Operator.SELECT and not step.needs and _is_name(step.text.split())
+        }
 
     def questions(self, answers: Mapping[int, Any] | None = None) -> dict[int, SubQuestion]:
         """Every step as a question or a phrase for a retriever, by number; unknown answers stay ``#1`` and so on."""
@@ -149,12 +154,11 @@ class Plan:
         Two kinds of steps are left out: what a step selects is part of the questions that use it, and a step that
         combines several answers, such as a comparison, is left to whatever reads the answers.
         """
-        used = {number for step in self.steps for number in step.needs}
-        resolved = {step.number: step.resolved for step in self.steps}
+        needed, resolved = self._needed, {step.number: step.resolved for step in self.steps}
         return {
             step.number: str(step.question({number: resolved[number] for number in step.needs}))
             for step in self.steps
-            if not (step.operator is Operator.SELECT and step.number in used)
+            if not (step.operator is Operator.SELECT and step.number in needed)
             and not (is_combined(step) and len(step.needs) > 1)
         }
 
@@ -173,13 +177,13 @@ class Plan:
         """Answer all steps with a function from a question to its answer, and keep a trace.
 
         A step is asked as soon as the answers that it needs are known, at most ``concurrency`` at a time, in threads;
-        with 1, all calls are in the caller's thread. What need not be asked (counts, unions, comparisons, arithmetic …)
-        is computed, unless ``combine`` is false or the types of the answers do not allow it. Steps in ``answers`` are
-        known already. An answer is what :func:`~qdecomp.planning.answer_values.plain_answer` accepts; anything else is
-        an error, as is what takes more than ``timeout`` seconds. After an error, a step is asked up to ``retries`` more
-        times, after ``pause`` seconds and then twice as long each time. If it still has no answer, those that need it
-        have none either, and the run says why. ``cache``, any mutable mapping, keeps answers by the text of the
-        question.
+        with 1 and without ``timeout``, all calls are in the caller's thread. What need not be asked (counts, unions,
+        comparisons, arithmetic …) is computed, unless ``combine`` is false or the types of the answers do not allow it.
+        Steps in ``answers`` are known already. An answer is what :func:`~qdecomp.planning.answer_values.plain_answer`
+        accepts; anything else is an error, as is what takes more than ``timeout`` seconds. After an error, a step is
+        asked up to ``retries`` more times, after ``pause`` seconds and then twice as long each time. If it still has no
+        answer, those that need it have none either, and the run says why. ``cache``, any mutable mapping, keeps answers
+        by the text of the question.
         """
         return run_plan(self, answer, RunOptions(concurrency, combine, answers, timeout, retries, pause, cache))
 
@@ -228,13 +232,12 @@ class Plan:
     ) -> Retrieval:
         """Find the passages for the question with any retriever, hop after hop; see :mod:`qdecomp.planning.retrieval`.
 
-        ``search(query, k)`` gives at most k passages, best first: :class:`Passage` values, mappings or objects with
-        ``title``, ``text`` and, if there are any, ``score`` and ``id``. It is called at most ``searches`` times.
-        Without ``read``, the names in what was found link the hops; ``read(question, passages)`` may answer a hop
-        instead, with a string, a list of strings or None. ``beam`` is how many answers of a step are followed. An error
-        of your functions is not caught.
+        ``search(query, k)`` gives at most k passages, best first: values with ``title``, ``text`` and, if there are
+        any, ``score`` and ``id``. It is called at most ``searches`` times. Names in what was found link the hops, and
+        what ``read(question, passages)`` says: a string, a list of strings or None. ``beam`` answers of a step are
+        followed.
         """
-        return retrieve(self, search, k, read, beam, searches)
+        return retrieve(Retriever(self, search, k, read, beam, searches).run())
 
     async def aretrieve(
         self,
@@ -246,22 +249,22 @@ class Plan:
         searches: int = 60,
     ) -> Retrieval:
         """Like :meth:`retrieve`, with ``async`` functions."""
-        return await aretrieve(self, search, k, read, beam, searches)
+        return await aretrieve(Retriever(self, search, k, read, beam, searches).run())
 
     def _repr_html_(self) -> str:
-        from qdecomp.visualization.fragment import table_html
+        from qdecomp.visualization import table_html
 
-        rows = (
+        rows = [
             (
                 str(level),
                 str(step.number),
                 str(step.question()),
-                step.operator.value if step.operator is not None else "",
-                ", ".join(f"#{number}" for number in step.needs),
+                step.operator or "",
+                ", ".join(map("#{}".format, step.needs)),
             )
             for level, steps in enumerate(self, start=1)
             for step in steps
-        )
+        ]
         return table_html(("level", "step", "question", "operator", "needs"), rows)
 
 
@@ -286,6 +289,12 @@ def plan_of_steps(
         )
     ordered = tuple(tuple(sorted(planned[level], key=lambda s: s.number)) for level in sorted(planned))
     return Plan(ordered, question, confidence)
+
+
+def _is_name(words: list[str]) -> bool:
+    if len(words) > 1 and words[0].lower() in ("a", "an", "the"):
+        words = words[1:]
+    return all(word[:1].isupper() or word[:1].isdigit() for word in (words[0], words[-1]))
 
 
 def _replace_references(tokens: Iterable[str], texts: Mapping[int, str]) -> str:

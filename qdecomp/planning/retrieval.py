@@ -18,11 +18,11 @@ question's search plus that of the best chain through it, which counts less if t
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from unicodedata import combining, normalize
 
 from qdecomp.data_structures.errors import DataError
@@ -60,6 +60,7 @@ _MONTHS = "January|February|March|April|May|June|July|August|September|October|N
 _DATE = re.compile(rf"(?:{_MONTHS})(?: \d+)?")
 _PARENTHESES = re.compile(r"\([^)]*\)?")
 _NO_WORD = re.compile(r"[\W_]+")
+_REFERENCE = re.compile(r"#\d+")
 
 # How texts say what a step asks for in other words; words are compared by their first letters.
 _OTHER_WORDS: Mapping[str, str] = {
@@ -142,57 +143,49 @@ class Retrieval:
 
 Search = Callable[[str, int], Iterable[Any]]
 Read = Callable[[str, Sequence[Passage]], Any]
-_Request = tuple[str, Any, Any]
+_Found = TypeVar("_Found")
+_Work = Generator[Any, Any, _Found]
 
 
-def retrieve(plan: Plan, search: Search, k: int, read: Read | None, beam: int, searches: int) -> Retrieval:
-    """See :meth:`Plan.retrieve`."""
-    functions: dict[str, Callable[..., Any]] = {"search": search, "read": read or search}
-    work = _Retriever(plan, k, beam, searches, read is not None).run()
+def retrieve(work: _Work[Retrieval]) -> Retrieval:
+    """Follow a plan with functions that give what they find."""
     try:
-        kind, query, size = next(work)
+        found = next(work)
         while True:
-            kind, query, size = work.send(functions[kind](query, size))
+            found = work.send(found)
     except StopIteration as finished:
-        found: Retrieval = finished.value
-        return found
+        retrieval: Retrieval = finished.value
+        return retrieval
 
 
-async def aretrieve(
-    plan: Plan,
-    search: Callable[[str, int], Awaitable[Iterable[Any]]],
-    k: int,
-    read: Callable[[str, Sequence[Passage]], Awaitable[Any]] | None,
-    beam: int,
-    searches: int,
-) -> Retrieval:
-    """See :meth:`Plan.aretrieve`."""
-    functions: dict[str, Callable[..., Any]] = {"search": search, "read": read or search}
-    work = _Retriever(plan, k, beam, searches, read is not None).run()
+async def aretrieve(work: _Work[Retrieval]) -> Retrieval:
+    """Follow a plan with functions whose results are awaited."""
     try:
-        kind, query, size = next(work)
+        found = next(work)
         while True:
-            kind, query, size = work.send(await functions[kind](query, size))
+            found = work.send(await found)
     except StopIteration as finished:
-        found: Retrieval = finished.value
-        return found
+        retrieval: Retrieval = finished.value
+        return retrieval
 
 
-class _Retriever:
-    """Follows a plan; what it needs from outside, searches and answers, it asks for by yielding a request."""
+class Retriever:
+    """Follows a plan; it yields what the functions return, and is sent what they found: that, or what it awaits to."""
 
-    def __init__(self, plan: Plan, k: int, beam: int, searches: int, reads: bool) -> None:
+    def __init__(
+        self, plan: Plan, search: Callable[[str, int], Any], k: int, read: Read | None, beam: int, searches: int
+    ) -> None:
         if min(k, beam, searches) < 1:
             raise DataError(f"k, beam and searches must be 1 or more, not {k}, {beam} and {searches}")
         if not plan.question.strip():
             raise DataError("the plan has no question to search for; make it with Decomposition.plan()")
-        self.plan, self.k, self.beam, self.left, self.reads = plan, k, beam, searches, reads
-        self.most = searches
+        self.plan, self.search, self.k, self.read, self.beam, self.most = plan, search, k, read, beam, searches
+        self.left = searches
         self.found: dict[tuple[str, int], tuple[Passage, ...]] = {}
         self.answers: dict[int, tuple[Answer, ...]] = {}
-        self.named: tuple[Answer, ...] = ()
 
-    def run(self) -> Generator[_Request, Any, Retrieval]:
+    def run(self) -> _Work[Retrieval]:
+        """Search for the question, follow the steps, and put both together."""
         question = self.plan.question
         single = yield from self._search(question, _SINGLE)
         anchors = _anchors(question, single)
@@ -208,20 +201,20 @@ class _Retriever:
                 hop = yield from self._hop(step, step.number in needed)
             self.answers[step.number] = hop.answers
             hops.append(hop)
-        self.named = yield from self._in_question(question, anchors)
-        passages = self._fused(single)
+        named = yield from self._in_question(question, anchors)
+        passages = self._fused(single, named)
         return Retrieval(question, passages[: self.k], tuple(hops), self.most - self.left)
 
-    def _search(self, query: str, k: int) -> Generator[_Request, Any, tuple[Passage, ...]]:
+    def _search(self, query: str, k: int) -> _Work[tuple[Passage, ...]]:
         if (query, k) not in self.found:
             if not self.left:
                 return ()
             self.left -= 1
-            passages = {each.key: each for each in map(_passage, islice((yield "search", query, k) or (), k))}
+            passages = {each.key: each for each in map(_passage, islice((yield self.search(query, k)) or (), k))}
             self.found[query, k] = tuple(passages.values())
         return self.found[query, k]
 
-    def _page(self, name: str) -> Generator[_Request, Any, tuple[Passage, float] | None]:
+    def _page(self, name: str) -> _Work[tuple[Passage, float] | None]:
         """The passage about a name, and how well its title fits."""
         plain = _plain(name)
         if len(plain) < 3:
@@ -235,9 +228,7 @@ class _Retriever:
                 fits.append((passage, 0.75))
         return max(fits, key=lambda fit: fit[1]) if fits else None
 
-    def _in_question(
-        self, question: str, anchors: Sequence[tuple[Passage, str, float]]
-    ) -> Generator[_Request, Any, tuple[Answer, ...]]:
+    def _in_question(self, question: str, anchors: Sequence[tuple[Passage, str, float]]) -> _Work[tuple[Answer, ...]]:
         """What the question names, whatever the plan made of it, and what its relation words say about that."""
         pages = {passage.key: (passage, fit) for passage, title, fit in anchors if _is_name(title, question)}
         for name in _names_of(question):
@@ -257,7 +248,7 @@ class _Retriever:
                         answers.append(Answer(page[0].title, page[0], score, ((page[0], score),)))
         return tuple(answers)
 
-    def _anchor(self, step: PlanStep, anchors: Sequence[tuple[Passage, str, float]]) -> Generator[_Request, Any, Hop]:
+    def _anchor(self, step: PlanStep, anchors: Sequence[tuple[Passage, str, float]]) -> _Work[Hop]:
         """A name or a description: the page of a title in the question that it overlaps with, or of that name."""
         words = set(_words(step.text).split())
         best = sorted(((_overlap(words, title), fit, n) for n, (_, title, fit) in enumerate(anchors)), reverse=True)
@@ -272,7 +263,7 @@ class _Retriever:
         answers.append(Answer(step.text, None, 0.5))
         return Hop(step.number, step.text, (), self._best(answers))
 
-    def _hop(self, step: PlanStep, followed: bool) -> Generator[_Request, Any, Hop]:
+    def _hop(self, step: PlanStep, followed: bool) -> _Work[Hop]:
         """A search for each answer of the step that this one is about; ``followed`` if a later search needs it."""
         first, *others = step.needs
         rest = {number: self.answers[number][0].text if self.answers[number] else "" for number in others}
@@ -282,15 +273,15 @@ class _Retriever:
             query = step.fill({first: about.text, **rest}).strip()
             hits = yield from self._search(query, _HITS)
             asked.append((query, hits))
-            if self.reads:
-                answers += yield from self._read(query, hits, about)
+            if self.read is not None:
+                said = yield self.read(query, hits)
+                answers += yield from self._said(said, hits, about)
             answers += yield from self._links(step, about, hits, followed)
         query, hits = asked[0]
         return Hop(step.number, query, hits, self._best(answers) or self.answers[first])
 
-    def _read(self, query: str, hits: tuple[Passage, ...], about: Answer) -> Generator[_Request, Any, list[Answer]]:
+    def _said(self, said: Any, hits: tuple[Passage, ...], about: Answer) -> _Work[list[Answer]]:
         """What the user's reader says."""
-        said = yield "read", query, hits
         answers = []
         for text in [said] if isinstance(said, str) else list(said or ()):
             page = yield from self._page(str(text))
@@ -300,9 +291,7 @@ class _Retriever:
             answers.append(Answer(str(text), found, about.score, (*about.support, *read_in, *linked)))
         return answers
 
-    def _links(
-        self, step: PlanStep, about: Answer, hits: tuple[Passage, ...], followed: bool
-    ) -> Generator[_Request, Any, list[Answer]]:
+    def _links(self, step: PlanStep, about: Answer, hits: tuple[Passage, ...], followed: bool) -> _Work[list[Answer]]:
         """The names in what was found, those with a page first, and the titles of what was found."""
         relation = _REFERENCE.sub(" ", step.text)
         own = _plain(about.text)
@@ -344,7 +333,7 @@ class _Retriever:
             best.setdefault(_plain(answer.text), answer)
         return tuple(islice(best.values(), self.beam))
 
-    def _fused(self, single: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    def _fused(self, single: tuple[Passage, ...], named: tuple[Answer, ...]) -> tuple[Passage, ...]:
         """All passages by the score of the single search and of the best chain through them."""
         sure = self.plan.confidence
         weight = _WEIGHT if sure is None else _WEIGHT * (_LEAST_WEIGHT + (1 - _LEAST_WEIGHT) * min(1, sure / _SURE))
@@ -352,16 +341,13 @@ class _Retriever:
         scores = {each.key: _share(each, single) for each in single}
         chains: dict[Any, float] = {}
         found = [(n, answer) for answers in self.answers.values() for n, answer in enumerate(answers)]
-        for n, answer in (*found, *((0, answer) for answer in self.named)):
+        for n, answer in (*found, *((0, answer) for answer in named)):
             for passage, score in answer.support:
                 passages.setdefault(passage.key, passage)
                 chains[passage.key] = max(chains.get(passage.key, 0.0), score / (1 + _NEXT_ANSWER * n))
         for key, score in chains.items():
             scores[key] = scores.get(key, 0.0) + weight * score
         return tuple(passages[key] for key in sorted(scores, key=lambda key: -scores[key]))
-
-
-_REFERENCE = re.compile(r"#\d+")
 
 
 def _passage(hit: Any) -> Passage:

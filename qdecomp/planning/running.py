@@ -26,7 +26,6 @@ from qdecomp.planning.sub_questions import SubQuestion
 if TYPE_CHECKING:
     from qdecomp.planning.plan import Plan, PlanStep
 
-
 _LONGEST_ANSWER_SHOWN = 300
 
 
@@ -115,8 +114,8 @@ class PlanRun:
     @property
     def error(self) -> str | None:
         """Why there is no answer: the first step that failed."""
-        failed = [step for step in self.steps if step.outcome is Outcome.FAILED]
-        return None if self or not failed else failed[0].reason
+        failed = (step.reason for step in self.steps if step.outcome is Outcome.FAILED)
+        return None if self else next(failed, None)
 
     @property
     def answers(self) -> dict[int, Any]:
@@ -141,40 +140,25 @@ class PlanRun:
             plan = Plan.from_dict(record["plan"])
             numbered = {step.number: step for step in plan.steps}
             answers = {row["number"]: answer_from_json(row["answer"]) for row in record["steps"]}
-            steps = tuple(
-                StepRun(
-                    **{
-                        **row,
-                        "question": SubQuestion(row["question"], step, {n: answers[n] for n in step.needs}),
-                        "outcome": Outcome(row["outcome"]),
-                        "answer": answers[step.number],
-                    }
-                )
-                for row in record["steps"]
-                for step in [numbered[row["number"]]]
-            )
-            return cls(plan, steps, record["seconds"])
+            steps = []
+            for row in record["steps"]:
+                step = numbered[row["number"]]
+                question = SubQuestion(row["question"], step, {number: answers[number] for number in step.needs})
+                known = {"question": question, "outcome": Outcome(row["outcome"]), "answer": answers[step.number]}
+                steps.append(StepRun(**(row | known)))
+            return cls(plan, tuple(steps), record["seconds"])
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"not the record of a run: {type(error).__name__}: {error}") from None
 
     def _repr_html_(self) -> str:
-        from qdecomp.visualization.fragment import table_html
+        from qdecomp.visualization import table_html
 
+        shown = ((step, step.reason or as_text(step.answer)[:_LONGEST_ANSWER_SHOWN]) for step in self.steps)
         rows = (
-            (
-                str(step.number),
-                str(step.question),
-                _shortened(as_text(step.answer)) if step.reason is None else step.reason,
-                str(step.outcome),
-                f"{step.seconds:.2f}",
-            )
-            for step in self.steps
+            (str(step.number), str(step.question), text, str(step.outcome), f"{step.seconds:.2f}")
+            for step, text in shown
         )
         return table_html(("step", "question", "answer", "", "seconds"), rows)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_ANSWER_SHOWN else f"{text[: _LONGEST_ANSWER_SHOWN - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +181,11 @@ class RunOptions:
         if self.retries < 0 or self.pause < 0:
             raise DataError(f"retries and pause are {self.retries} and {self.pause}; give 0 or more")
 
+    @property
+    def pauses(self) -> list[float]:
+        """The seconds to wait after each attempt that fails."""
+        return [self.pause * 2**attempt for attempt in range(self.retries + 1)]
+
 
 class _Progress:
     """The steps that are done and those that are not, while a plan runs."""
@@ -217,19 +206,14 @@ class _Progress:
 
     def due(self) -> Iterator[StepRun | StepStart]:
         """What happens without waiting: the steps that need not be asked, and those whose question can be asked now."""
-        found = True
-        while found:
-            ready = [step for step in self.waiting.values() if all(number in self.done for number in step.needs)]
-            found = False
+        while ready := [step for step in self.waiting.values() if all(number in self.done for number in step.needs)]:
             for step in ready:
                 del self.waiting[step.number]
                 question = step.question(self.answers)
-                settled = self._settled(step, question)
-                if settled is None:
+                if (settled := self._settled(step, question)) is None:
                     self.to_ask.append(question)
                 else:
                     yield self.settle(settled)
-                    found = True
         while self.to_ask and self.asking < self.options.concurrency:
             question = self.to_ask.popleft()
             self.asking += 1
@@ -238,15 +222,14 @@ class _Progress:
     def _settled(self, step: PlanStep, question: SubQuestion) -> StepRun | None:
         started = time.perf_counter()
         if step.number in self.given:
-            return self._finished(question, Outcome.GIVEN, self.given[step.number], started)
-        missing = [number for number in step.needs if number not in self.answers]
-        if missing:
+            return self._step(question, Outcome.GIVEN, started, answer=self.given[step.number])
+        if missing := [number for number in step.needs if number not in self.answers]:
             reason = f"step {step.number} needs the answer of step {missing[0]}, which has none"
-            return StepRun(step.number, question, Outcome.NOT_RUN, reason=reason, started=started - self.start)
+            return self._step(question, Outcome.NOT_RUN, started, reason=reason)
         if self.options.combine:
             try:
                 answer = combine(step, Known(self.steps, self.answers))
-                return self._finished(question, Outcome.COMBINED, answer, started)
+                return self._step(question, Outcome.COMBINED, started, answer=answer)
             except MustAskError:
                 pass
             except Exception as error:  # an odd answer costs its step, not the run
@@ -254,50 +237,26 @@ class _Progress:
         cache = self.options.cache
         if cache is not None and str(question) in cache:
             known = plain_answer(cache[str(question)], f"the cached answer of step {step.number}")
-            return self._finished(question, Outcome.CACHED, known, started)
+            return self._step(question, Outcome.CACHED, started, answer=known)
         return None
 
-    def tries(self) -> Iterator[tuple[int, float | None]]:
-        """The numbers of the attempts, each with the pause after it if it fails; the last one has none."""
-        for attempt in range(self.options.retries):
-            yield attempt + 1, self.options.pause * 2**attempt
-        yield self.options.retries + 1, None
+    def _step(self, question: SubQuestion, outcome: Outcome, started: float, **fields: Any) -> StepRun:
+        number, seconds = question.step.number, time.perf_counter() - started
+        return StepRun(number, question, outcome, started=started - self.start, seconds=seconds, **fields)
 
     def asked(self, question: SubQuestion, answer: Any, started: float, attempts: int) -> StepRun:
-        """The step with what the function returned."""
-        return self._finished(question, Outcome.ASKED, plain_answer(answer), started, attempts)
-
-    def _finished(
-        self, question: SubQuestion, outcome: Outcome, answer: Any, started: float, attempts: int = 0
-    ) -> StepRun:
-        seconds = time.perf_counter() - started
-        return StepRun(
-            question.step.number,
-            question,
-            outcome,
-            answer,
-            attempts=attempts,
-            started=started - self.start,
-            seconds=seconds,
-        )
+        return self._step(question, Outcome.ASKED, started, answer=plain_answer(answer), attempts=attempts)
 
     def failed(self, question: SubQuestion, error: Exception, started: float, attempts: int) -> StepRun:
-        """The step with the error that happened there."""
-        said = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
         prefix = f"step {question.step.number}"
-        return StepRun(
-            question.step.number,
-            question,
-            Outcome.FAILED,
-            error=error,
-            reason=said if said.startswith(prefix) else f"{prefix}: {said}",
-            attempts=attempts,
-            started=started - self.start,
-            seconds=time.perf_counter() - started,
-        )
+        said = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
+        reason = said if said.startswith(prefix) else f"{prefix}: {said}"
+        return self._step(question, Outcome.FAILED, started, error=error, reason=reason, attempts=attempts)
 
-    def settle(self, run: StepRun) -> StepRun:
-        """Record a step that is done."""
+    def settle(self, run: StepRun | DataError) -> StepRun:
+        """Record a step that is done, or raise what is wrong with the function."""
+        if isinstance(run, DataError):
+            raise run
         self.done[run.number] = run
         if run.reason is None:
             self.answers[run.number] = run.answer
@@ -308,41 +267,36 @@ class _Progress:
         return run
 
     def result(self) -> PlanRun:
-        """The trace of the whole run."""
         steps = tuple(self.done[number] for number in sorted(self.done))
         return PlanRun(self.plan, steps, time.perf_counter() - self.start)
 
 
 def run_plan(plan: Plan, answer: Callable[[SubQuestion], Any], options: RunOptions) -> PlanRun:
     """Answer a plan in this thread or in several; see :meth:`Plan.run`."""
-    if options.concurrency == 1 and options.timeout is not None:
-        raise DataError(
-            "a time limit needs other threads: give concurrency=2 or more, or use `await plan.arun(answer)`"
-        )
     progress = _Progress(plan, options)
 
-    def ask(question: SubQuestion) -> StepRun:
+    def ask(question: SubQuestion) -> StepRun | DataError:
         started = time.perf_counter()
-        for attempt, pause in progress.tries():
+        for attempt, pause in enumerate(options.pauses, start=1):
             try:
                 given = _within(options.timeout, lambda: answer(question))
-                if not inspect.isawaitable(given):
-                    return progress.asked(question, given, started, attempt)
+                if inspect.isawaitable(given):
+                    # Otherwise, a coroutine that is not awaited causes a warning.
+                    getattr(given, "close", lambda: None)()
+                    return DataError("the answer function is async; use `await plan.arun(answer)`")
+                return progress.asked(question, given, started, attempt)
             except Exception as error:  # whatever the user's function raises belongs to the step
-                if pause is None:
+                if attempt > options.retries:
                     return progress.failed(question, error, started, attempt)
                 time.sleep(pause)
-            else:
-                _close(given)
-                raise DataError("the answer function is async; use `await plan.arun(answer)`")
-        raise AssertionError("the last attempt has no pause")
+        raise AssertionError("the last attempt ends in one way or the other")
 
     if options.concurrency == 1:
         while due := next((event for event in progress.due() if isinstance(event, StepStart)), None):
             progress.settle(ask(due.question))
         return progress.result()
     with ThreadPoolExecutor(options.concurrency, thread_name_prefix="qdecomp-plan") as pool:
-        running: set[Future[StepRun]] = set()
+        running: set[Future[StepRun | DataError]] = set()
         try:
             while True:
                 questions = [event.question for event in progress.due() if isinstance(event, StepStart)]
@@ -383,18 +337,17 @@ async def astream_plan(
 
     async def ask(question: SubQuestion) -> StepRun | DataError:
         started = time.perf_counter()
-        for attempt, pause in progress.tries():
+        for attempt, pause in enumerate(options.pauses, start=1):
             try:
                 given = answer(question)
-                if inspect.isawaitable(given):
-                    return progress.asked(question, await _awaited(given, options.timeout), started, attempt)
+                if not inspect.isawaitable(given):
+                    return DataError("the answer function is not async; use `plan.run(answer)`")
+                return progress.asked(question, await _awaited(given, options.timeout), started, attempt)
             except Exception as error:  # whatever the user's function raises belongs to the step
-                if pause is None:
+                if attempt > options.retries:
                     return progress.failed(question, error, started, attempt)
                 await asyncio.sleep(pause)
-            else:
-                return DataError("the answer function is not async; use `plan.run(answer)`")
-        raise AssertionError("the last attempt has no pause")
+        raise AssertionError("the last attempt ends in one way or the other")
 
     running: set[asyncio.Task[StepRun | DataError]] = set()
     try:
@@ -407,8 +360,6 @@ async def astream_plan(
                 break
             finished, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for run in [task.result() for task in finished]:
-                if isinstance(run, DataError):
-                    raise run
                 yield progress.settle(run)
         yield progress.result()
     finally:
@@ -431,10 +382,3 @@ async def _awaited(given: Awaitable[Any], timeout: float | None) -> Any:
         return task.result()
     finally:
         task.cancel()
-
-
-def _close(given: Any) -> None:
-    """Otherwise, coroutines that are not awaited cause warnings."""
-    close: Callable[[], None] | None = getattr(given, "close", None)
-    if close is not None:
-        close()

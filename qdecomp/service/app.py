@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
+from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.parsers.parser import Parser
 from qdecomp.service.engine import Engine
-from qdecomp.service.middleware import BoundedBodies, Monitor, Observer
-from qdecomp.service.page import api_page, page_files
-from qdecomp.service.refusals import RefusedError, internal_error, invalid_request
+from qdecomp.service.middleware import BoundedBodies, Monitor, Observer, RefusedError, answer_to, refusal_for
 from qdecomp.service.schemas import (
     ConvertAnswer,
-    ConvertRequest,
     ErrorAnswer,
-    HealthAnswer,
     NextStepsAnswer,
-    NextStepsRequest,
     ParseAnswer,
     ParseAnswers,
-    ParseRequest,
     ScoreAnswer,
     ScoreAnswers,
-    ScoreRequest,
     VersionAnswer,
     add_limits,
 )
 from qdecomp.service.settings import ServiceSettings
+from qdecomp.terminal import printable
 from qdecomp.version import VERSION
+from qdecomp.visualization.assets import render, style_sheet
 
 _DESCRIPTION = (
     "Decomposes questions into steps, converts steps that you write, and scores decompositions. "
@@ -60,6 +57,24 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         (504, "There was no answer in time."),
     )
 }
+# What a client may want to know beforehand.
+_TOLD_LIMITS = ("max_questions", "max_question_length", "max_body", "max_seconds")
+_LONGEST_NAME = 60
+# What pydantic adds to the place of an error if a field has alternative types.
+_ALTERNATIVES = ("str", "list[str]")
+# Plain words for errors in a request that pydantic words for programmers.
+_WORDS: Mapping[str, str] = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a known field",
+    "string_type": "is not a string",
+    "list_type": "is not a list",
+    "bool_type": "is neither true nor false",
+    "bool_parsing": "is neither true nor false",
+    "model_attributes_type": "is not an object",
+    "dict_type": "is not an object",
+    # Our only own check.
+    "value_error": "contains half a character (a lone surrogate)",
+}
 
 
 def create_app(settings: ServiceSettings, parser: Parser) -> ASGIApp:
@@ -74,15 +89,20 @@ def create_app(settings: ServiceSettings, parser: Parser) -> ASGIApp:
         monitor.stop()
 
     app = FastAPI(
-        title="qdecomp",
-        version=VERSION,
-        description=_DESCRIPTION,
-        lifespan=lifespan,
-        docs_url=None,
-        redoc_url=None,
+        title="qdecomp", version=VERSION, description=_DESCRIPTION, lifespan=lifespan, docs_url=None, redoc_url=None
     )
-    _add_errors(app)
-    _add_work(app, engine)
+    for kind in (RefusedError, QDecompError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _tell)
+    for work, summary, meaning, model in (
+        (engine.parse, "Decompose one question or many", "The answer.", ParseAnswer | ParseAnswers),
+        (engine.convert, "Read steps that you wrote", "What the steps mean.", ConvertAnswer),
+        (engine.next_steps, "Find out what to ask when some steps have answers", "What to ask next.", NextStepsAnswer),
+        (engine.score, "Score one pair of decompositions or many", "The scores.", ScoreAnswer | ScoreAnswers),
+    ):
+        responses = {200: {"description": meaning, "model": model}, **_ERRORS}
+        app.post(f"/{work.__name__}", summary=summary, responses=responses)(work)
+    events = {200: {"description": "The events of the run.", "content": {"text/event-stream": {}}}, **_ERRORS}
+    app.post("/run", summary="Let a language model answer the steps", responses=events)(engine.run)
     _add_state(app, engine, monitor)
     _add_pages(app)
     add_limits(app.openapi(), settings)
@@ -91,114 +111,80 @@ def create_app(settings: ServiceSettings, parser: Parser) -> ASGIApp:
     return Observer(bounded, monitor, paths, settings.log_requests)
 
 
-def _add_errors(app: FastAPI) -> None:
+async def _tell(request: Request, error: Exception) -> Response:
     """Report every error in one line of JSON."""
-
-    def told(refusal: RefusedError) -> Response:
-        return JSONResponse({"error": refusal.message}, refusal.status, refusal.headers)
-
-    @app.exception_handler(RefusedError)
-    async def refuse(request: Request, error: RefusedError) -> Response:
-        return told(error)
-
-    @app.exception_handler(RequestValidationError)
-    async def refuse_invalid(request: Request, error: RequestValidationError) -> Response:
+    if isinstance(error, HTTPException):
+        message = _MESSAGES.get(error.status_code, error.detail)
+        refusal = RefusedError(error.status_code, message, **(error.headers or {}))
+    elif isinstance(error, RequestValidationError):
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        refusal = invalid_request(error.errors())
         if kind != "application/json":
-            return told(RefusedError(415, "send JSON, with the header Content-Type: application/json"))
-        return told(invalid_request(error.errors()))
-
-    @app.exception_handler(Exception)
-    async def tell_internal_error(request: Request, error: Exception) -> Response:
-        return told(internal_error(error))
-
-    @app.exception_handler(HTTPException)
-    async def refuse_path(request: Request, error: HTTPException) -> Response:
-        return told(RefusedError(error.status_code, _MESSAGES.get(error.status_code, error.detail), error.headers))
+            refusal = RefusedError(415, "send JSON, with the header Content-Type: application/json")
+    else:
+        refusal = refusal_for(error)
+    return answer_to(refusal)
 
 
-def _answers(description: str, model: Any) -> dict[int | str, dict[str, Any]]:
-    return {200: {"description": f"{description}.", "model": model}, **_ERRORS}
+def invalid_request(errors: Sequence[Mapping[str, Any]]) -> RefusedError:
+    """What is wrong with a body that does not match the API, in one line without its content.
 
-
-def _json(content: bytes) -> Response:
-    return Response(content, media_type="application/json")
-
-
-def _add_work(app: FastAPI, engine: Engine) -> None:
-    @app.post(
-        "/parse", responses=_answers("The answer", ParseAnswer | ParseAnswers), summary="Decompose one question or many"
-    )
-    async def parse(request: ParseRequest) -> Response:
-        """The prediction record of the question, with its steps and its plan; for many, results in order."""
-        return _json(await engine.parse(request))
-
-    @app.post("/convert", responses=_answers("What the steps mean", ConvertAnswer), summary="Read steps that you wrote")
-    async def convert(request: ConvertRequest) -> Response:
-        """The logical form, the plan and the graph of your steps, or why they have none."""
-        return _json(await engine.convert(request))
-
-    @app.post(
-        "/next_steps",
-        responses=_answers("What to ask next", NextStepsAnswer),
-        summary="Find out what to ask when some steps have answers",
-    )
-    async def next_steps(request: NextStepsRequest) -> Response:
-        """The sub-questions that can be asked, what follows from the answers, and in the end the answer."""
-        return _json(await engine.next_steps(request))
-
-    @app.post(
-        "/score",
-        responses=_answers("The scores", ScoreAnswer | ScoreAnswers),
-        summary="Score one pair of decompositions or many",
-    )
-    async def score(request: ScoreRequest) -> Response:
-        """A value for each metric, both normalised forms of LF-EM, and reasons if a side cannot be read."""
-        return _json(await engine.score(request))
+    >>> invalid_request([{"type": "missing", "loc": ("body", "question"), "msg": "Field required"}]).message
+    'question is missing'
+    """
+    first = errors[0]
+    kind, place = first["type"], [part for part in first["loc"][1:] if part not in _ALTERNATIVES]
+    if kind == "json_invalid":
+        return RefusedError(400, f"the body is not JSON: {first.get('ctx', {}).get('error', first['msg'])}")
+    # A client may have made up the name of a field.
+    name = printable(".".join(map(str, place))) or "the body"
+    name = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+    words = _WORDS.get(kind) or f"is not valid: {first['msg']}"
+    return RefusedError(422, f"{name} {words}")
 
 
 def _add_state(app: FastAPI, engine: Engine, monitor: Monitor) -> None:
     @app.head("/health", include_in_schema=False)
-    @app.get("/health", responses={200: {"model": HealthAnswer}}, summary="Whether the service can answer questions")
-    async def health() -> Response:
+    @app.get("/health", summary="Whether the service can answer questions")
+    async def health() -> dict[str, str]:
         """Status 200 while the process answers at all."""
-        return _json(HealthAnswer(status="ok").to_json())
+        return {"status": "ok"}
 
-    @app.get("/version", responses={200: {"model": VersionAnswer}}, summary="The version, the parser and the limits")
-    async def version() -> Response:
+    @app.get("/version", summary="The version, the parser and the limits")
+    async def version() -> VersionAnswer:
         """The versions of the package and of LF-EM, the name of the parser, and what a request may have."""
-        limits = engine.settings.limits()
-        answer = VersionAnswer(version=VERSION, parser=engine.parser.name, lf_em_version=METRIC_VERSION, limits=limits)
-        return _json(answer.to_json())
+        limits = {name: getattr(engine.settings, name) for name in _TOLD_LIMITS}
+        return VersionAnswer(
+            version=VERSION,
+            parser=engine.parser.name,
+            lf_em_version=METRIC_VERSION,
+            language_model=None if engine.runs is None else engine.runs.model.settings.model,
+            limits=limits,
+        )
 
     @app.get("/metrics", summary="Metrics for Prometheus", response_class=PlainTextResponse)
     async def metrics() -> Response:
         """Requests, times, questions and batches, for all workers together."""
-        text, media_type = monitor.text(engine.waiting)
+        text, media_type = monitor.text(engine.batcher.waiting)
         return Response(text, headers={"content-type": media_type})
 
 
 def _add_pages(app: FastAPI) -> None:
-    files = page_files()
+    """The page with its files, and the API as a page without scripts; nothing comes from other hosts."""
+    files = StaticFiles(packages=[("qdecomp.service", "page"), ("qdecomp.visualization", "scripts")])
 
-    def sent(request: Request, name: str) -> Response:
-        file = files.get(name)
-        if file is None:
-            raise HTTPException(404)
-        headers = {"cache-control": "no-cache", "etag": file.tag}
-        if request.headers.get("if-none-match") == file.tag:
-            return Response(status_code=304, headers=headers)
-        return Response(file.content, media_type=file.media_type, headers=headers)
-
-    @app.head("/", include_in_schema=False)
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def page(request: Request) -> Response:
-        return sent(request, "page.html")
+        return await files.get_response("page.html", request.scope)
 
-    @app.get("/static/{name}", include_in_schema=False)
-    async def static(request: Request, name: str) -> Response:
-        return sent(request, name)
+    @app.get("/static/pictures.css", include_in_schema=False)
+    async def pictures() -> Response:
+        return Response(style_sheet("picture"), media_type="text/css")
+
+    app.mount("/static", files)
 
     @app.get("/docs", include_in_schema=False)
-    async def docs() -> Response:
-        return Response(api_page(app.openapi()), media_type="text/html; charset=utf-8")
+    async def docs() -> HTMLResponse:
+        about = app.openapi()
+        schemas = about["components"]["schemas"]
+        return HTMLResponse(render("api.html", __package__, info=about["info"], paths=about["paths"], schemas=schemas))

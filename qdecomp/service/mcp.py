@@ -16,8 +16,7 @@ from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.limits import above
 from qdecomp.evaluation.metrics import DEFAULT_METRICS, choose_metrics
 from qdecomp.parsers.parser import Parser
-from qdecomp.service.next_steps import next_steps as next_steps_of
-from qdecomp.service.schemas import ConvertAnswer, ParseAnswer, ScoreAnswer, ScoredPair
+from qdecomp.service.schemas import ConvertAnswer, NextStepsAnswer, ParseAnswer, ScoreAnswer, ScoredPair
 from qdecomp.service.settings import ServiceSettings
 from qdecomp.version import VERSION
 
@@ -51,7 +50,7 @@ def mcp_server(parser: Parser, settings: ServiceSettings) -> MCPServer:
     @tool
     def parse(question: str) -> dict[str, Any]:
         """Decompose a complex question into steps, with operators, confidence and warnings."""
-        return ParseAnswer.of(parser.parse(short(question))).model_dump(exclude_unset=True)
+        return ParseAnswer.of(parser.parse(short(question))).fields()
 
     @tool
     def plan(question: str) -> dict[str, Any]:
@@ -69,18 +68,18 @@ def mcp_server(parser: Parser, settings: ServiceSettings) -> MCPServer:
         answers maps numbers of steps to what was found for them: a string, a number, true or false, or a list. The
         decomposition is that of parse. When the question is answered, answer has the result.
         """
-        return next_steps_of(short(question), decomposition, answers or {})
+        return NextStepsAnswer.of(short(question), decomposition, answers or {}).fields()
 
     @tool
     def convert(question: str, decomposition: str) -> dict[str, Any]:
         """Check steps that somebody wrote: their logical form, their graph over the question's words, their plan."""
-        return ConvertAnswer.of_written(short(question), decomposition).model_dump(exclude_unset=True)
+        return ConvertAnswer.of_written(short(question), decomposition).fields()
 
     @tool
     def score(question: str, prediction: str, gold: str, metrics: list[str] | None = None) -> dict[str, Any]:
         """Compare a decomposition with a gold one: exact match, SARI and LF-EM unless other metrics are named."""
         functions = {metric: metric.load() for metric in choose_metrics(metrics or DEFAULT_METRICS)}
         pair = ScoredPair(question=short(question), prediction=prediction, gold=gold)
-        return ScoreAnswer.of(pair, functions).model_dump(exclude_unset=True)
+        return ScoreAnswer.of(pair, functions).fields()
 
     return server

@@ -1,13 +1,13 @@
-"""What surrounds every request: limits on its body, security headers, metrics, a log without content."""
+"""What surrounds every request: limits on its body, refusals, security headers, metrics, a log without content."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -19,9 +19,11 @@ from prometheus_client import (
     generate_latest,
 )
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from qdecomp.service.refusals import RefusedError, busy, internal_error
+from qdecomp.data_structures.errors import InternalError, QDecompError, as_internal_errors
+from qdecomp.parsers.language_model import ModelError
 
 LOG = logging.getLogger("qdecomp.service")
 """It contains no words of questions."""
@@ -51,7 +53,6 @@ _SECURITY_HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
-_CACHE_CONTROL = b"cache-control"
 
 # The creation times of counters would double the lines, and nobody needs them.
 disable_created_metrics()
@@ -60,27 +61,53 @@ _BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
+class RefusedError(Exception):
+    """A request that gets no answer other than this one line, with a status and headers."""
+
+    def __init__(self, status: int, message: str, **headers: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.headers = headers
+
+
+def busy(what: str = "requests are waiting", **headers: str) -> RefusedError:
+    """Too much is already waiting, or open."""
+    return RefusedError(503, f"too many {what}; try again in a moment", **{"Retry-After": "1", **headers})
+
+
+def answer_to(refusal: RefusedError) -> JSONResponse:
+    """The refusal as JSON."""
+    return JSONResponse({"error": refusal.message}, refusal.status, refusal.headers)
+
+
+def refusal_for(error: Exception) -> RefusedError:
+    """What a request is told about an error; of one in the code, also the log, without words of the request."""
+    if isinstance(error, RefusedError):
+        return error
+    try:
+        with as_internal_errors():
+            raise error
+    except InternalError as found:
+        LOG.error("%s", found.reason)
+        return RefusedError(500, found.reason)
+    except QDecompError as found:
+        return RefusedError(502 if isinstance(found, ModelError) else 422, str(found))
+
+
 class Monitor:
     """Metrics for Prometheus, of one process or of all workers together. No label contains what a client wrote."""
 
     def __init__(self) -> None:
-        registry = self._registry = CollectorRegistry()
-        self.requests = Counter(
-            "qdecomp_requests", "Requests by path and status.", ("method", "path", "status"), registry=registry
-        )
-        self.seconds = Histogram(
-            "qdecomp_request_seconds", "Time to answer.", ("path",), buckets=_SECONDS, registry=registry
-        )
-        self.questions = Counter("qdecomp_questions", "Parsed questions by outcome.", ("outcome",), registry=registry)
-        self.batches = Histogram(
-            "qdecomp_batch_size", "Questions parsed together.", buckets=_BATCH_SIZES, registry=registry
-        )
-        self._waiting = Gauge(
-            "qdecomp_questions_waiting",
-            "Questions waiting for the parser.",
-            registry=registry,
-            multiprocess_mode="livesum",
-        )
+        here: dict[str, Any] = {"registry": CollectorRegistry()}
+        self._registry = here["registry"]
+        by = ("method", "path", "status")
+        self.requests = Counter("qdecomp_requests", "Requests by path and status.", by, **here)
+        self.seconds = Histogram("qdecomp_request_seconds", "Time to answer.", ("path",), buckets=_SECONDS, **here)
+        self.questions = Counter("qdecomp_questions", "Parsed questions by outcome.", ("outcome",), **here)
+        self.batches = Histogram("qdecomp_batch_size", "Questions parsed together.", buckets=_BATCH_SIZES, **here)
+        about = "Questions waiting for the parser."
+        self._waiting = Gauge("qdecomp_questions_waiting", about, multiprocess_mode="livesum", **here)
 
     def text(self, waiting: int) -> tuple[bytes, str]:
         """All metrics in Prometheus's format, and the content type of that format."""
@@ -98,7 +125,7 @@ class Monitor:
 
 
 class Observer:
-    """Adds security headers, counts and measures, and lets no exception escape."""
+    """Adds security headers, counts and measures, and answers every exception."""
 
     def __init__(self, app: ASGIApp, monitor: Monitor, paths: Iterable[str], log_requests: bool = False) -> None:
         self._app = app
@@ -113,32 +140,27 @@ class Observer:
             return
         started = time.perf_counter()
         status = 0
+        secured = _secured(send)
 
         async def send_and_note(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-            await send(_secured(message))
+            await secured(message)
 
         try:
             await self._app(scope, receive, send_and_note)
         except Exception as error:
-            # Its message may contain words of the request; the reason does not.
-            refusal = internal_error(error)
-            LOG.error("%s %s: %s", scope["method"], self._label(scope), refusal.message)
             if not status:
-                await _send_refusal(send_and_note, refusal)
+                await answer_to(refusal_for(error))(scope, receive, send_and_note)
         finally:
             self._note(scope, status, time.perf_counter() - started)
 
-    def _label(self, scope: Scope) -> str:
-        path: str = scope["path"]
-        if path in self._paths:
-            return path
-        return "/static" if path.startswith("/static/") else "other"
+    def _label(self, path: str) -> str:
+        return path if path in self._paths else "/static" if path.startswith("/static/") else "other"
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        path, method = self._label(scope), scope["method"]
+        path, method = self._label(scope["path"]), scope["method"]
         known = method if method in _WITH_BODY or method in ("GET", "HEAD", "OPTIONS") else "other"
         # A client that disconnected before its answer has no status.
         self._monitor.requests.labels(known, path, str(status or "gone")).inc()
@@ -151,7 +173,7 @@ class BoundedBodies:
     """Reads the body of a request before anything is done with it, and stops the work if the client disconnects.
 
     A request to a path that ``is_full`` is refused before its body is read, so that a service with too much to do
-    keeps its time for what it has accepted.
+    keeps its time for what it has accepted. :class:`Observer` answers what this refuses.
     """
 
     def __init__(self, app: ASGIApp, max_body: int, max_seconds: float, is_full: Callable[[str], bool]) -> None:
@@ -166,18 +188,14 @@ class BoundedBodies:
         if scope["type"] != "http" or scope["method"] not in _WITH_BODY:
             await self._app(scope, receive, send)
             return
+        if self._is_full(scope["path"]):
+            await self._take_turn()
+            raise busy()
         try:
-            if self._is_full(scope["path"]):
-                await self._take_turn()
-                raise busy()
             body = await asyncio.wait_for(self._body(scope, receive), self._max_seconds)
         except (TimeoutError, asyncio.TimeoutError):
             message = f"the body did not arrive within {self._max_seconds:g} seconds"
-            await _send_refusal(send, RefusedError(408, message, {"Connection": "close"}))
-            return
-        except RefusedError as refusal:
-            await _send_refusal(send, refusal)
-            return
+            raise RefusedError(408, message, Connection="close") from None
         if body is not None:
             await self._while_connected(scope, body, receive, send)
 
@@ -190,30 +208,26 @@ class BoundedBodies:
     async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
         """The whole body; None if the client has disconnected."""
         pieces: list[bytes] = []
-        size = 0
-        refusal = RefusedError(413, f"the body is too large; at most {self._max_body:,} bytes are allowed")
-        if _announced_length(scope["headers"]) > self._max_body * _THROWN_AWAY:
-            refusal.headers["Connection"] = "close"
-            raise refusal
-        while True:
+        size, most = 0, self._max_body * _THROWN_AWAY
+        too_large = f"the body is too large; at most {self._max_body:,} bytes are allowed"
+        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        is_more = True
+        while is_more:
+            if size > most or (announced.isdigit() and int(announced) > most):
+                raise RefusedError(413, too_large, Connection="close")
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
             size += len(message.get("body", b""))
             if size <= self._max_body:
                 pieces.append(message.get("body", b""))
-            elif size > self._max_body * _THROWN_AWAY:
-                refusal.headers["Connection"] = "close"
-                raise refusal
-            if not message.get("more_body"):
-                break
+            is_more = message.get("more_body", False)
         if size > self._max_body:
-            raise refusal
+            raise RefusedError(413, too_large)
         return b"".join(pieces)
 
     async def _while_connected(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
         is_answered = False
 
         async def replay() -> Message:
@@ -239,34 +253,20 @@ class BoundedBodies:
             work.cancel()
 
 
-def _announced_length(headers: Iterable[tuple[bytes, bytes]]) -> int:
-    value = next((value for name, value in headers if name == b"content-length"), b"0")
-    return int(value) if value.isdigit() else 0
-
-
 async def refuse_connection(scope: Scope, receive: Receive, send: Send) -> None:
     """An application for a connection that is one too many."""
-
-    async def send_with_security(message: Message) -> None:
-        await send(_secured(message))
-
-    await _send_refusal(send_with_security, busy("connections are open", Connection="close"))
+    await answer_to(busy("connections are open", Connection="close"))(scope, receive, _secured(send))
 
 
-async def _send_refusal(send: Send, refusal: RefusedError) -> None:
-    """Answer with the reason as JSON."""
-    body = json.dumps({"error": refusal.message}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _secured(send: Send) -> Send:
+    """The same, with the security headers in what starts an answer."""
 
+    async def send_secured(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given = list(message.get("headers", ()))
+            # A file has a tag, by which a browser asks whether it has changed.
+            caching = b"no-cache" if b"etag" in dict(given) else b"no-store"
+            message = {**message, "headers": [*given, *_SECURITY_HEADERS, (b"cache-control", caching)]}
+        await send(message)
 
-def _secured(message: Message) -> Message:
-    """The same message; one that starts an answer gets the security headers."""
-    if message["type"] != "http.response.start":
-        return message
-    found = [*message.get("headers", ()), *_SECURITY_HEADERS]
-    if not any(name.lower() == _CACHE_CONTROL for name, _ in found):
-        found.append((_CACHE_CONTROL, b"no-store"))
-    return {**message, "headers": found}
+    return send_secured

@@ -4,52 +4,41 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from qdecomp.data_structures.dependency_graph import dependency_graph_to_json
-from qdecomp.data_structures.errors import ErrorText, QDecompError, Side, as_internal_errors
+from qdecomp.data_structures.errors import DataError, ErrorText, QDecompError, Side, as_internal_errors
 from qdecomp.data_structures.reading import read_decomposition
 from qdecomp.data_structures.tokenization import check_length, has_half_character
 from qdecomp.evaluation.metrics import METRICS, Metric, MetricFunction, MetricResult
 from qdecomp.parsers.calibration import is_probably_wrong
-from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
+from qdecomp.parsers.decomposition import Answered, Decomposition, decomposition_from_text, failed_decomposition
+from qdecomp.planning import Plan, SubQuestion
 from qdecomp.service.settings import ServiceSettings
 from qdecomp.visualization import graph_svg, steps_svg
-from qdecomp.visualization.steps_svg import step_texts
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # Requests
 
 
-def _whole(text: str) -> str:
-    if has_half_character(text):
-        raise ValueError("half a character")
-    return text
-
-
-def _whole_steps(written: str | list[Any]) -> str | list[Any]:
-    for text in [written] if isinstance(written, str) else written:
-        if isinstance(text, str):
-            _whole(text)
-    return written
+def _whole(value: Any) -> Any:
+    """JSON's escapes may produce half a character, which could not be sent back."""
+    for text in value if isinstance(value, list) else [value]:
+        if isinstance(text, str) and has_half_character(text):
+            raise ValueError("half a character")
+    return value
 
 
 Text = Annotated[str, AfterValidator(_whole)]
-"""A text that can be sent back: JSON's escapes may produce half a character, which cannot be encoded."""
-
-WrittenSteps = Annotated[str | list[str], AfterValidator(_whole_steps)]
+WrittenSteps = Annotated[str | list[str], AfterValidator(_whole)]
 """A decomposition: Break's text, text in another form that qdecomp reads, or a list of steps."""
-
-Answer = Annotated[
-    str | bool | int | float | list[str | bool | int | float],
-    AfterValidator(lambda answer: _whole_steps(answer) if isinstance(answer, (str, list)) else answer),
-]
+Answer = Annotated[str | bool | int | float | list[str | bool | int | float], AfterValidator(_whole)]
 """What was found for a step."""
 
-PictureWidth = Annotated[int, Field(ge=100, le=100_000)]
-
-_WIDTH = "With pictures: add the graph in lines of at most so many pixels, if it is wider than that."
 _QUESTION = "How many red cubes are there?"
 _STEPS = "return cubes ;return #1 that are red ;return number of #2"
 
@@ -61,7 +50,11 @@ def _body(*examples: dict[str, Any], either: Sequence[Sequence[str]] = ()) -> Co
         if examples:
             schema["examples"] = list(examples)
         for field in schema["properties"].values():
-            _without_null(field)
+            # A field that may be left out: null is how that is stored, and nothing to send.
+            kinds = [kind for kind in field.get("anyOf", ()) if kind.get("type") != "null"]
+            if kinds and field.get("default", ...) is None:
+                del field["anyOf"], field["default"]
+                field.update(kinds[0] if len(kinds) == 1 else {"anyOf": kinds})
         if either:
             schema["oneOf"] = [
                 {
@@ -74,15 +67,15 @@ def _body(*examples: dict[str, Any], either: Sequence[Sequence[str]] = ()) -> Co
     return ConfigDict(extra="forbid", strict=True, json_schema_extra=describe)
 
 
-def _without_null(field: dict[str, Any]) -> None:
-    """A field that may be left out: null is how that is stored, and nothing to send."""
-    kinds = [kind for kind in field.get("anyOf", ()) if kind.get("type") != "null"]
-    if kinds and field.get("default", ...) is None:
-        del field["anyOf"], field["default"]
-        field.update(kinds[0] if len(kinds) == 1 else {"anyOf": kinds})
+class _Pictured(BaseModel):
+    pictures: bool = Field(default=False, description="Add the step diagram and the graph as SVG.")
+    width: Annotated[int, Field(ge=100, le=100_000)] | None = Field(
+        default=None,
+        description="With pictures: add the graph in lines of at most so many pixels, if it is wider than that.",
+    )
 
 
-class ParseRequest(BaseModel):
+class ParseRequest(_Pictured):
     """One ``question`` or many ``questions``."""
 
     model_config = _body(
@@ -95,30 +88,24 @@ class ParseRequest(BaseModel):
     questions: list[Text] | None = Field(default=None, description="Many questions, in the place of one.")
     candidates: bool = Field(default=False, description="Add the best decompositions, which takes longer.")
     graph: bool = Field(default=False, description="Add the dependency graph.")
-    pictures: bool = Field(default=False, description="Add the step diagram and the graph as SVG.")
-    width: PictureWidth | None = Field(default=None, description=_WIDTH)
 
 
-class ConvertRequest(BaseModel):
+class _Written(BaseModel):
+    question: Text = Field(description="The question that the steps answer.")
+    decomposition: WrittenSteps = Field(description="QDMR text, another text that qdecomp reads, or a list of steps.")
+
+
+class ConvertRequest(_Pictured, _Written):
     """A question and the steps that a user wrote for it."""
 
     model_config = _body({"question": _QUESTION, "decomposition": _STEPS})
 
-    question: Text = Field(description="The question that the steps answer.")
-    decomposition: WrittenSteps = Field(description="QDMR text, another text that qdecomp reads, or a list of steps.")
-    pictures: bool = Field(default=False, description="Add the step diagram and the graph as SVG.")
-    width: PictureWidth | None = Field(default=None, description=_WIDTH)
 
-
-class NextStepsRequest(BaseModel):
+class NextStepsRequest(_Written):
     """A question, its steps, and the answers so far."""
 
-    model_config = _body(
-        {"question": _QUESTION, "decomposition": _STEPS, "answers": {"1": ["cube A", "cube B"]}},
-    )
+    model_config = _body({"question": _QUESTION, "decomposition": _STEPS, "answers": {"1": ["cube A", "cube B"]}})
 
-    question: Text = Field(description="The question that the steps answer.")
-    decomposition: WrittenSteps = Field(description="As for /convert.")
     answers: dict[Text, Answer] = Field(
         default_factory=dict,
         description="By the number of the step: a text, a number, true, false, or a list of these.",
@@ -156,41 +143,43 @@ class ScoreRequest(BaseModel):
 
 def add_limits(description: dict[str, Any], settings: ServiceSettings) -> None:
     """Write the limits into the schemas of requests, so that programs generated from them respect them."""
-    bodies = description["components"]["schemas"]
-    fields = {
-        name: bodies[name]["properties"]
-        for name in ("ParseRequest", "ConvertRequest", "NextStepsRequest", "ScoredPair", "ScoreRequest")
-    }
+    requests = (ParseRequest, ConvertRequest, NextStepsRequest, ScoredPair, ScoreRequest)
+    fields = {each: description["components"]["schemas"][each.__name__]["properties"] for each in requests}
     length = {"maxLength": settings.max_question_length}
     number = {"minItems": 1, "maxItems": settings.max_questions}
     for properties in fields.values():
         properties["question"] |= length
-    fields["ParseRequest"]["questions"] |= number
-    fields["ParseRequest"]["questions"]["items"] |= length
-    fields["ScoreRequest"]["pairs"] |= number
-    fields["ScoreRequest"]["metrics"] |= {"minItems": 1}
-    fields["ScoreRequest"]["metrics"]["items"] |= {"enum": list(METRICS)}
+    fields[ParseRequest]["questions"] |= number
+    fields[ParseRequest]["questions"]["items"] |= length
+    fields[ScoreRequest]["pairs"] |= number
+    fields[ScoreRequest]["metrics"] |= {"minItems": 1}
+    fields[ScoreRequest]["metrics"]["items"] |= {"enum": list(METRICS)}
 
 
 # Answers
 
 
-class _Answer(BaseModel):
+class AnyAnswer(BaseModel):
+    """What is sent."""
+
     model_config = ConfigDict(extra="forbid")
 
+    def fields(self) -> dict[str, Any]:
+        """The fields that were set."""
+        return self.model_dump(exclude_unset=True)
+
     def to_json(self) -> bytes:
-        """What is sent: the fields that were set."""
-        fields = self.model_dump(exclude_unset=True)
-        return json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        """The same as JSON."""
+        return json.dumps(self.fields(), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-class ErrorAnswer(_Answer):
+class ErrorAnswer(AnyAnswer):
     """Why a request was refused."""
 
     error: str = Field(description="One line.")
 
 
-class StepAnswer(_Answer):
+class StepAnswer(AnyAnswer):
     """One step of a plan."""
 
     number: int = Field(description="Counted from 1.")
@@ -202,14 +191,14 @@ class StepAnswer(_Answer):
     needs: list[int] = Field(description="The steps whose answers this one needs.")
 
 
-class PlanAnswer(_Answer):
+class PlanAnswer(AnyAnswer):
     """The order in which steps can be answered."""
 
     levels: list[list[int]] = Field(description="The steps of a level can be answered at the same time.")
     final: int = Field(description="The step that answers the question.")
 
 
-class GraphAnswer(_Answer):
+class GraphAnswer(AnyAnswer):
     """A dependency graph over the words of the question."""
 
     tokens: list[str]
@@ -218,7 +207,7 @@ class GraphAnswer(_Answer):
     )
 
 
-class PicturesAnswer(_Answer):
+class PicturesAnswer(AnyAnswer):
     """SVG, or null if there is nothing or too much to draw."""
 
     steps: str | None
@@ -226,46 +215,28 @@ class PicturesAnswer(_Answer):
     wrapped_graph: str | None = Field(default=None, description="The graph in lines, if a width was given.")
 
     @classmethod
-    def of(cls, decomposition: Decomposition, width: int | None = None) -> PicturesAnswer:
+    def of(cls, decomposition: Decomposition, width: int | None) -> Self:
         """Draw the steps and the graph."""
         form, graph = decomposition.logical_form, decomposition.graph
-        texts = None if form is None else step_texts(form, decomposition.text)
-        wrapped = {}
-        if width is not None:
-            wrapped["wrapped_graph"] = None if graph is None else _drawn(lambda: graph_svg(graph, width=width))
-        return cls(
-            steps=None if form is None else _drawn(lambda: steps_svg(form, texts=texts)),
-            graph=None if graph is None else _drawn(lambda: graph_svg(graph)),
-            **wrapped,
-        )
+        wrapped = {} if width is None else {"wrapped_graph": _drawn(graph_svg, graph, width=width)}
+        return cls(steps=_drawn(steps_svg, form, decomposition.text), graph=_drawn(graph_svg, graph), **wrapped)
 
 
-def _drawn(draw: Callable[[], str]) -> str | None:
-    """The picture, or None if there is too much to draw."""
+def _drawn(draw: Callable[..., str], value: Any, *args: Any, **options: Any) -> str | None:
     try:
-        return draw()
+        return None if value is None else draw(value, *args, **options)
     except QDecompError:
         return None
 
 
-class CandidateAnswer(_Answer):
+class CandidateAnswer(AnyAnswer):
     """One of the best decompositions."""
 
     decomposition: str
     score: float | None
 
 
-class AnsweredAnswer(_Answer):
-    """Who answered, and what a language model took."""
-
-    by: str
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    note: str | None
-
-
-class ParseAnswer(_Answer):
+class ParseAnswer(AnyAnswer):
     """The prediction record of a question, with its steps and its plan."""
 
     question_id: str
@@ -280,7 +251,7 @@ class ParseAnswer(_Answer):
     candidates: list[CandidateAnswer] | None = Field(
         default=None, description="If they were asked for, or the service was started with candidates."
     )
-    answered: AnsweredAnswer | None = Field(
+    answered: Answered | None = Field(
         default=None, description="Which parser answered, if a language model may be asked."
     )
     probably_wrong: bool | None = Field(
@@ -294,64 +265,39 @@ class ParseAnswer(_Answer):
 
     @classmethod
     def of(
-        cls, decomposition: Decomposition, *, graph: bool = False, pictures: bool = False, width: int | None = None
-    ) -> ParseAnswer:
-        """The prediction record with its steps and its plan and, if requested, its graph and its pictures."""
-        return cls(**_parsed(decomposition, graph=graph, pictures=pictures, width=width))
-
-
-class ParseAnswers(_Answer):
-    """The answers to many questions, in order."""
-
-    results: list[ParseAnswer]
-
-
-class ConvertAnswer(ParseAnswer):
-    """The same for a user's steps."""
-
-    read_as: str | None = Field(description="The form in which the steps were read.")
-
-    @classmethod
-    def of_written(
-        cls, question: str, written: str | list[str], *, pictures: bool = False, width: int | None = None
-    ) -> ConvertAnswer:
-        """What a user's steps mean: as for a parser's, with the form in which they were read."""
-        form: str | None = None
+        cls,
+        decomposition: Decomposition,
+        *,
+        graph: bool = False,
+        pictures: bool = False,
+        width: int | None = None,
+        **others: Any,
+    ) -> Self:
+        """The record with its steps and its plan and what was asked for; what fails is the error of this answer."""
+        confidence = decomposition.confidence if decomposition else None
+        fields = decomposition.to_dict() | {"confidence": confidence, "steps": [], "plan": None, **others}
+        fields["warnings"] = list(decomposition.warnings)
+        if confidence is not None:
+            fields["probably_wrong"] = is_probably_wrong(decomposition)
         try:
             with as_internal_errors():
-                check_length(question)
-                reading = read_decomposition(written)
-                form, decomposition = reading.form, decomposition_from_text(question, reading.text)
-        except QDecompError as error:
-            decomposition = failed_decomposition(question, error)
-        return cls(read_as=form, **_parsed(decomposition, graph=True, pictures=pictures, width=width))
-
-
-def _parsed(decomposition: Decomposition, *, graph: bool, pictures: bool, width: int | None) -> dict[str, Any]:
-    """The fields of an answer; what fails is the error of this answer."""
-    confidence = decomposition.confidence if decomposition else None
-    fields = decomposition.to_dict() | {"confidence": confidence, "steps": [], "plan": None}
-    fields["warnings"] = list(decomposition.warnings)
-    if confidence is not None:
-        fields["probably_wrong"] = is_probably_wrong(decomposition)
-    try:
-        with as_internal_errors():
-            if decomposition.logical_form is not None:
                 fields |= _planned(decomposition)
-            if graph or pictures:
-                found = decomposition.graph
-                fields["graph"] = None if found is None else dependency_graph_to_json(found)
-                fields["graph_error"] = decomposition.graph_error
-            if pictures:
-                fields["pictures"] = PicturesAnswer.of(decomposition, width)
-    except QDecompError as error:
-        fields["error"] = fields["error"] or str(error)
-    return fields
+                if graph or pictures:
+                    found = decomposition.graph
+                    fields["graph"] = None if found is None else dependency_graph_to_json(found)
+                    fields["graph_error"] = decomposition.graph_error
+                if pictures:
+                    fields["pictures"] = PicturesAnswer.of(decomposition, width)
+        except QDecompError as error:
+            fields["error"] = fields["error"] or str(error)
+        return cls(**fields)
 
 
 def _planned(decomposition: Decomposition) -> dict[str, Any]:
-    plan, form = decomposition.plan(), decomposition.logical_form
-    assert form is not None
+    form = decomposition.logical_form
+    if form is None:
+        return {}
+    plan = decomposition.plan()
     steps = [
         StepAnswer(
             number=step.number,
@@ -368,38 +314,92 @@ def _planned(decomposition: Decomposition) -> dict[str, Any]:
     return {"steps": steps, "plan": PlanAnswer(levels=levels, final=plan.final.number)}
 
 
-class QuestionToAsk(_Answer):
+class ParseAnswers(AnyAnswer):
+    """The answers to many questions, in order."""
+
+    results: list[ParseAnswer]
+
+
+class ConvertAnswer(ParseAnswer):
+    """The same for a user's steps."""
+
+    read_as: str | None = Field(description="The form in which the steps were read.")
+
+    @classmethod
+    def of_written(cls, question: str, written: str | list[str], **options: Any) -> Self:
+        """What a user's steps mean: as for a parser's, with the form in which they were read."""
+        form: str | None = None
+        try:
+            with as_internal_errors():
+                check_length(question)
+                reading = read_decomposition(written)
+                form, decomposition = reading.form, decomposition_from_text(question, reading.text)
+        except QDecompError as error:
+            decomposition = failed_decomposition(question, error)
+        return cls.of(decomposition, graph=True, read_as=form, **options)
+
+
+def plan_with_answers(question: str, written: str | list[str], given: Mapping[str, Any]) -> tuple[Plan, dict[int, Any]]:
+    """The plan of a user's steps, and the answers that are known, by number."""
+    plan = Decomposition.of_text(question, read_decomposition(written).text).plan()
+    known = {}
+    for number, answer in given.items():
+        if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= len(plan.steps):
+            raise DataError(f"answers has {number!r}; the steps are 1 to {len(plan.steps)}")
+        known[int(number)] = answer
+    return plan, known
+
+
+class QuestionToAsk(AnyAnswer):
     """A step that can be asked now."""
 
     number: int
     question: str
 
 
-class NextStepsAnswer(_Answer):
+class _NotKnownError(Exception):
+    """A step whose answer is still to be found."""
+
+
+class NextStepsAnswer(AnyAnswer):
     """How far the answers lead."""
 
     ask: list[QuestionToAsk] = Field(description="The steps without an answer whose references have one.")
     computed: dict[str, Any] = Field(description="By number, the answers that follow from the given ones.")
     answer: Any = Field(description="The answer to the question, or null.")
 
+    @classmethod
+    def of(cls, question: str, written: str | list[str], given: Mapping[str, Any]) -> Self:
+        """The sub-questions whose references are answered, what follows by number, and the final answer.
 
-class FormsAnswer(_Answer):
-    """The normalised logical forms that LF-EM compares; null if a side cannot be read."""
+        >>> steps = ["cities", "sizes of #1", "#1 where #2 is highest"]
+        >>> NextStepsAnswer.of("Which city is larger?", steps, {"1": ["Lima", "Oslo"]}).ask
+        [QuestionToAsk(number=2, question='What are the sizes of Lima and Oslo?')]
+        """
+        plan, known = plan_with_answers(question, written, given)
+        ask: list[QuestionToAsk] = []
 
-    prediction: str | None
-    gold: str | None
+        def note(asked: SubQuestion) -> Any:
+            ask.append(QuestionToAsk(number=asked.step.number, question=str(asked)))
+            raise _NotKnownError
+
+        run = plan.run(note, concurrency=1, answers=known)
+        found = {str(number): answer for number, answer in run.answers.items() if number not in known}
+        return cls(ask=ask, computed=found, answer=run.answer)
 
 
-class ScoreAnswer(_Answer):
+class ScoreAnswer(AnyAnswer):
     """The scores of one pair."""
 
     scores: dict[str, float | None] = Field(description="A value for each metric.")
     errors: dict[str, str] = Field(description="By metric: what could not be read.")
-    normalized: dict[str, FormsAnswer] | None = Field(default=None, description="With lf_em.")
+    normalized: dict[str, dict[str, str | None]] | None = Field(
+        default=None, description="With lf_em: the normalised forms of both sides; null for one that cannot be read."
+    )
     evidence: dict[str, list[str]] | None = Field(default=None, description="With lf_eq: a world in which they differ.")
 
     @classmethod
-    def of(cls, pair: ScoredPair, functions: Mapping[Metric, MetricFunction]) -> ScoreAnswer:
+    def of(cls, pair: ScoredPair, functions: Mapping[Metric, MetricFunction]) -> Self:
         """A value for each metric, and reasons if something could not be read."""
         results = {metric: _result(pair, metric, function) for metric, function in functions.items()}
         fields: dict[str, Any] = {
@@ -416,33 +416,31 @@ class ScoreAnswer(_Answer):
 
 
 def _result(pair: ScoredPair, metric: Metric, function: MetricFunction) -> MetricResult:
-    worst = 1.0 if metric.lower_is_better else 0.0
     try:
         with as_internal_errors():
             check_length(pair.question)
             prediction, gold = _read("prediction", pair.prediction), _read("gold", pair.gold)
             return function(pair.question, prediction, gold)
     except QDecompError as error:
-        return MetricResult(worst, ErrorText.of(error))
+        return MetricResult(1.0 if metric.lower_is_better else 0.0, ErrorText.of(error))
 
 
 def _read(side: Side, written: str | list[str]) -> str:
     try:
         return read_decomposition(written).text
     except QDecompError as error:
-        error.of(side)
-        raise
+        raise error.of(side) from None
 
 
-class ScoreAnswers(_Answer):
+class ScoreAnswers(AnyAnswer):
     """The scores of many pairs, in order."""
 
     results: list[ScoreAnswer]
-    mean: dict[str, float | None]
+    mean: dict[str, float | None] = Field(description="Of each metric, over the pairs that have a value.")
 
     @classmethod
-    def of(cls, results: Sequence[ScoreAnswer]) -> ScoreAnswers:
-        """With the mean of each metric over the pairs that have a value."""
+    def of(cls, results: Sequence[ScoreAnswer]) -> Self:
+        """With the means."""
         mean: dict[str, float | None] = {}
         for name in results[0].scores:
             values = [value for result in results if (value := result.scores[name]) is not None]
@@ -450,16 +448,11 @@ class ScoreAnswers(_Answer):
         return cls(results=list(results), mean=mean)
 
 
-class HealthAnswer(_Answer):
-    """Whether the service can answer questions."""
-
-    status: str
-
-
-class VersionAnswer(_Answer):
+class VersionAnswer(AnyAnswer):
     """What is running here."""
 
     version: str
     parser: str
     lf_em_version: str
+    language_model: str | None = Field(description="The language model that answers the questions of /run.")
     limits: dict[str, int | float]

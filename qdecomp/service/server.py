@@ -6,7 +6,6 @@ import asyncio
 import logging
 import multiprocessing.connection
 import os
-import shutil
 import signal
 import socket
 import sys
@@ -14,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import h11
@@ -25,7 +25,7 @@ from uvicorn.supervisors import Multiprocess
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.service.app import create_app
 from qdecomp.service.middleware import LOG, MULTIPROCESS_FOLDER, refuse_connection
-from qdecomp.service.settings import ServiceSettings, settings_from_environment
+from qdecomp.service.settings import ServiceSettings
 from qdecomp.terminal import printable
 
 _SECONDS_TO_KEEP_ALIVE = 20
@@ -42,14 +42,15 @@ _CLOSE = (b"connection", b"close")
 def serve(settings: ServiceSettings, host: str, port: int, workers: int, tell: Callable[[str], None]) -> None:
     """Answer requests until SIGTERM or an interrupt; what was accepted by then is still answered."""
     _start_log()
+    name = settings.parser.name
+    who = f"{name} answers" if workers == 1 else f"{workers} processes with {name} will answer"
     with listening(host, port) as listener:
-        address = _address(host, listener.getsockname()[1])
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
+        ready = partial(tell, f"{who} at {address} (press Ctrl-C to stop)")
         if workers == 1:
-            told = f"{settings.parser.name} answers at {address} (press Ctrl-C to stop)"
-            _serve_alone(settings, listener, lambda: tell(told))
+            _serve_alone(settings, listener, ready)
         else:
-            told = f"{workers} processes with {settings.parser.name} will answer at {address} (press Ctrl-C to stop)"
-            _serve_together(settings, listener, workers, lambda: tell(told))
+            _serve_together(settings, listener, workers, ready)
 
 
 def _serve_alone(settings: ServiceSettings, listener: socket.socket, ready: Callable[[], None]) -> None:
@@ -67,25 +68,20 @@ def _serve_together(
 ) -> None:
     # What the workers could not load is reported here, before there are any.
     settings.parser.open()
-    settings.to_environment()
-    folder = tempfile.mkdtemp(prefix="qdecomp-serve-")
-    os.environ[MULTIPROCESS_FOLDER] = folder
-    try:
-        config = _config(settings, "qdecomp.service.server:app_from_environment", factory=True, workers=workers)
+    with tempfile.TemporaryDirectory(prefix="qdecomp-serve-", ignore_cleanup_errors=True) as folder:
+        os.environ[MULTIPROCESS_FOLDER] = folder
+        config = _config(settings, partial(_worker_app, settings), factory=True, workers=workers)
         supervisor = _Supervisor(config, sockets=[listener])
         ready()
         supervisor.run()
-        if any(process.exitcode == uvicorn.config.STARTUP_FAILURE for process in supervisor.processes):
-            raise DataError("a worker process could not start; its message is above")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    if any(process.exitcode == uvicorn.config.STARTUP_FAILURE for process in supervisor.processes):
+        raise DataError("a worker process could not start; its message is above")
 
 
-def app_from_environment() -> ASGIApp:
+def _worker_app(settings: ServiceSettings) -> ASGIApp:
     """The application of a worker process; if the parser cannot be loaded, it prints one line and the process ends."""
     _start_log()
     threading.Thread(target=_end_with_parent, name="qdecomp-parent-watch", daemon=True).start()
-    settings = settings_from_environment()
     try:
         return create_app(settings, settings.parser.open())
     except QDecompError as error:
@@ -103,7 +99,10 @@ def _end_with_parent() -> None:
 
 
 def _start_log() -> None:
-    logging.basicConfig(format="%(asctime)s %(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    # bm25s, which finds examples for a language model, logs what it does for debugging whatever the root's level is.
+    handler.setLevel(logging.INFO)
+    logging.basicConfig(format="%(asctime)s %(message)s", handlers=[handler])
     LOG.setLevel(logging.INFO)
 
 
@@ -147,11 +146,6 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
                 f"cannot listen on {host}, port {port}: {reason}; choose another --port or --host"
             ) from None
         yield listener
-
-
-def _address(host: str, port: int) -> str:
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}/"
 
 
 class _Supervisor(Multiprocess):

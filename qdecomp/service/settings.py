@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
-from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.limits import LONGEST_QUESTION
 from qdecomp.parsers.bundle import BUNDLED
-from qdecomp.parsers.source import ParserSource, source_from_json
-
-_VARIABLE = "QDECOMP_SERVICE_SETTINGS"
+from qdecomp.parsers.source import ParserSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,26 +28,3 @@ class ServiceSettings:
     """For an answer, and for the body of a request to arrive."""
     max_connections: int = 512
     log_requests: bool = False
-
-    def __post_init__(self) -> None:
-        counts = ("batch_size", "max_questions", "max_question_length", "max_body", "max_waiting", "max_connections")
-        for name in counts:
-            if getattr(self, name) < 1:
-                raise DataError(f"{name} is {getattr(self, name)}; give 1 or more")
-        if not self.max_seconds > 0:
-            raise DataError(f"max_seconds is {self.max_seconds}; give a number above 0")
-
-    def to_environment(self) -> None:
-        """Pass the settings to the processes that this one starts."""
-        os.environ[_VARIABLE] = json.dumps(asdict(self), default=str)
-
-    def limits(self) -> dict[str, Any]:
-        """What a client may want to know beforehand."""
-        names = ("max_questions", "max_question_length", "max_body", "max_seconds")
-        return {name: getattr(self, name) for name in names}
-
-
-def settings_from_environment() -> ServiceSettings:
-    """The settings that :meth:`ServiceSettings.to_environment` left."""
-    values = json.loads(os.environ[_VARIABLE])
-    return ServiceSettings(source_from_json(values.pop("parser")), **values)

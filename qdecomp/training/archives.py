@@ -1,16 +1,16 @@
 """Loads AllenNLP's archives without running the code that they name.
 
-AllenNLP treats a name with a dot as a class of any module, imports it and calls it; it unpacks archives wherever their
-paths lead, and evaluates their configs as programs that see environment variables. Some of its registered components
-download code by name. Here an archive is unpacked with care, its config is data, and it builds the components of this
-project, those that the user's own packages register, and the few of AllenNLP that parsers need, unless the user trusts
-the archive. Trust belongs to a call: it is a context variable, so a call in another thread is not affected.
+AllenNLP imports and calls any name with a dot, unpacks archives wherever their paths lead, evaluates their configs as
+programs, and has components that download code by name. Here an archive is unpacked with care and its config is data.
+Unless the user trusts it, it builds only the components of this project, those that the user's own packages register,
+and the few of AllenNLP that parsers need. Trust belongs to a call: in another thread, a call is not affected.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import tarfile
 import tempfile
@@ -106,10 +106,7 @@ def load_archive_safely(path: Path, *, trust: bool = False, **options: Any) -> A
 
 
 def _check_config(config: Path, archive: Path) -> None:
-    """Raise unless the config is plain JSON: an object with a model and a reader.
-
-    AllenNLP evaluates it as jsonnet, in which JSON stands for itself and anything else is a program.
-    """
+    """Raise unless the config is plain JSON, an object with a model and a reader; AllenNLP would run other jsonnet."""
     try:
         values = json.loads(config.read_text(encoding="utf-8"))
     except OSError as error:
@@ -157,26 +154,6 @@ def _refused(what: str) -> DataError:
 Registrable.resolve_class_name = classmethod(_checked_class_name)  # type: ignore[assignment, method-assign]
 
 
-class _BoundedStream:
-    """Reads a compressed file, up to a number of bytes."""
-
-    def __init__(self, stream: gzip.GzipFile, path: Path, limit: int) -> None:
-        self._stream = stream
-        self._path = path
-        self._left = limit
-
-    def read(self, size: int) -> bytes:
-        data = self._stream.read(size)
-        self._left -= len(data)
-        if self._left < 0:
-            raise _too_large(self._path)
-        return data
-
-
-def _too_large(path: Path) -> DataError:
-    return DataError(f"{path}: unpacks to far more than a parser needs, so it is not opened")
-
-
 @contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
     """The files of an archive in a temporary folder, which is removed afterwards; a folder is given as it is."""
@@ -188,32 +165,33 @@ def unpacked(path: Path) -> Iterator[Path]:
         try:
             _unpack(path, folder)
         except (OSError, EOFError, zlib.error, tarfile.TarError, ValueError) as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
-            raise DataError(f"{path}: not the archive of a parser, or damaged ({reason})") from None
+            raise DataError(f"{path}: not the archive of a parser, or damaged ({_one_line(error)})") from None
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _unpack(path: Path, folder: Path) -> None:
-    size = path.stat().st_size
-    limit = min(LARGEST_ARCHIVE, max(_ALWAYS_ALLOWED, MOST_ARCHIVE_EXPANSION * size))
-    with gzip.open(path) as stream:
-        bounded = _BoundedStream(stream, path, limit)
-        claimed = 0
-        with tarfile.open(fileobj=bounded, mode="r|") as archive:  # type: ignore[call-overload]
-            for number, member in enumerate(archive, start=1):
-                if number > MOST_ARCHIVE_FILES:
-                    raise DataError(f"{path}: more than {MOST_ARCHIVE_FILES:,} files; it is not opened")
-                # A sparse file has holes, which take no bytes of the archive.
-                if not (member.isreg() or member.isdir()) or member.issparse() or not _is_inside(member.name):
-                    raise DataError(f"{path}: {member.name!r} is a link, a device, sparse or outside of the archive")
-                claimed += member.size
-                if claimed > limit:
-                    raise _too_large(path)
-                archive.extract(member, folder, filter="data")
+    limit = min(LARGEST_ARCHIVE, max(_ALWAYS_ALLOWED, MOST_ARCHIVE_EXPANSION * path.stat().st_size))
+    too_large = DataError(f"{path}: unpacks to far more than a parser needs, so it is not opened")
 
+    class Bounded(gzip.GzipFile):
+        def read(self, size: int | None = -1) -> bytes:
+            data = super().read(size)
+            if self.tell() > limit:
+                raise too_large
+            return data
 
-def _is_inside(name: str) -> bool:
-    """Whether a name stays inside the folder on every system; on some, a backslash or a colon leads out."""
-    return not name.startswith("/") and "\\" not in name and ":" not in name and ".." not in name.split("/")
+    claimed = 0
+    with Bounded(path) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        for number, member in enumerate(archive, start=1):
+            if number > MOST_ARCHIVE_FILES:
+                raise DataError(f"{path}: more than {MOST_ARCHIVE_FILES:,} files; it is not opened")
+            # A backslash or a colon leads out on some systems; a sparse file has holes, which take no bytes.
+            is_outside = re.search(r"^/|[\\:]|(^|/)\.\.(/|$)", member.name)
+            if not (member.isreg() or member.isdir()) or member.issparse() or is_outside:
+                raise DataError(f"{path}: {member.name!r} is a link, a device, sparse or outside of the archive")
+            claimed += member.size
+            if claimed > limit:
+                raise too_large
+            archive.extract(member, folder, filter="data")

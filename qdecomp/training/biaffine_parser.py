@@ -23,12 +23,11 @@ from allennlp.modules import FeedForward
 from allennlp.nn import Activation
 from allennlp.training.metrics import Average
 
-from qdecomp.decoding import DecoderSettings, make_decoder, with_candidates
+from qdecomp.decoding import make_decoder
 from qdecomp.decoding.scores import Places
 from qdecomp.parsers.decomposition import Decomposition
 from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, edge_matrix, model_order, pair_mask
-from qdecomp.training.metrics import DecompositionScores, EdgeScores
-from qdecomp.training.question_parser import QuestionParser, decoded_graph
+from qdecomp.training.question_parser import DecompositionScores, EdgeScores, Entries, QuestionParser, Tensors
 from qdecomp.training.word_encoder import WordEncoder
 
 # About one pair in two hundred has an edge; a parser that starts from that need not learn it first.
@@ -38,30 +37,24 @@ _FIRST_EDGE_SCORE = -5.0
 class _Scored(NamedTuple):
     """What the networks say about a batch; tokens are in model order."""
 
-    edge_scores: torch.Tensor
-    """Shape: (batch, tokens, tokens)."""
-    label_from: torch.Tensor
-    """Shape: (batch, tokens, label dimension)."""
+    edge_scores: torch.Tensor  # (batch, tokens, tokens)
+    label_from: torch.Tensor  # (batch, tokens, label dimension)
     label_to: torch.Tensor
-    pairs: torch.Tensor
-    """Which pairs consist of real tokens. Shape: (batch, tokens, tokens)."""
+    pairs: torch.Tensor  # (batch, tokens, tokens): which pairs consist of real tokens
 
 
 @Model.register("biaffine_graph_parser")
 class BiaffineGraphParser(QuestionParser):
-    """Scores an edge from token i to token j by ``from(i) W to(j)``, and each of its labels in the same way.
+    """Reads instances of ``break_graph``; other parameters are those of :class:`QuestionParser`.
 
-    The four networks ``edge_from``, ``edge_to``, ``label_from`` and ``label_to`` have ``layers`` layers; those for
-    edges have the size ``edge_dim``, those for labels ``label_dim``. ``feed_forward_dropout`` is for the
-    networks. ``label_weight`` is the weight of the labels' loss. Both losses are sums
-    over a question divided by the number of gold edges in the batch. ``mode_seeking`` above 0 weights questions by the
-    probability of their gold graphs to this power.
-
-    ``decoder`` makes a graph from the probabilities. ``"greedy"`` takes each edge that is more probable than not, with
-    its most probable label. If that graph is not valid, ``"ilp"`` finds the best one that is; it can have options, such
-    as ``{"type": "ilp", "time_limit": 0.5}``, see :data:`qdecomp.decoding.DecoderSettings`.
-    All other parameters are those of :class:`QuestionParser`.
+    The networks ``edge_from``, ``edge_to``, ``label_from`` and ``label_to`` have ``layers`` layers. Both losses are
+    sums over a question divided by the number of gold edges in the batch; that of labels counts ``label_weight`` times.
+    ``mode_seeking`` above 0 weights questions by the probability of their gold graphs to this power. ``decoder`` makes
+    a graph from the probabilities (:data:`qdecomp.decoding.DecoderSettings`): ``"greedy"`` takes each edge that is more
+    probable than not, ``"ilp"`` finds the best valid graph if that one is not.
     """
+
+    predicts_graphs = True
 
     def __init__(
         self,
@@ -88,28 +81,16 @@ class BiaffineGraphParser(QuestionParser):
         self.edge_scorer = Biaffine(edge_dim, bias=_FIRST_EDGE_SCORE)
         self.labels = tuple(vocab.get_index_to_token_vocabulary(EDGE_LABELS).values())
         self.label_scorer = Biaffine(label_dim, max(len(self.labels), 1))
-        self.decode_graphs_with(decoder)
+        self.graph_decoder = make_decoder(decoder)
         self._label_weight = label_weight
         self._mode_seeking = mode_seeking
         self._losses = {"edge_loss": Average(), "label_loss": Average()}
         self._edges = EdgeScores()
         self._decompositions = DecompositionScores()
+        self._metrics = (self._decompositions, self._edges)
         self.set_up()
 
-    def decode_graphs_with(self, decoder: DecoderSettings) -> None:
-        """From now on, use this decoder."""
-        self.decoder = make_decoder(decoder)
-
-    def give_candidates(self, count: int) -> None:
-        """From now on, give this many of the best decompositions with every prediction; greedy decoding gives one."""
-        self.decoder = with_candidates(self.decoder, count)
-
-    def forward(
-        self,
-        question: TextFieldTensors,
-        metadata: Sequence[dict[str, Any]],
-        graph: dict[str, torch.Tensor] | None = None,
-    ) -> dict[str, Any]:
+    def forward(self, question: TextFieldTensors, metadata: Entries, graph: Tensors | None = None) -> dict[str, Any]:
         """``loss`` if there is gold and, unless the parser is in training, ``predictions``."""
         scored = self._score(question, metadata)
         output: dict[str, Any] = {}
@@ -117,16 +98,19 @@ class BiaffineGraphParser(QuestionParser):
             output["loss"] = self._loss(scored, graph)
         if not self.training:
             with torch.no_grad():
-                output["predictions"] = self._predict(scored, metadata, graph)
+                predictions = [self._decode(scored, row, entry) for row, entry in enumerate(metadata)]
+            if graph is not None:
+                self._measure(predictions, metadata, graph)
+            output["predictions"] = predictions
         return output
 
-    def _score(self, question: TextFieldTensors, metadata: Sequence[dict[str, Any]]) -> _Scored:
+    def _score(self, question: TextFieldTensors, metadata: Entries) -> _Scored:
         encoded = self.encode(question, metadata)
         states = self.dropout(encoded.states)
         edge_scores = self.edge_scorer.all_pairs(self.edge_from(states), self.edge_to(states)).squeeze(-1)
         return _Scored(edge_scores, self.label_from(states), self.label_to(states), pair_mask(encoded.mask))
 
-    def _loss(self, scored: _Scored, graph: dict[str, torch.Tensor]) -> torch.Tensor:
+    def _loss(self, scored: _Scored, graph: Tensors) -> torch.Tensor:
         edges, known = graph["edges"], graph["known"]
         gold = edge_matrix(edges, scored.edge_scores.size(1))
         counted = scored.pairs & known.view(-1, 1, 1)
@@ -136,7 +120,7 @@ class BiaffineGraphParser(QuestionParser):
         # Shape: (gold edges of the batch with a known label)
         batch, row = (edges[..., 2] != NO_EDGE).nonzero(as_tuple=True)
         head, dependent, label = edges[batch, row].unbind(-1)
-        label_scores = self._label_scores(scored, batch, head, dependent)
+        label_scores = self.label_scorer.pairs(scored.label_from[batch, head], scored.label_to[batch, dependent])
         label_losses = torch.nn.functional.cross_entropy(label_scores, label, reduction="none")
         # Shape of both: (questions)
         edge_loss = (edge_losses * counted).sum(dim=(1, 2))
@@ -147,54 +131,30 @@ class BiaffineGraphParser(QuestionParser):
         losses = edge_loss + self._label_weight * label_loss
         return (losses * mode_seeking_weights(losses, self._mode_seeking)).sum() / count
 
-    def _label_scores(
-        self, scored: _Scored, batch: torch.Tensor, head: torch.Tensor, dependent: torch.Tensor
-    ) -> torch.Tensor:
-        """Scores of all labels for some pairs. Shape: (pairs, labels)."""
-        return self.label_scorer.pairs(scored.label_from[batch, head], scored.label_to[batch, dependent])
-
-    def _predict(
-        self, scored: _Scored, metadata: Sequence[dict[str, Any]], graph: dict[str, torch.Tensor] | None
-    ) -> list[Decomposition]:
-        predictions = [self._decode(scored, question, entry) for question, entry in enumerate(metadata)]
-        if graph is not None:
-            self._measure(predictions, metadata, graph)
-        return predictions
-
-    def _decode(self, scored: _Scored, question: int, entry: dict[str, Any]) -> Decomposition:
-        """What the decoder makes of one question: probabilities are in the order of a graph, labels on demand."""
+    def _decode(self, scored: _Scored, row: int, entry: dict[str, Any]) -> Decomposition:
+        """What the decoder makes of a row of the batch: probabilities in the order of a graph, labels on demand."""
         tokens = entry["tokens"]
         order = model_order(len(tokens), self.word_encoder.special_count)
-        label_from, label_to = scored.label_from[question, order], scored.label_to[question, order]
+        label_from, label_to = scored.label_from[row, order], scored.label_to[row, order]
 
         def label_probabilities(heads: Places, dependents: Places) -> npt.NDArray[np.floating]:
             probabilities = self.label_scorer.pairs(label_from[heads], label_to[dependents]).softmax(-1)
             return probabilities.cpu().numpy()
 
-        edge_probabilities = scored.edge_scores[question][order][:, order].sigmoid().cpu().numpy()
-        return decoded_graph(self.decoder, entry, edge_probabilities, label_probabilities, self.labels)
+        edge_probabilities = scored.edge_scores[row][order][:, order].sigmoid().cpu().numpy()
+        return self.decoded_graph(entry, edge_probabilities, label_probabilities)
 
-    def _measure(
-        self, predictions: Sequence[Decomposition], metadata: Sequence[dict[str, Any]], graph: dict[str, torch.Tensor]
-    ) -> None:
+    def _measure(self, predictions: Sequence[Decomposition], metadata: Entries, graph: Tensors) -> None:
         size = max(len(entry["tokens"]) for entry in metadata)
         predicted = torch.full((len(predictions), size, size), NO_EDGE, device=graph["edges"].device)
         numbers = {label: number for number, label in enumerate(self.labels)}
-        for question, prediction in enumerate(predictions):
+        for row, prediction in enumerate(predictions):
             if prediction.predicted_graph is not None:
                 order = model_order(len(prediction.predicted_graph.tokens), self.word_encoder.special_count)
                 for (head, dependent), label in prediction.predicted_graph.labels().items():
-                    predicted[question, order[head], order[dependent]] = numbers[label]
+                    predicted[row, order[head], order[dependent]] = numbers[label]
         self._edges(predicted, graph, len(self.labels))
         self._decompositions(predictions, [entry["decomposition"] for entry in metadata])
-
-    def get_metrics(self, reset: bool = False) -> dict[str, float]:
-        """Both losses; outside training also LF-EM, the share of valid graphs, and the F1 of edges."""
-        metrics = {name: float(loss.get_metric(reset)) for name, loss in self._losses.items()}
-        if not self.training:
-            metrics.update(self._decompositions.get_metric(reset))
-            metrics.update(self._edges.get_metric(reset))
-        return metrics
 
 
 class Biaffine(torch.nn.Module):

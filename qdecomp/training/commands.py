@@ -2,9 +2,13 @@
 
 ``allennlp train --recover`` also works after a kill before the first checkpoint. An error in a config or in the data
 is one line instead of a traceback, and leaves no folder behind. ``allennlp predict`` and ``evaluate`` load archives as
-:mod:`qdecomp.training.archives` does; with our predictor, ``predict`` gives a record for every question of a file, and
-``evaluate --batch-size`` works with a sampler. AllenNLP offers no hook for this: its commands are bound before plugins
-are loaded. So :func:`install` wraps some of its functions and replaces others.
+:mod:`qdecomp.training.archives` does; with our predictor, ``predict`` gives a record for every question of a file.
+AllenNLP offers no hook for this: its commands are bound before plugins are loaded. So :func:`install` wraps some of its
+functions and replaces others.
+
+A config of ``training_config/`` is computed from its ``settings``: one of them, such as the encoder, may appear in
+several places. ``--overrides '{"settings.encoder": "roberta-base"}'`` changes the setting before that, AllenNLP's own
+overrides change the result.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ import re
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from traceback import walk_tb
@@ -30,12 +34,12 @@ from allennlp.commands import evaluate as evaluate_module
 from allennlp.commands import predict as predict_module
 from allennlp.commands import train as train_module
 from allennlp.commands.predict import _PredictManager
+from allennlp.common import params as params_module
 from allennlp.common import util as util_module
 from allennlp.common.checks import ConfigurationError
 from allennlp.common.file_utils import cached_path
 from allennlp.common.params import Params
 from allennlp.common.util import JsonDict
-from allennlp.data import DataLoader
 from allennlp.models.archival import CONFIG_NAME, Archive
 from allennlp.predictors import Predictor
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
@@ -46,7 +50,6 @@ from qdecomp.data_structures.errors import QDecompError
 from qdecomp.files import require_other_files, write_text_atomically
 from qdecomp.files.break_csv import read_questions
 from qdecomp.training.archives import TRUST_SWITCH, load_archive_safely, registered_only
-from qdecomp.training.config import check_encoders, params_from_file
 from qdecomp.training.predictor import PREDICTOR, RECORD_SERIALIZER, QuestionDecompositionPredictor
 from qdecomp.training.trainer import STARTS_ANEW
 
@@ -54,8 +57,6 @@ logger = logging.getLogger(__name__)
 
 # Errors of the user, whose message says everything.
 _USER_ERRORS = (QDecompError, ConfigurationError, FileNotFoundError)
-
-_STANDARD_INPUT = "-"
 
 
 @functools.cache
@@ -65,36 +66,24 @@ def install() -> None:
     predict_module._get_predictor = _with_checked_options(_guarded(predict_module._get_predictor))  # type: ignore[assignment]
     predict_module._PredictManager = PredictManager  # type: ignore[misc]
     evaluate_module.evaluate_from_archive = _guarded(evaluate_module.evaluate_from_archive)
-    evaluate_module.DataLoader = _SizedLoader  # type: ignore[misc, assignment]
     for module in (predict_module, evaluate_module):
         module.load_archive = _load_archive  # type: ignore[attr-defined]
-    util_module.import_module_and_submodules = _without_the_rest(util_module.import_module_and_submodules)
+    import_all = util_module.import_module_and_submodules
+
+    def import_others(package_name: str, exclude: set[str] | None = None) -> None:
+        """``--include-package qdecomp`` stops here: other modules of ours are for libraries that need not be there."""
+        if package_name.partition(".")[0] != __package__.partition(".")[0]:
+            import_all(package_name, exclude)
+
+    util_module.import_module_and_submodules = import_others
     Params.from_file = classmethod(params_from_file)  # type: ignore[assignment, method-assign]
     _hook_errors()
 
 
-def _without_the_rest(import_all: Callable[..., None]) -> Callable[..., None]:
-    """``--include-package qdecomp`` that stops here, where everything for AllenNLP is registered.
-
-    It would continue with modules for other libraries, which need not be installed.
-    """
-
-    @functools.wraps(import_all)
-    def import_others(package_name: str, exclude: list[str] | None = None) -> None:
-        if package_name.partition(".")[0] != __package__.partition(".")[0]:
-            import_all(package_name, exclude)
-
-    return import_others
-
-
 def _hook_errors() -> None:
-    if _is_allennlp_command() and not os.environ.get("ALLENNLP_DEBUG"):
-        sys.excepthook = _show_in_one_line
-
-
-def _is_allennlp_command() -> bool:
     program = Path(sys.argv[0])
-    return "allennlp" in (program.name, program.parent.name)
+    if "allennlp" in (program.name, program.parent.name) and not os.environ.get("ALLENNLP_DEBUG"):
+        sys.excepthook = _show_in_one_line
 
 
 def _show_in_one_line(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
@@ -188,12 +177,7 @@ def _with_checked_options(get_predictor: Callable[[Namespace], Predictor]) -> Ca
 
 def _guarded(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command that builds, of what an archive names, only what is safe, unless the environment says to trust it."""
-
-    def guarded_command(*arguments: Any, **options: Any) -> Any:
-        with registered_only(trust=_is_trusted()):
-            return command(*arguments, **options)
-
-    return guarded_command
+    return lambda *arguments, **options: registered_only(trust=_is_trusted())(command)(*arguments, **options)
 
 
 def _is_trusted() -> bool:
@@ -208,24 +192,6 @@ def _load_archive(archive_file: str | os.PathLike[str], *arguments: Any, **optio
         # allennlp evaluate --predictions-output-file should write what allennlp predict writes.
         archive.config["evaluation"] = {"batch_serializer": {"type": RECORD_SERIALIZER}}
     return archive
-
-
-class _SizedLoader:
-    """What ``allennlp evaluate`` builds its loader with: ``--batch-size`` is for the sampler, if there is one.
-
-    AllenNLP writes the size next to the sampler of the config, and refuses a loader that has both.
-    """
-
-    @staticmethod
-    def from_params(params: Params, **others: Any) -> DataLoader:
-        sampler = params.get("batch_sampler")
-        if sampler is not None and "batch_size" in params:
-            if "batch_size" not in sampler:
-                raise ConfigurationError(
-                    f"--batch-size: batches are made by the sampler {sampler.get('type')!r}, which has no batch_size"
-                )
-            sampler["batch_size"] = params.pop("batch_size")
-        return DataLoader.from_params(params, **others)
 
 
 def _prepare_recovery(params: Params, folder: Path) -> bool:
@@ -261,12 +227,13 @@ class PredictManager(_PredictManager):
     def __init__(
         self, predictor: Predictor, input_file: str, output_file: str | None, *arguments: Any, **options: Any
     ) -> None:
-        if output_file is not None and input_file != _STANDARD_INPUT:
-            require_other_files({"--output-file": Path(output_file)}, [Path(input_file)])
         self._questions = predictor if isinstance(predictor, QuestionDecompositionPredictor) else None
-        if self._questions is not None and input_file != _STANDARD_INPUT:
-            # Before the output file is opened: a wrong name should not empty it.
-            input_file = cached_path(input_file)
+        if input_file != "-":
+            if output_file is not None:
+                require_other_files({"--output-file": Path(output_file)}, [Path(input_file)])
+            if self._questions is not None:
+                # Before the output file is opened: a wrong name should not empty it.
+                input_file = cached_path(input_file)
         super().__init__(predictor, input_file, output_file, *arguments, **options)
         if self._questions is not None:
             self._dataset_reader = None
@@ -276,17 +243,116 @@ class PredictManager(_PredictManager):
             yield from super()._get_json_data()
             return
         for row in read_questions(self._input_file):
-            yield {"row": (row.question_id, row.question, row.error)}
+            yield {"question_id": row.question_id, "question": row.question, "error": row.error}
 
     def _predict_json(self, batch_data: list[JsonDict]) -> Iterator[str]:
         if self._questions is None:
             yield from super()._predict_json(batch_data)
             return
-        for record in self._questions.predict_rows([each["row"] for each in batch_data]):
-            yield self._questions.dump_line(record)
+        rows = [(each["question_id"], each["question"], each["error"]) for each in batch_data]
+        yield from map(self._questions.dump_line, self._questions.predict_questions(rows))
 
-    def _maybe_print_to_console_and_file(self, index: int, prediction: str, model_input: str | None = None) -> None:
-        """Print a question as it is, not as it comes from the file."""
-        if self._questions is not None and model_input is not None:
-            model_input = json.loads(prediction)["question"]
-        super()._maybe_print_to_console_and_file(index, prediction, model_input)  # type: ignore[arg-type]
+
+_SETTINGS = "settings"
+_OVERRIDES = "--overrides"
+_SETTING_NAMES = "std.objectFieldsAll(std.get(config, 'settings', {}))"
+
+
+def params_from_file(
+    cls: type[Params],
+    params_file: str | os.PathLike[str],
+    params_overrides: str | dict[str, Any] = "",
+    ext_vars: dict[str, Any] | None = None,
+) -> Params:
+    """Like AllenNLP's own, with overrides of settings; an error is a ``ConfigurationError`` of one line."""
+    path = Path(cached_path(params_file))
+    variables = {**params_module._environment_variables(), **(ext_vars or {})}
+    settings, others = _overrides(params_overrides, variables)
+    values = _evaluate(path, _with_settings(settings), variables)
+    if settings and _SETTINGS in values:
+        raise ConfigurationError(f"{_OVERRIDES}: {params_file} defines no settings, so there is no {min(settings)}")
+    new = [name for name in others if "." not in name and name not in values]
+    if new:
+        for name in set(new) & set(_evaluate(path, _SETTING_NAMES, variables)):
+            raise ConfigurationError(f"{_OVERRIDES}: {name} is a setting; write settings.{name}")
+    try:
+        return cls(params_module.with_overrides(values, others) if others else values)
+    except ValueError as error:
+        raise ConfigurationError(f"{_OVERRIDES}: {error}") from None
+
+
+def _overrides(given: str | dict[str, Any], variables: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Settings by their paths, such as ``decoder.beam_size``, and AllenNLP's own overrides."""
+    text = json.dumps(given) if isinstance(given, dict) else given
+    with _errors_in_one_line(_OVERRIDES):
+        found = params_module.parse_overrides(text, ext_vars=dict(variables))
+    if not isinstance(found, dict):
+        raise ConfigurationError(f'{_OVERRIDES}: {found!r} is not an object, such as {{"settings.epochs": 3}}')
+    nested = found.pop(_SETTINGS, {})
+    if not isinstance(nested, dict):
+        raise ConfigurationError(f"{_OVERRIDES}: settings must be an object, not {nested!r}")
+    prefix = f"{_SETTINGS}."
+    settings = {name.removeprefix(prefix): value for name, value in found.items() if name.startswith(prefix)}
+    return {**nested, **settings}, {name: value for name, value in found.items() if not name.startswith(prefix)}
+
+
+def _with_settings(settings: Mapping[str, Any]) -> str:
+    """A jsonnet expression of the config with these settings changed."""
+    expression = "config"
+    for path, value in settings.items():
+        *above, last = (json.dumps(name) for name in (_SETTINGS, *path.split(".")))
+        change = f"{{ {last}: {json.dumps(value)} }}"
+        for name in reversed(above):
+            change = f"{{ {name}+: {change} }}"
+        expression += f" + {change}"
+    return expression
+
+
+def _evaluate(path: Path, expression: str, variables: Mapping[str, str]) -> Any:
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: there is no such file")
+    program = f"local config = import {json.dumps(path.name)}; {expression}"
+    with _errors_in_one_line(str(path)):
+        options = {"ext_vars": dict(variables), "native_callbacks": {"closest": (("names",), _closest)}}
+        return json.loads(params_module.evaluate_snippet(str(path), program, **options))
+
+
+def _closest(names: str) -> str:
+    """The name that looks most like the first of these; jsonnet passes on no lists."""
+    name, *known = names.split()
+    return difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
+
+
+@contextmanager
+def _errors_in_one_line(source: str) -> Iterator[None]:
+    """Turn jsonnet's errors, which have a line for each stack frame, into one line."""
+    try:
+        yield
+    except RuntimeError as error:
+        message, *places = str(error).splitlines() or [type(error).__name__]
+        message = re.sub(r"^(RUNTIME|STATIC) ERROR: ", "", message)
+        if variable := re.fullmatch(r"undefined external variable: (\w+)", message):
+            message = f"the environment variable {variable[1]} is not set"
+        elif places and "object_assert" not in places[0]:
+            # A failed assertion says everything; for anything else, the reader needs the place.
+            place, _, _ = places[0].strip().partition("\t")
+            message += f" ({place})"
+        raise ConfigurationError(f"{source}: {message}") from None
+
+
+def check_encoders(params: Params) -> None:
+    """Refuse a config that makes pieces for one encoder and feeds them to another."""
+    config = params.as_dict(quiet=True)
+    encoder = _part(config, "model", "word_encoder").get("encoder")
+    for name, indexer in _part(config, "dataset_reader", "token_indexers").items():
+        if indexer.get("type") == "word_pieces" and encoder not in (None, indexer.get("encoder")):
+            raise ConfigurationError(
+                f"config: dataset_reader.token_indexers.{name}.encoder is {indexer.get('encoder')!r} and "
+                f"model.word_encoder.encoder is {encoder!r}; settings.encoder changes both"
+            )
+
+
+def _part(config: Any, *names: str) -> dict[str, Any]:
+    for name in names:
+        config = config.get(name) if isinstance(config, dict) else None
+    return config if isinstance(config, dict) else {}

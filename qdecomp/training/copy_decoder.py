@@ -4,16 +4,15 @@ At each step, the LSTM reads the previous token: its embedding plus, if the ques
 about it (the projected mean state of its places). It does not read the attention of the previous step. So in training,
 where the tokens are known, all steps run through the LSTM in one call, and attention, generation and copy scores of all
 steps are a few matrix products. A further layer reads what the layer below has attended to, and so knows this for all
-steps up to its own. The decoder of the paper, CopyNet, does read the previous step's attention; ``attention_feedback``
-turns that on.
+steps up to its own. CopyNet, as in the paper, does read the previous step's attention: with ``attention_feedback``.
 
 Ids are those of the extended vocabulary (:class:`~qdecomp.training.fields.CopyField`).
 """
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -23,11 +22,12 @@ from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data.vocabulary import Vocabulary
 from torch import Tensor, nn
 
+from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding.coverage import check_penalty
-from qdecomp.decoding.names import NamePlaces
-from qdecomp.parsers.plan_rules import PlanRules, TokenIds
+from qdecomp.parsers.plan_rules import NamePlaces, PlanRules, TokenIds
 from qdecomp.parsers.search import BeamSearch, Cost, Found, NextTokens
+from qdecomp.training.fields import TARGET_NAMESPACE
 
 _SEARCH_OPTIONS = ("beam_size", "max_steps", "plan_rules", "coverage_penalty")
 
@@ -61,24 +61,8 @@ class Memory:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _DecoderState:
-    """What the search remembers: the questions, and the state of each layer's LSTM (batch, hypotheses, hidden_dim)."""
-
-    memory: Memory
-    hidden: tuple[tuple[Tensor, Tensor], ...]
-
-    def select(self, examples: Tensor) -> "_DecoderState":
-        hidden = tuple((output[examples], cell[examples]) for output, cell in self.hidden)
-        return _DecoderState(self.memory.select(examples), hidden)
-
-    def reorder(self, order: Tensor) -> "_DecoderState":
-        """The state in which each place, counted through all questions, has the hypothesis of another place."""
-        hidden = tuple(
-            (output.flatten(0, 1)[order].view_as(output), cell.flatten(0, 1)[order].view_as(cell))
-            for output, cell in self.hidden
-        )
-        return _DecoderState(self.memory, hidden)
+_Hidden = tuple[tuple[Tensor, Tensor], ...]
+"""The output and the cell of each layer's LSTM, (batch, hypotheses, hidden_dim)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,35 +70,43 @@ class _SearchState:
     """The state for :class:`~qdecomp.parsers.search.BeamSearch`: every question has ``width`` places for hypotheses."""
 
     decoder: "CopyDecoder"
-    state: _DecoderState
+    memory: Memory
+    hidden: _Hidden
     width: int
     places: TokenIds
 
     def next_tokens(
         self, tokens: TokenIds, forbidden: Sequence[TokenIds], count: int
     ) -> tuple[NextTokens, "_SearchState"]:
-        shape, device = self.state.hidden[0][0].shape[:2], self.state.memory.states.device
-        last = np.zeros(shape, dtype=np.int64)
+        last = np.zeros((len(self.memory.states), self.width), dtype=np.int64)
         last.reshape(-1)[self.places] = tokens
-        log_probabilities, state = self.decoder.advance(torch.from_numpy(last).to(device), self.state)
-        rows = log_probabilities.flatten(0, 1)[torch.from_numpy(self.places).to(device)]
+        log_probabilities, hidden = self.decoder.advance(self._tensor(last), self.memory, self.hidden)
+        rows = log_probabilities.flatten(0, 1)[self._tensor(self.places)]
         for row, ids in zip(rows, forbidden, strict=True):
-            row[torch.from_numpy(ids).to(device)] = -torch.inf
+            row[self._tensor(ids)] = -torch.inf
         scores, best = rows.topk(min(count, rows.shape[1]), dim=1)
-        found = NextTokens(best.tolist(), scores.tolist())
-        return found, _SearchState(self.decoder, state, self.width, self.places)
+        return NextTokens(best.tolist(), scores.tolist()), replace(self, hidden=hidden)
 
     def follow(self, parents: TokenIds, places: TokenIds) -> "_SearchState":
-        order = np.arange(len(self.state.memory.states) * self.width)
-        order[places] = self.places[parents]
-        state = self.state.reorder(torch.from_numpy(order).to(self.state.memory.states.device))
-        return _SearchState(self.decoder, state, self.width, places)
+        numbers = np.arange(len(self.memory.states) * self.width)
+        numbers[places] = self.places[parents]
+        order = self._tensor(numbers)
+        hidden = _each(self.hidden, lambda state: state.flatten(0, 1)[order].view_as(state))
+        return replace(self, hidden=hidden, places=places)
 
     def select(self, questions: TokenIds) -> "_SearchState":
-        state = self.state.select(torch.from_numpy(questions).to(self.state.memory.states.device))
+        chosen = self._tensor(questions)
         numbers, ranks = np.divmod(self.places, self.width)
         places = np.searchsorted(questions, numbers) * self.width + ranks
-        return _SearchState(self.decoder, state, self.width, places)
+        hidden = _each(self.hidden, lambda state: state[chosen])
+        return replace(self, memory=self.memory.select(chosen), hidden=hidden, places=places)
+
+    def _tensor(self, array: TokenIds) -> Tensor:
+        return torch.from_numpy(array).to(self.memory.states.device)
+
+
+def _each(hidden: _Hidden, change: Callable[[Tensor], Tensor]) -> _Hidden:
+    return tuple((change(output), change(cell)) for output, cell in hidden)
 
 
 class _Layer(nn.Module):
@@ -128,55 +120,58 @@ class _Layer(nn.Module):
         self.joined = nn.Linear(hidden_dim + encoder_dim, hidden_dim)
         self.dropout = nn.Dropout(dropout)
 
-    def initial_state(self, memory_mean: Tensor) -> tuple[Tensor, Tensor]:
-        """The LSTM's output and cell before the first step, each (batch, hidden_dim)."""
-        output, cell = self.initial(memory_mean).tanh().chunk(2, dim=-1)
-        return output, cell
-
     def attend(self, outputs: Tensor, keys: Tensor, memory: Memory) -> Tensor:
         """Combine outputs (batch, steps, hidden_dim) with what they attend to."""
-        scores = outputs.matmul(keys) * outputs.shape[-1] ** -0.5  # (batch, steps, positions)
-        attention = scores.masked_fill(~memory.mask[:, None, :], -torch.inf).softmax(dim=-1)
-        context = attention.matmul(memory.states)  # (batch, steps, encoder_dim)
+        context = _attended(outputs, keys, memory)
         joined: Tensor = self.dropout(self.joined(torch.cat([outputs, context], dim=-1)).tanh())
         return joined
 
     def step(self, inputs: Tensor, hidden: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         """One step for (batch, hypotheses, input_dim): the LSTM's next output and cell."""
-        batch, width, _ = inputs.shape
         flat = (hidden[0].flatten(0, 1), hidden[1].flatten(0, 1))
         output, cell = torch.lstm_cell(inputs.flatten(0, 1), flat, *self.lstm.all_weights[0])
-        return output.view(batch, width, -1), cell.view(batch, width, -1)
+        return output.view(*inputs.shape[:2], -1), cell.view(*inputs.shape[:2], -1)
+
+
+class AttentionFeedback(nn.Module):
+    """An LSTM that reads the previous token, what its last output attends to, and where the token was copied from.
+
+    The last of these is the mean state of the token's places in the question, weighted by the scores of copying each of
+    them. A step depends on the previous one, so steps run one after another in training, too.
+    """
+
+    def __init__(self, embedding_dim: int, encoder_dim: int, hidden_dim: int) -> None:
+        super().__init__()
+        self.initial = nn.Linear(encoder_dim, 2 * hidden_dim)
+        self.keys = nn.Linear(encoder_dim, hidden_dim, bias=False)
+        self.inputs = nn.Linear(embedding_dim + 2 * encoder_dim, hidden_dim)
+        self.lstm = nn.LSTMCell(hidden_dim, hidden_dim)
+
+    def forward(
+        self, token: Tensor, copied_from: Tensor, hidden: tuple[Tensor, Tensor], memory: Memory
+    ) -> tuple[Tensor, Tensor]:
+        """One step for (batch, hypotheses): the LSTM's next output and cell, each with hidden_dim numbers.
+
+        ``token`` is the embedding of the previous token, ``copied_from`` the state that it was copied from.
+        """
+        output, cell = hidden
+        inputs = self.inputs(torch.cat([token, _attended(output, memory.keys[0], memory), copied_from], dim=-1))
+        flat = self.lstm(inputs.flatten(0, 1), (output.flatten(0, 1), cell.flatten(0, 1)))
+        return flat[0].view_as(output), flat[1].view_as(cell)
+
+
+def _attended(outputs: Tensor, keys: Tensor, memory: Memory) -> Tensor:
+    """What outputs (batch, steps, hidden_dim) attend to, (batch, steps, encoder_dim)."""
+    scores = outputs.matmul(keys) * outputs.shape[-1] ** -0.5  # (batch, steps, positions)
+    return scores.masked_fill(~memory.mask[:, None, :], -torch.inf).softmax(dim=-1).matmul(memory.states)
 
 
 class CopyDecoder(nn.Module, FromParams):
     """Scores given target tokens, or searches for the best ones.
 
-    # Parameters
-
-    vocab : `Vocabulary`
-        It has the target tokens under ``namespace``.
-    encoder_dim : `int`
-        The size of the question's states.
-    namespace, separator : `str`
-        The vocabulary's namespace for target tokens, and the token that ends a step. The model gives both.
-    hidden_dim, embedding_dim : `int`
-        The sizes of the LSTM's state and of the embeddings of target tokens.
-    num_layers : `int`
-        How many layers of LSTM and attention there are.
-    dropout : `float`
-        The rate on embeddings and on the layers' results.
-    beam_size, max_steps : `int`
-        How many hypotheses the search keeps, and after how many tokens it gives up.
-    plan_rules : `bool` or `list` of `str`
-        Which rules the search follows, see :data:`qdecomp.parsers.plan_rules.PLAN_RULES`: all, none (as in the
-        paper), or those that are named. Training does not depend on it.
-    coverage_penalty : `float`
-        What each word of the question that a decomposition leaves out takes off its score, see
-        :mod:`qdecomp.decoding.coverage`; 0 as in the paper. Training does not depend on it.
-    attention_feedback : `bool`
-        Whether the LSTM reads what the previous step attended to and copied, as in the paper. Then it has one layer,
-        and training runs its steps one after another.
+    The question's states have the size ``encoder_dim``. ``training_config/README.md`` lists the other parameters
+    (``decoder.…``). Those of the search, see :data:`qdecomp.parsers.plan_rules.PLAN_RULES` and
+    :mod:`qdecomp.decoding.coverage`, do not change the training.
     """
 
     _never: Tensor
@@ -185,8 +180,6 @@ class CopyDecoder(nn.Module, FromParams):
         self,
         vocab: Vocabulary,
         encoder_dim: int,
-        namespace: str,
-        separator: str,
         hidden_dim: int = 768,
         embedding_dim: int = 256,
         num_layers: int = 1,
@@ -202,17 +195,13 @@ class CopyDecoder(nn.Module, FromParams):
             raise DataError(
                 f"a decoder with attention_feedback must have one layer, not {num_layers}; set num_layers to 1"
             )
-        self.vocabulary_size = vocab.get_vocab_size(namespace)
-        self._start = vocab.get_token_index(START_SYMBOL, namespace)
-        self._end = vocab.get_token_index(END_SYMBOL, namespace)
-        self._unknown = vocab.get_token_index(vocab._oov_token, namespace)
-        self.beam_size, self.max_steps, self.plan_rules = beam_size, max_steps, plan_rules
-        check_penalty(coverage_penalty)
-        self.coverage_penalty = coverage_penalty
-        tokens = vocab.get_index_to_token_vocabulary(namespace)
+        self.vocabulary_size = vocab.get_vocab_size(TARGET_NAMESPACE)
+        self._start = vocab.get_token_index(START_SYMBOL, TARGET_NAMESPACE)
+        self._end = vocab.get_token_index(END_SYMBOL, TARGET_NAMESPACE)
+        self._unknown = vocab.get_token_index(vocab._oov_token, TARGET_NAMESPACE)
+        tokens = vocab.get_index_to_token_vocabulary(TARGET_NAMESPACE)
         self.tokens = tuple(tokens[index] for index in range(self.vocabulary_size))
-        self._separator = separator
-        self._rules = PlanRules(self.tokens, separator, END_SYMBOL, plan_rules)
+        self._search_with(beam_size, max_steps, plan_rules, coverage_penalty)
         never = torch.zeros(self.vocabulary_size)
         never[[0, self._start]] = -torch.inf
         self.register_buffer("_never", never, persistent=False)
@@ -231,11 +220,15 @@ class CopyDecoder(nn.Module, FromParams):
         for name in options:
             if name not in _SEARCH_OPTIONS:
                 raise DataError(f"there is no option {name!r}; the options are {', '.join(_SEARCH_OPTIONS)}")
-        self.beam_size, self.max_steps = (int(options.get(name, getattr(self, name))) for name in _SEARCH_OPTIONS[:2])
-        self.plan_rules = options.get("plan_rules", self.plan_rules)
-        self.coverage_penalty = options.get("coverage_penalty", self.coverage_penalty)
-        check_penalty(self.coverage_penalty)
-        self._rules = PlanRules(self.tokens, self._separator, END_SYMBOL, self.plan_rules)
+        self._search_with(*(options.get(name, getattr(self, name)) for name in _SEARCH_OPTIONS))
+
+    def _search_with(
+        self, beam_size: int, max_steps: int, plan_rules: bool | list[str], coverage_penalty: float
+    ) -> None:
+        check_penalty(coverage_penalty)
+        self.beam_size, self.max_steps = int(beam_size), int(max_steps)
+        self.plan_rules, self.coverage_penalty = plan_rules, coverage_penalty
+        self._rules = PlanRules(self.tokens, STEP_SEPARATOR, END_SYMBOL, plan_rules)
 
     def memory(self, states: Tensor, mask: Tensor, source_ids: Tensor) -> Memory:
         """Prepare encoded questions: states (batch, positions, encoder_dim), mask (batch, positions).
@@ -254,8 +247,7 @@ class CopyDecoder(nn.Module, FromParams):
         # Padding has no score; any token that has one will do, because it is not counted.
         target_ids = target_ids.masked_fill(~written, self._end)
         previous = torch.cat([torch.full_like(target_ids[:, :1], self._start), target_ids[:, :-1]], dim=1)
-        outputs = self._outputs_one_by_one(previous, memory) if self._feedback else self._outputs(previous, memory)
-        generated, copied = self._scores(outputs, memory)
+        generated, copied = self._scores(self._outputs(previous, memory), memory)
         everything = torch.logaddexp(generated.logsumexp(dim=-1), copied.logsumexp(dim=-1))
         losses = everything - _scores_of(target_ids, generated, copied, memory.source_ids)  # (batch, steps)
         return (losses * written).sum(dim=1)
@@ -273,11 +265,11 @@ class CopyDecoder(nn.Module, FromParams):
         """
         width = max(self.beam_size, wanted)
         search = BeamSearch(self._start, self._end, self._rules, width, self.max_steps, wanted)
-        initial = self._initial(memory)
-        hidden = tuple((each.expand(-1, width, -1), cell.expand(-1, width, -1)) for each, cell in initial.hidden)
+        hidden = _each(self._initial(memory), lambda state: state.expand(-1, width, -1))
         count = len(memory.states)
-        state = _SearchState(self, _DecoderState(memory, hidden), width, np.arange(count) * width)
-        return search(state, names or [None] * count, cost)
+        return search(
+            _SearchState(self, memory, hidden, width, np.arange(count) * width), names or [None] * count, cost
+        )
 
     def extended_log_probabilities(self, generated: Tensor, copied: Tensor, source_ids: Tensor) -> Tensor:
         """From the scores of generating and copying to log probabilities of the ids of the extended vocabulary.
@@ -299,61 +291,50 @@ class CopyDecoder(nn.Module, FromParams):
     def _decoder_layers(self) -> "list[_Layer | AttentionFeedback]":
         return [self._feedback] if self._feedback else cast("list[_Layer | AttentionFeedback]", list(self._layers))
 
-    def _initial(self, memory: Memory) -> _DecoderState:
+    def _initial(self, memory: Memory) -> _Hidden:
         """The state before the first step, with one hypothesis."""
-        initial = (layer.initial_state(memory.mean) for layer in self._decoder_layers)
-        return _DecoderState(memory, tuple((output[:, None], cell[:, None]) for output, cell in initial))
+        pairs = (layer.initial(memory.mean).tanh().chunk(2, dim=-1) for layer in self._decoder_layers)
+        return tuple((output[:, None], cell[:, None]) for output, cell in pairs)
 
     def _outputs(self, previous: Tensor, memory: Memory) -> Tensor:
         """What the last layer gives for the previous tokens, (batch, steps, hidden_dim)."""
+        hidden = self._initial(memory)
+        if self._feedback:
+            outputs = []
+            for number in range(previous.shape[1]):
+                output, hidden = self._step(previous[:, number : number + 1], memory, hidden)
+                outputs.append(output)
+            return torch.cat(outputs, dim=1)
         layer_input = self._inputs(previous, memory)
-        mean = memory.mean
-        for layer, keys in zip(cast("list[_Layer]", list(self._layers)), memory.keys, strict=True):
-            output, cell = layer.initial_state(mean)
-            outputs, _ = layer.lstm(layer_input, (output[None].contiguous(), cell[None].contiguous()))
-            layer_input = layer.attend(outputs, keys, memory)
+        for layer, keys, (output, cell) in zip(cast("list[_Layer]", self._layers), memory.keys, hidden, strict=True):
+            before = (output.transpose(0, 1).contiguous(), cell.transpose(0, 1).contiguous())
+            layer_input = layer.attend(layer.lstm(layer_input, before)[0], keys, memory)
         return layer_input
 
-    def _outputs_one_by_one(self, previous: Tensor, memory: Memory) -> Tensor:
-        """The same, if each step reads what the previous one did."""
-        state, outputs = self._initial(memory), []
-        for number in range(previous.shape[1]):
-            output, state = self._step(previous[:, number : number + 1], state)
-            outputs.append(output)
-        return torch.cat(outputs, dim=1)
-
-    def _step(self, previous: Tensor, state: _DecoderState) -> tuple[Tensor, _DecoderState]:
+    def _step(self, previous: Tensor, memory: Memory, hidden: _Hidden) -> tuple[Tensor, _Hidden]:
         """One step after these tokens (batch, hypotheses): what the last layer gives, and the next state."""
-        memory = state.memory
         if self._feedback:
-            hidden = self._feedback(
-                *self._copied(previous, state), state.hidden[0], memory.keys[0], memory.states, memory.mask
-            )
-            return self._dropout(hidden[0]), _DecoderState(memory, (hidden,))
-        layer_input = self._inputs(previous, memory)
-        after = []
-        for layer, keys, before in zip(
-            cast("list[_Layer]", list(self._layers)), memory.keys, state.hidden, strict=True
-        ):
-            output, cell = layer.step(layer_input, before)
-            after.append((output, cell))
-            layer_input = layer.attend(output, keys, memory)
-        return layer_input, _DecoderState(memory, tuple(after))
+            token = self._dropout(self._embedded(previous))
+            # The states that the tokens were copied from, by the outputs that wrote them.
+            same = previous[:, :, None] == memory.source_ids[:, None, :]
+            shares = weights_of_places(same, hidden[0][0].matmul(memory.copy_keys))
+            after = self._feedback(token, shares.matmul(memory.word_embeddings), hidden[0], memory)
+            return self._dropout(after[0]), (after,)
+        layer_input, states = self._inputs(previous, memory), []
+        for layer, keys, before in zip(cast("list[_Layer]", self._layers), memory.keys, hidden, strict=True):
+            states.append(layer.step(layer_input, before))
+            layer_input = layer.attend(states[-1][0], keys, memory)
+        return layer_input, tuple(states)
 
-    def _copied(self, previous: Tensor, state: _DecoderState) -> tuple[Tensor, Tensor]:
-        """The embeddings of these tokens, and the states that they were copied from by the outputs that wrote them."""
-        memory = state.memory
-        known = previous.masked_fill(previous >= self.vocabulary_size, self._unknown)
-        same = previous[:, :, None] == memory.source_ids[:, None, :]
-        shares = weights_of_places(same, state.hidden[0][0].matmul(memory.copy_keys))
-        return self._dropout(self._embedding(known)), shares.matmul(memory.word_embeddings)
+    def _embedded(self, previous: Tensor) -> Tensor:
+        embedded: Tensor = self._embedding(previous.masked_fill(previous >= self.vocabulary_size, self._unknown))
+        return embedded
 
     def _inputs(self, previous: Tensor, memory: Memory) -> Tensor:
         """What the first layer reads for the previous tokens, (batch, steps, embedding_dim)."""
-        known = previous.masked_fill(previous >= self.vocabulary_size, self._unknown)
         same = (previous[:, :, None] == memory.source_ids[:, None, :]).to(memory.states.dtype)
         shares = same / same.sum(dim=-1, keepdim=True).clamp(min=1)
-        inputs: Tensor = self._dropout(self._embedding(known) + shares.matmul(memory.word_embeddings))
+        inputs: Tensor = self._dropout(self._embedded(previous) + shares.matmul(memory.word_embeddings))
         return inputs
 
     def _scores(self, outputs: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
@@ -362,13 +343,12 @@ class CopyDecoder(nn.Module, FromParams):
         generated = nn.functional.linear(outputs, self._generate.weight, self._generate.bias + self._never)
         return generated, copied
 
-    def advance(self, tokens: Tensor, state: _DecoderState) -> tuple[Tensor, _DecoderState]:
+    def advance(self, tokens: Tensor, memory: Memory, hidden: _Hidden) -> tuple[Tensor, _Hidden]:
         """The log probabilities of what may follow these last tokens (batch, hypotheses), and the next state."""
-        memory = state.memory
-        outputs, state = self._step(tokens, state)
+        outputs, hidden = self._step(tokens, memory, hidden)
         generated, copied = self._scores(outputs, memory)
         generated[:, :, self._unknown] = -torch.inf
-        return self.extended_log_probabilities(generated, copied, memory.source_ids), state
+        return self.extended_log_probabilities(generated, copied, memory.source_ids), hidden
 
 
 def _scores_of(ids: Tensor, generated: Tensor, copied: Tensor, source_ids: Tensor) -> Tensor:
@@ -378,46 +358,6 @@ def _scores_of(ids: Tensor, generated: Tensor, copied: Tensor, source_ids: Tenso
     by_generating = generated.gather(2, ids.masked_fill(~known, 0)[:, :, None])
     by_copying = copied.masked_fill(ids[:, :, None] != source_ids[:, None, :], -torch.inf)
     return torch.cat([by_generating, by_copying], dim=-1).logsumexp(dim=-1)
-
-
-class AttentionFeedback(nn.Module):
-    """An LSTM that reads the previous token, what its last output attends to, and where the token was copied from.
-
-    The last of these is the mean state of the token's places in the question, weighted by the scores of copying each of
-    them. A step depends on the previous one, so steps run one after another in training, too.
-    """
-
-    def __init__(self, embedding_dim: int, encoder_dim: int, hidden_dim: int) -> None:
-        super().__init__()
-        self.initial = nn.Linear(encoder_dim, 2 * hidden_dim)
-        self.keys = nn.Linear(encoder_dim, hidden_dim, bias=False)
-        self.inputs = nn.Linear(embedding_dim + 2 * encoder_dim, hidden_dim)
-        self.lstm = nn.LSTMCell(hidden_dim, hidden_dim)
-
-    def initial_state(self, memory_mean: Tensor) -> tuple[Tensor, Tensor]:
-        """The LSTM's output and cell before the first step, each (batch, hidden_dim)."""
-        output, cell = self.initial(memory_mean).tanh().chunk(2, dim=-1)
-        return output, cell
-
-    def forward(
-        self,
-        token: Tensor,
-        copied_from: Tensor,
-        hidden: tuple[Tensor, Tensor],
-        keys: Tensor,
-        states: Tensor,
-        mask: Tensor,
-    ) -> tuple[Tensor, Tensor]:
-        """One step for (batch, hypotheses): the LSTM's next output and cell, each with hidden_dim numbers.
-
-        ``token`` is the embedding of the previous token, ``copied_from`` the state that it was copied from.
-        """
-        output, cell = hidden
-        scores = output.matmul(keys) * output.shape[-1] ** -0.5  # (batch, hypotheses, positions)
-        attention = scores.masked_fill(~mask[:, None, :], -torch.inf).softmax(dim=-1)
-        inputs = self.inputs(torch.cat([token, attention.matmul(states), copied_from], dim=-1))
-        flat = self.lstm(inputs.flatten(0, 1), (output.flatten(0, 1), cell.flatten(0, 1)))
-        return flat[0].view_as(output), flat[1].view_as(cell)
 
 
 def weights_of_places(same: Tensor, scores: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ their decompositions as sequences of tokens, and ``break_multitask`` both.
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -46,15 +46,9 @@ def read_examples(path: str | Path) -> list[BreakExample]:
 class BreakReader(DatasetReader):
     """The base of the readers of Break's CSV, of JSON lines and of plain text.
 
-    Every instance has
-
-    - ``question``: a ``TextField`` of the question's own words (:func:`qdecomp.data_structures.tokenization.tokenize`),
-      without special tokens, for the indexers in ``token_indexers``. With ``pos_tags`` its tokens have a ``pos_``.
-    - ``metadata``: ``question_id``, ``question``, ``tokens`` (of the graph: the words, then the special tokens),
-      ``decomposition`` (the gold text or None).
-
-    A subclass adds its targets in :meth:`target_fields`. ``special_tokens`` are as in
-    :func:`~qdecomp.data_structures.special_tokens.special_tokens_of`.
+    An instance has the ``question``, a ``TextField`` of its own words for the ``token_indexers`` (with a ``pos_`` if
+    ``pos_tags``), and ``metadata``: ``question_id``, ``question``, ``tokens`` (of the graph: the words, then the
+    ``special_tokens``), ``decomposition`` (the gold text or None). A subclass adds :meth:`own_fields`.
 
     A row whose question cannot be used is left out. One whose gold has no target is kept, since its prediction can
     still be scored, and its target is marked as unknown. Both are counted by reason and logged.
@@ -79,14 +73,10 @@ class BreakReader(DatasetReader):
         # Loads the tagger, if one is needed, so that a missing one is one error and not one for every row.
         self._tokens(())
 
-    def target_fields(
-        self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
+    def own_fields(
+        self, words: Sequence[str], question: str, decomposition: str | None, graph: DependencyGraph | None
     ) -> dict[str, Field[Any]]:
-        """The fields that only questions with gold have; ``graph`` is None if the gold has none."""
-        return {}
-
-    def input_fields(self, words: Sequence[str]) -> dict[str, Field[Any]]:
-        """Fields that every question has, in addition to those of this class."""
+        """The fields of a subclass; ``decomposition`` is None without gold, and ``graph`` if the gold has none."""
         return {}
 
     def text_to_instance(
@@ -98,10 +88,10 @@ class BreakReader(DatasetReader):
     ) -> Instance:
         """One instance; without a decomposition it has no targets. A question that cannot be used is a DataError."""
         words = question_words(question)
-        self._check(words)
-        fields: dict[str, Field[Any]] = {"question": TextField(self._tokens(words)), **self.input_fields(words)}
-        if decomposition is not None:
-            fields.update(self.target_fields(words, question, decomposition, graph))
+        for indexer in self._token_indexers.values():
+            if isinstance(indexer, WordPieceIndexer) and indexer.is_too_long(list(words)):
+                raise DataError("the question is too long for the encoder")
+        fields = {"question": TextField(self._tokens(words)), **self.own_fields(words, question, decomposition, graph)}
         metadata = {
             "question_id": question_id,
             "question": question,
@@ -114,25 +104,21 @@ class BreakReader(DatasetReader):
         """Give the question its indexers, which do not travel between processes."""
         instance.fields["question"].token_indexers = self._token_indexers  # type: ignore[attr-defined]
 
-    def _check(self, words: Sequence[str]) -> None:
-        for indexer in self._token_indexers.values():
-            if isinstance(indexer, WordPieceIndexer) and indexer.is_too_long(list(words)):
-                raise DataError("the question is too long for the encoder")
-
     def _tokens(self, words: Sequence[str]) -> list[Token]:
         if not self._pos_tags:
             return [Token(word) for word in words]
         return [Token(word, pos_=tag) for word, tag in zip(words, pos_tags(words), strict=True)]
 
     def _read(self, file_path: str) -> Iterable[Instance]:
-        examples = read_examples(file_path)
-        for broken in (example for example in examples if example.error is not None):
+        rows = read_examples(file_path)
+        for broken in [row for row in rows if row.error is not None]:
             logger.warning("%s: row %d is left out: %s", file_path, broken.row, broken.error)
-        examples = [example for example in examples if example.error is None]
+        examples = [row for row in rows if row.error is None]
         reasons: Counter[str] = Counter()
-        for example, graph, reason in self._with_graphs(examples):
-            if reason is not None:
-                reasons[f"there is no gold graph ({reason})"] += 1
+        for example, record in zip(examples, self._records(examples), strict=True):
+            if record["reason"] is not None:
+                reasons[f"there is no gold graph ({record['reason']})"] += 1
+            graph = None if record["graph"] is None else dependency_graph_from_json(record["graph"])
             try:
                 yield self.text_to_instance(example.question, example.question_id, example.decomposition, graph)
             except QDecompError as error:
@@ -141,21 +127,14 @@ class BreakReader(DatasetReader):
         for reason, count in reasons.most_common():
             logger.warning("%s: %d of %d rows: %s", file_path, count, len(examples), reason)
 
-    def _with_graphs(
-        self, examples: Sequence[BreakExample]
-    ) -> Iterator[tuple[BreakExample, DependencyGraph | None, str | None]]:
-        """The rows with their gold graphs, or the reasons why they have none."""
+    def _records(self, examples: Sequence[BreakExample]) -> Iterable[dict[str, Any]]:
+        """The gold graph of each row, or the reason why it has none."""
+        nothing = {"graph": None, "reason": None}
         if not self.needs_graph or self._special is None:
-            yield from ((example, None, None) for example in examples)
-            return
+            return [nothing] * len(examples)
         pairs = [(example.question, example.decomposition) for example in examples if example.decomposition is not None]
         records = iter(self._cache.records(pairs, self._special))
-        for example in examples:
-            record = next(records) if example.decomposition is not None else {"graph": None, "reason": None}
-            if record["graph"] is None:
-                yield example, None, record["reason"]
-            else:
-                yield example, dependency_graph_from_json(record["graph"]), None
+        return (nothing if example.decomposition is None else next(records) for example in examples)
 
 
 @DatasetReader.register("break_graph")
@@ -164,21 +143,19 @@ class BreakGraphReader(BreakReader):
 
     needs_graph = True
 
-    def target_fields(
-        self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
+    def own_fields(
+        self, words: Sequence[str], question: str, decomposition: str | None, graph: DependencyGraph | None
     ) -> dict[str, Field[Any]]:
-        """The gold edges, in addition to the targets of another reader that a subclass has."""
-        fields = super().target_fields(words, question, decomposition, graph)
-        return {**fields, "graph": EdgesField.of_graph(graph)}
+        """The gold edges, in addition to the fields of another reader that a subclass has."""
+        fields = super().own_fields(words, question, decomposition, graph)
+        return fields if decomposition is None else {**fields, "graph": EdgesField(graph)}
 
 
 @DatasetReader.register("break_seq2seq")
 class BreakSeq2SeqReader(BreakReader):
     """Adds ``copy``, a :class:`.CopyField` of the words and, with gold, the tokens to write.
 
-    ``copy_inflections`` is that of :func:`~qdecomp.data_structures.conversion.target_tokens.to_target_tokens`;
-    ``order_by_level`` puts the steps into the order of
-    :func:`~qdecomp.data_structures.conversion.target_tokens.by_level`.
+    See :mod:`qdecomp.data_structures.conversion.target_tokens` for both parameters.
     """
 
     def __init__(self, copy_inflections: bool = False, order_by_level: bool = False, **kwargs: Any) -> None:
@@ -186,26 +163,22 @@ class BreakSeq2SeqReader(BreakReader):
         self._copy_inflections = copy_inflections
         self._order_by_level = order_by_level
 
-    def input_fields(self, words: Sequence[str]) -> dict[str, Field[Any]]:
-        """The words that can be copied."""
-        return {"copy": CopyField(_source(words))}
-
-    def target_fields(
-        self, words: Sequence[str], question: str, decomposition: str, graph: DependencyGraph | None
+    def own_fields(
+        self, words: Sequence[str], question: str, decomposition: str | None, graph: DependencyGraph | None
     ) -> dict[str, Field[Any]]:
-        """The words with the tokens to write; for a gold text that is not a decomposition, its words as they are."""
+        """The words that can be copied and the tokens to write."""
+        target = None if decomposition is None else self._target(question, decomposition)
+        return {"copy": CopyField([word.lower() for word in words], target)}
+
+    def _target(self, question: str, decomposition: str) -> Sequence[str]:
+        """The tokens of a decomposition; for a text that is none, its words as they are."""
         try:
             qdmr = parse_qdmr(decomposition)
             if self._order_by_level:
                 qdmr = by_level(qdmr)
-            target = to_target_tokens(qdmr, question, copy_inflections=self._copy_inflections)
+            return to_target_tokens(qdmr, question, copy_inflections=self._copy_inflections)
         except QDecompError:
-            target = tokenize(decomposition.lower())
-        return {"copy": CopyField(_source(words), target)}
-
-
-def _source(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.lower() for word in words)
+            return tokenize(decomposition.lower())
 
 
 @DatasetReader.register("break_multitask")

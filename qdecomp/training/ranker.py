@@ -1,4 +1,4 @@
-"""The ranker of plans in torch, see :mod:`qdecomp.parsers.ranker`, and its training on lists of plans.
+"""The ranker of plans in torch, see :mod:`qdecomp.parsers.network`, and its training on lists of plans.
 
 A list has the plans that a parser found for a question that it was not trained on, and which of them are right. The
 loss of a list with right and wrong plans is the negative logarithm of the share that a softmax over the log-odds gives
@@ -10,15 +10,16 @@ to the right ones; besides, the log-odds of every plan are trained to be calibra
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from qdecomp.parsers.ranker import MOST_STEPS, MOST_TOKENS, MOST_USES, PLAN_FEATURES, Inputs
+from qdecomp.parsers.network import MOST_STEPS, MOST_TOKENS, MOST_USES, PLAN_FEATURES, Inputs
 
 MOST_WORDS = 160
 
@@ -115,52 +116,46 @@ def list_loss(logits: Tensor, right: Tensor, lists: Tensor, calibrated: float = 
     count = int(lists.max()) + 1
     highest = torch.full((count,), -torch.inf).scatter_reduce(0, lists, logits.detach(), "amax")
     weights = (logits - highest[lists]).exp()
-    share = torch.stack(
-        [torch.zeros(count).index_add(0, lists, weights * right), torch.zeros(count).index_add(0, lists, weights)]
-    )
+
+    def total(values: Tensor) -> Tensor:
+        """The sum of each list."""
+        return torch.zeros(count).index_add(0, lists, values)
+
     most = torch.zeros(count).scatter_reduce(0, lists, right, "amax")
     least = torch.ones(count).scatter_reduce(0, lists, right, "amin")
-    decides = most > least
-    chosen = -(share[0, decides] / share[1, decides]).clamp(min=1e-9).log()
+    chosen = -(total(weights * right) / total(weights))[most > least].clamp(min=1e-9).log()
     odds = nn.functional.binary_cross_entropy_with_logits(logits, right, reduction="none")
-    per_list = torch.zeros(count).index_add(0, lists, odds) / torch.zeros(count).index_add(
-        0, lists, torch.ones_like(odds)
-    )
+    per_list = total(odds) / total(torch.ones_like(odds))
     return (chosen.sum() + calibrated * per_list.sum()) / count
+
+
+# Which axes of a list's inputs, after that of its plans, are padded to the longest of a batch.
+_AXES = {"tokens": "t", "steps": "t", "sure": "t", "places": "tw", "uses": "w", "written": "t", "plans": ""}
 
 
 def collate(batch: Sequence[RankedList]) -> tuple[Tensor, Tensor, dict[str, Tensor], Tensor, Tensor]:
     """One batch of plans: words, which of them are there, inputs, how right each is, and the list of each."""
-    plans = sum(len(each.right) for each in batch)
-    longest = max(each.inputs["tokens"].shape[1] for each in batch)
-    most = min(MOST_WORDS, max(len(each.words) for each in batch))
-    words = np.zeros((plans, most, batch[0].words.shape[1]), dtype=np.float32)
-    mask = np.zeros((plans, most), dtype=bool)
-    given: dict[str, npt.NDArray[np.generic]] = {
-        "tokens": np.zeros((plans, longest), dtype=np.int64),
-        "steps": np.zeros((plans, longest), dtype=np.int64),
-        "sure": np.zeros((plans, longest, 2), dtype=np.float32),
-        "places": np.zeros((plans, longest, most), dtype=np.float32),
-        "uses": np.zeros((plans, most), dtype=np.int64),
-        "written": np.zeros((plans, longest), dtype=np.float32),
-        "plans": np.zeros((plans, PLAN_FEATURES), dtype=np.float32),
+    sizes = {
+        "t": max(each.inputs["tokens"].shape[1] for each in batch),
+        "w": min(MOST_WORDS, max(len(each.words) for each in batch)),
     }
-    lists = np.zeros(plans, dtype=np.int64)
-    start = 0
-    for number, each in enumerate(batch):
-        end, count, length = start + len(each.right), min(most, len(each.words)), each.inputs["tokens"].shape[1]
-        words[start:end, :count] = each.words[:count]
-        mask[start:end, :count] = True
-        lists[start:end] = number
-        for name in ("tokens", "steps", "sure", "written"):
-            given[name][start:end, :length] = each.inputs[name]
-        given["places"][start:end, :length, :count] = each.inputs["places"][:, :, :count]
-        given["uses"][start:end, :count] = each.inputs["uses"][:, :count]
-        given["plans"][start:end] = each.inputs["plans"]
-        start = end
-    right = torch.from_numpy(np.concatenate([each.right for each in batch]))
-    tensors = {name: torch.from_numpy(array) for name, array in given.items()}
-    return torch.from_numpy(words), torch.from_numpy(mask), tensors, right, torch.from_numpy(lists)
+
+    def joined(arrays: Iterable[npt.NDArray[Any]], axes: str) -> Tensor:
+        return torch.from_numpy(np.concatenate([_padded(each, [sizes[axis] for axis in axes]) for each in arrays]))
+
+    counts = [len(each.right) for each in batch]
+    words = joined((np.repeat(each.words[None].astype(np.float32), len(each.right), 0) for each in batch), "w")
+    mask = joined((np.ones((len(each.right), len(each.words)), dtype=bool) for each in batch), "w")
+    inputs = {name: joined((each.inputs[name] for each in batch), axes) for name, axes in _AXES.items()}
+    lists = np.repeat(np.arange(len(batch)), counts)
+    return words, mask, inputs, joined((each.right for each in batch), ""), torch.from_numpy(lists)
+
+
+def _padded(array: npt.NDArray[Any], sizes: Sequence[int]) -> npt.NDArray[Any]:
+    """An array whose axes after the first have these sizes: cut, or filled with zeros."""
+    cut = array[(slice(None), *map(slice, sizes))]
+    missing = [size - own for size, own in zip(sizes, cut.shape[1:], strict=False)]
+    return np.pad(cut, [(0, 0), *((0, each) for each in missing), *[(0, 0)] * (array.ndim - 1 - len(sizes))])
 
 
 def batches(lists: Sequence[RankedList], size: int, chance: random.Random) -> Iterator[list[RankedList]]:

@@ -3,6 +3,7 @@
 # AllenNLP reads the annotations of constructors, so they may not be postponed.
 
 import random
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from allennlp.data import Instance
@@ -16,8 +17,7 @@ from qdecomp.files.break_csv import source_of
 class ByLengthSampler(BatchSampler):
     """Sorts instances by the length of ``field``, shortest first, and cuts that sequence into batches.
 
-    No random number is drawn. A resumed training run does not repeat earlier validations; if numbers were drawn for
-    them, as ``bucket`` does even without noise, its batches would differ from those of an uninterrupted run.
+    It draws no random number, as ``bucket`` does even without noise: a resumed training does not repeat validations.
     """
 
     def __init__(self, batch_size: int, field: str) -> None:
@@ -52,19 +52,13 @@ class SourceSampler(BucketBatchSampler):
     """Buckets of similar length, as ``bucket`` makes them, from a sample that is drawn anew for every epoch.
 
     A source with weight 2.5 has each of its questions twice in an epoch and half of them once more; with 0.3, three in
-    ten. A source that ``weights`` does not name has weight 1. So a training set whose shares differ from those of the
-    questions to come can be balanced, and no time is wasted on what is abundant.
+    ten. A source that ``weights`` does not name has weight 1.
     """
 
     def __init__(
-        self,
-        batch_size: int,
-        weights: dict[str, float],
-        sorting_keys: list[str],
-        padding_noise: float = 0.1,
-        drop_last: bool = False,
+        self, batch_size: int, weights: dict[str, float], sorting_keys: list[str], padding_noise: float = 0.1
     ) -> None:
-        super().__init__(batch_size, sorting_keys, padding_noise, drop_last)
+        super().__init__(batch_size, sorting_keys, padding_noise)
         if min(weights.values(), default=1.0) < 0:
             raise DataError("sampler 'sources': a weight is below 0")
         self._weights = weights
@@ -81,17 +75,17 @@ class SourceSampler(BucketBatchSampler):
     def get_num_batches(self, instances: Sequence[Instance]) -> int:
         """The number of batches, which is the same in every epoch."""
         total = sum(self._count(source, len(numbers)) for source, numbers in self._by_source(instances).items())
-        return total // self.batch_size if self.drop_last else -(-total // self.batch_size)
+        return -(-total // self.batch_size)
 
     def _count(self, source: str, size: int) -> int:
         return round(self._weights.get(source, 1.0) * size)
 
     @staticmethod
     def _by_source(instances: Sequence[Instance]) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        found: dict[str, list[int]] = defaultdict(list)
         for number, instance in enumerate(instances):
             metadata = instance["metadata"].metadata  # type: ignore[attr-defined]
-            found.setdefault(source_of(metadata["question_id"]), []).append(number)
+            found[source_of(metadata["question_id"])].append(number)
         return found
 
 
@@ -101,14 +95,11 @@ class LengthGridSampler(SourceSampler):
     """Sorts instances into cells of similar lengths, randomly inside a cell, and cuts that sequence into batches.
 
     ``cells`` has the widths of the cells, the most important length first, such as ``{"question.pieces___ids": 2,
-    "copy.target": 6}``: batches of questions with similar numbers of word pieces and, among those, similar numbers of
-    tokens to write. A length is a field's name and one of its padding keys. ``weights`` are those of ``sources``.
+    "copy.target": 6}``. A length is a field's name and one of its padding keys. ``weights`` are those of ``sources``.
     """
 
-    def __init__(
-        self, batch_size: int, weights: dict[str, float], cells: dict[str, int], drop_last: bool = False
-    ) -> None:
-        super().__init__(batch_size, weights, sorting_keys=list(cells), drop_last=drop_last)
+    def __init__(self, batch_size: int, weights: dict[str, float], cells: dict[str, int]) -> None:
+        super().__init__(batch_size, weights, sorting_keys=list(cells))
         if min(cells.values(), default=0) < 1:
             raise DataError("sampler 'length_grid': cells needs a width of at least 1 for each length")
         self._cells = [(*name.partition(".")[::2], width) for name, width in cells.items()]

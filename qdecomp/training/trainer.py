@@ -36,12 +36,10 @@ class DurableCheckpointer(Checkpointer):
     """AllenNLP's checkpointer, safe against a kill or a power failure at any moment; it takes the same parameters.
 
     - A file is written under another name, flushed to disk, and renamed.
-    - Only a pair of files, model and training state, is a checkpoint; if one cannot be read, the next older one
-      that can is used, and if none can, training starts anew with a warning.
-    - AllenNLP writes the best weights after the checkpoint; if it was killed between the two, they are written when
-      the training run is resumed.
-    - The random state of torch is kept as well, so that on a CPU a resumed run does the same as an uninterrupted one,
-      including dropout.
+    - Only a pair of files, model and training state, is a checkpoint; one that cannot be read is set aside for the next
+      older one.
+    - If a kill came between the checkpoint and the best weights, these are written when the training run is resumed.
+    - The random state of torch is kept, so that on a CPU a resumed run does the same as an uninterrupted one.
 
     AllenNLP itself does not restore a moving average of the weights, so a run with one cannot be resumed.
     """
@@ -56,7 +54,8 @@ class DurableCheckpointer(Checkpointer):
 
     def load_checkpoint(self) -> TrainerCheckpoint | None:
         """The newest checkpoint that can be read; None if there is none, so that training starts from the beginning."""
-        self._remove_temporary_files()
+        for path in Path(self._serialization_dir).glob(f".*.th.*{_TEMPORARY}") if self._is_primary else ():
+            path.unlink(missing_ok=True)
         unreadable: list[_Moment] = []
         for moment in sorted(self._find_all_checkpoints(), reverse=True):
             try:
@@ -81,7 +80,7 @@ class DurableCheckpointer(Checkpointer):
         return {moment for moment in found if os.path.isfile(self._training_state_path(*moment))}
 
     def _write(self, state: TrainerCheckpoint, is_best: bool) -> None:
-        moment = _moment(state)
+        moment = (state.trainer_state["epochs_completed"], state.trainer_state["batches_in_epoch_completed"])
         additions = {_IS_BEST: is_best, _RANDOM_STATE: torch.get_rng_state()}
         _save(state.model_state, self._model_state_path(*moment))
         _save(_plain(state.trainer_state) | additions, self._training_state_path(*moment))
@@ -104,15 +103,6 @@ class DurableCheckpointer(Checkpointer):
         for moment in moments if self._is_primary else ():
             for path in (self._model_state_path(*moment), self._training_state_path(*moment)):
                 os.replace(path, path + _UNREADABLE)
-
-    def _remove_temporary_files(self) -> None:
-        if self._is_primary:
-            for path in Path(self._serialization_dir).glob(f".*.th.*{_TEMPORARY}"):
-                path.unlink(missing_ok=True)
-
-
-def _moment(state: TrainerCheckpoint) -> _Moment:
-    return state.trainer_state["epochs_completed"], state.trainer_state["batches_in_epoch_completed"]
 
 
 def _is_best(trainer: Trainer, state: TrainerCheckpoint) -> bool:
@@ -148,10 +138,6 @@ def _save(value: Any, path: str) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    _sync_folder(folder)
-
-
-def _sync_folder(folder: str) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -16,7 +16,7 @@ from allennlp.modules.scalar_mix import ScalarMix
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import special_tokens_of
-from qdecomp.training.indexer import added_piece_count
+from qdecomp.training.indexer import WordPieceIndexer
 from qdecomp.training.pretrained import encoder_path
 
 logger = logging.getLogger(__name__)
@@ -34,10 +34,8 @@ _CPU_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "bf16")
 class EncodedWords(NamedTuple):
     """States in model order: the special tokens first, then the words of the question, then padding."""
 
-    states: torch.Tensor
-    """Shape: (batch, special + words, dimension)."""
-    mask: torch.Tensor
-    """Shape: (batch, special + words); False for padding."""
+    states: torch.Tensor  # (batch, special + words, dimension)
+    mask: torch.Tensor  # (batch, special + words); False for padding
     special_count: int
 
 
@@ -46,14 +44,8 @@ class WordEncoder(torch.nn.Module, FromParams):
 
     ``special_tokens`` are those that are appended to every question, or None. If the reader's ``word_pieces`` indexer
     has them, too, they go through the transformer with the question. Otherwise (with ``special_layers`` above 0) they
-    are separate vectors that attend to the question in that many cheap layers, which leaves the transformer less than
-    half of the work.
-
-    ``mix_layers`` gives a learned mean of all layers instead of the last; ``freeze_embeddings`` keeps the input
-    embeddings as they are; ``pos_tag_dim`` above 0 appends an embedding of the tag of each word.
-    ``transformer_dropout`` replaces the transformer's own dropout rates. ``half_precision`` trains the transformer's
-    matrix products in bfloat16 on a GPU or processor that has instructions for it, where they take half of the time; on
-    others it has no effect. Weights and gradients stay in full precision, and so does everything outside training.
+    are separate vectors that attend to the question in that many cheap layers. ``training_config/README.md`` lists the
+    other parameters; with ``half_precision``, weights and gradients stay in full precision.
     """
 
     def __init__(
@@ -71,7 +63,7 @@ class WordEncoder(torch.nn.Module, FromParams):
     ) -> None:
         super().__init__()
         special = special_tokens_of(special_tokens)
-        added = 0 if special_layers else added_piece_count(encoder, special)
+        added = 0 if special_layers or special is None else WordPieceIndexer(encoder, special_tokens).added
         self.transformer = _load_transformer(encoder, transformer_dropout, added)
         self._half_precision = half_precision
         config: Any = self.transformer.config
@@ -105,7 +97,9 @@ class WordEncoder(torch.nn.Module, FromParams):
             states = torch.cat([special, states], dim=1)
             mask = torch.cat([mask.new_ones(special.shape[:2]), mask], dim=1)
         if self.pos_embedding is not None:
-            states = torch.cat([states, self._embed_tags(question, states)], dim=-1)
+            # Special tokens have no tags, and get zeros.
+            tags = self.pos_embedding(question[POS_TAGS]["tokens"])
+            states = torch.cat([states, torch.nn.functional.pad(tags, (0, 0, self.special_count, 0))], dim=-1)
         return EncodedWords(states, mask, self.special_count)
 
     def _transform(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
@@ -120,19 +114,9 @@ class WordEncoder(torch.nn.Module, FromParams):
             return output.last_hidden_state.float()
         return self.layer_mix([states.float() for states in output.hidden_states])
 
-    def _embed_tags(self, question: TextFieldTensors, states: torch.Tensor) -> torch.Tensor:
-        """The embedded tags of words; special tokens have none, and get zeros."""
-        assert self.pos_embedding is not None
-        tags = self.pos_embedding(question[POS_TAGS]["tokens"])
-        return torch.nn.functional.pad(tags, (0, 0, self.special_count, 0))
-
 
 class SpecialTokenStates(torch.nn.Module):
-    """A learned vector for each special token, which attends to the question's states.
-
-    The vectors attend only to the question, not to each other, so a layer costs about as much as the attention of one
-    transformer layer over the question.
-    """
+    """A learned vector for each special token, which attends to the question's states, not to the other vectors."""
 
     def __init__(self, count: int, dimension: int, layers: int, heads: int) -> None:
         super().__init__()
@@ -168,13 +152,11 @@ class _AttendingLayer(torch.nn.Module):
 
 
 def average_pieces(states: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The mean state of each word's pieces, and the mask of words.
+    """The mean state (batch, words, dimension) of each word's pieces, and the mask of words.
 
-    ``states`` has shape (batch, pieces, dimension); ``words`` has the index of each piece's word, below 0 for pieces
-    without one. The results have shapes (batch, words, dimension) and (batch, words).
+    ``words`` (batch, pieces) has the index of each piece's word, below 0 for pieces without one.
     """
-    count = int(words.max()) + 1
-    numbers = torch.arange(count, device=words.device).view(1, -1, 1)
+    numbers = torch.arange(int(words.max()) + 1, device=words.device).view(1, -1, 1)
     # Shape: (batch, words, pieces)
     belongs = words.unsqueeze(1) == numbers
     sizes = belongs.sum(-1, keepdim=True)
@@ -204,26 +186,21 @@ def _load_transformer(encoder: str, dropout: float | None, added_pieces: int) ->
 
 @functools.cache
 def trains_in_bfloat16(device_type: str) -> bool:
-    """Whether training on a device of this type (``"cpu"``, ``"cuda"``) in bfloat16 saves time; says so once if not.
+    """Whether a device of this type (``"cpu"``, ``"cuda"``) has instructions for bfloat16; says so once if not.
 
-    Without instructions for it, a processor emulates bfloat16: a product then takes many times as long as in float32.
+    Without them, a processor emulates bfloat16: a product then takes many times as long as in float32.
     """
-    if device_has_bfloat16(device_type):
-        return True
-    logger.info(
-        "half_precision has no effect here: this device (%s) has no instructions for bfloat16, so the encoder is "
-        "trained in float32",
-        device_type,
-    )
-    return False
-
-
-def device_has_bfloat16(device_type: str) -> bool:
-    """Whether the device that torch uses computes bfloat16 products natively, without emulation."""
+    found = False
     if device_type == "cuda":
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    if device_type != "cpu":
-        return False
-    # torch leaves these products to oneDNN, and does not insist on the instructions: AVX-512 is enough for it.
-    known = torch.cpu.get_capabilities()
-    return torch.ops.mkldnn._is_mkldnn_bf16_supported() and any(known.get(name) for name in _CPU_INSTRUCTIONS)
+        found = bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    elif device_type == "cpu":
+        # torch leaves these products to oneDNN, and does not insist on the instructions: AVX-512 is enough for it.
+        known = torch.cpu.get_capabilities()
+        found = torch.ops.mkldnn._is_mkldnn_bf16_supported() and any(known.get(name) for name in _CPU_INSTRUCTIONS)
+    if not found:
+        logger.info(
+            "half_precision has no effect here: this device (%s) has no instructions for bfloat16, so the encoder is "
+            "trained in float32",
+            device_type,
+        )
+    return found

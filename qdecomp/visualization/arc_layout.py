@@ -82,6 +82,11 @@ class ArcLayout:
     width: int
     levels: int
 
+    def is_margin(self, place: int) -> bool:
+        """Whether an arc that ends here goes on in another row."""
+        outermost = (self.tokens[0], self.tokens[-1])
+        return any(not token.text and token.left <= place <= token.left + token.width for token in outermost)
+
 
 @dataclass(frozen=True, slots=True)
 class _Link:
@@ -98,34 +103,28 @@ class _Link:
     first_offset: int = 0
     last_offset: int = 0
 
-    @property
-    def is_loop(self) -> bool:
-        return self.first == self.last
-
 
 def lay_out_arcs(
-    graph: DependencyGraph, metrics: Metrics, label_of: Callable[[Edge], str] = lambda edge: edge.tag
-) -> ArcLayout:
-    """Place the question's tokens, the special tokens that have an edge, and all edges.
+    graph: DependencyGraph,
+    metrics: Metrics,
+    label_of: Callable[[Edge], str] = lambda edge: edge.tag,
+    width: int | None = None,
+) -> list[ArcLayout]:
+    """Place the question's tokens, the special tokens that have an edge, and all edges; in one row if ``width`` allows.
 
-    A graph with more edges than a picture can show is a :class:`~qdecomp.data_structures.errors.GraphError`.
+    Otherwise, neighbouring words without edges become an ellipsis, and each row has as many words as fit, at least one.
+    An edge from one row to another is drawn in both, each time with its label: from its head to the margin on the side
+    of the other row, and from the margin to its dependent. A graph with more edges than a picture can show is a
+    :class:`~qdecomp.data_structures.errors.GraphError`.
     """
     columns = _columns(graph)
-    return _lay_out(columns, _links(graph, columns, metrics, label_of), metrics)
-
-
-def wrap_arcs(
-    graph: DependencyGraph, metrics: Metrics, width: int, label_of: Callable[[Edge], str] = lambda edge: edge.tag
-) -> list[ArcLayout]:
-    """The same in lines of at most that width, if one word fits; neighbouring words without edges become an ellipsis.
-
-    An edge from one line to another is drawn in both, each time with its label: from its head to the margin on the side
-    of the other line, and from the margin to its dependent.
-    """
-    columns = _folded(_columns(graph))
+    whole = _lay_out(columns, _links(graph, columns, metrics, label_of), metrics)
+    if width is None or whole.width <= width:
+        return [whole]
+    columns = _folded(columns)
     links = _links(graph, columns, metrics, label_of)
     margin = _Column("", "", (), False, False)
-    layouts: list[ArcLayout] = []
+    rows: list[ArcLayout] = []
     start = 0
     while start < len(columns):
         end = len(columns)
@@ -136,14 +135,14 @@ def wrap_arcs(
                 for link in links
                 if start <= link.first < end or start <= link.last < end
             ]
-            layout = _lay_out(line, inside, metrics)
-            if layout.width <= width or end == start + 1:
+            row = _lay_out(line, inside, metrics)
+            if row.width <= width or end == start + 1:
                 break
-            fitting = sum(token.left + token.width <= width for token in layout.tokens[1:-1])
+            fitting = sum(token.left + token.width <= width for token in row.tokens[1:-1])
             end = start + max(1, min(fitting, end - start - 1))
-        layouts.append(layout)
+        rows.append(row)
         start = end
-    return layouts
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +205,7 @@ def _lay_out(columns: Sequence[_Column], given: Sequence[_Link], metrics: Metric
         for left, right in pairwise(columns)
     ]
     # The label of a loop is wider than the loop and may reach beyond the outermost words.
-    overhang = max((link.label_width for link in links if link.is_loop), default=0) // 2
+    overhang = max((link.label_width for link in links if link.first == link.last), default=0) // 2
     lefts, arcs = _place(_Row(widths, gaps, overhang), links, metrics)
     tokens = tuple(
         PlacedToken(column.text, column.full, left, width, column.is_special, column.is_linked)
@@ -225,8 +224,8 @@ def _spread_ends(links: Sequence[_Link], end_gap: int) -> list[_Link]:
     ordered = sorted(links, key=lambda link: (link.last - link.first, link.edge))
     ends: dict[int, list[tuple[int, int, int]]] = {}
     for rank, link in enumerate(ordered):
-        ends.setdefault(link.first, []).append((1 if link.is_loop else 3, -rank, rank))
-        ends.setdefault(link.last, []).append((2 if link.is_loop else 0, rank, rank))
+        ends.setdefault(link.first, []).append((1 if link.first == link.last else 3, -rank, rank))
+        ends.setdefault(link.last, []).append((2 if link.first == link.last else 0, rank, rank))
     offsets: dict[tuple[int, bool], int] = {}
     for at_word in ends.values():
         for place, (kind, _, rank) in enumerate(sorted(at_word)):
@@ -262,7 +261,7 @@ class _Row:
 def _place(row: _Row, links: Sequence[_Link], metrics: Metrics) -> tuple[list[int], list[PlacedArc]]:
     """Move the columns apart until each label fits on its arc and lies clear of the legs of higher arcs."""
     for link in links:
-        if not link.is_loop:
+        if link.first != link.last:
             middles = row.middles()
             room = middles[link.last] + link.last_offset - middles[link.first] - link.first_offset
             row.widen(link.first, link.last, link.label_width + 2 * metrics.label_margin - room)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
-from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
-from qdecomp.visualization.arc_layout import ArcLayout, Metrics, PlacedArc, PlacedToken, lay_out_arcs, wrap_arcs
-from qdecomp.visualization.colours import kind_of_tag
+from qdecomp.data_structures.dependency_graph import DependencyGraph
+from qdecomp.visualization.arc_layout import ArcLayout, Metrics, PlacedArc, PlacedToken, lay_out_arcs
+from qdecomp.visualization.assets import kind_of_tag
 from qdecomp.visualization.svg import Picture, arrow_head, centred_text, escape, frame, number, shorten, width_in_ems
 
 _WORD_SIZE = 15
@@ -22,17 +22,9 @@ _SMALLEST_WIDTH = 160
 _ARCS_END_ABOVE_ROW = 4
 
 
-def _token_width(token: str) -> int:
-    return ceil(_WORD_SIZE * width_in_ems(shorten(token, _LONGEST_WORD_IN_EMS))) + 12
-
-
-def _label_width(label: str) -> int:
-    return ceil(_LABEL_SIZE * width_in_ems(label))
-
-
 _PIXELS = Metrics(
-    token_width=_token_width,
-    label_width=_label_width,
+    token_width=lambda token: ceil(_WORD_SIZE * width_in_ems(shorten(token, _LONGEST_WORD_IN_EMS))) + 12,
+    label_width=lambda label: ceil(_LABEL_SIZE * width_in_ems(label)),
     token_gap=4,
     special_gap=40,
     end_gap=11,
@@ -40,36 +32,20 @@ _PIXELS = Metrics(
 )
 
 
-def graph_svg(
-    graph: DependencyGraph,
-    *,
-    title: str | None = None,
-    scores: bool = False,
-    width: int | None = None,
-    with_style: bool = True,
-) -> Picture:
+def graph_svg(graph: DependencyGraph, *, width: int | None = None, with_style: bool = True) -> Picture:
     """A whole SVG of the graph, in one row or, with ``width``, in as many as it takes to be no wider than that.
 
-    ``title`` is what screen readers say, by default the question. With ``scores`` every label shows the edge's
-    probability, which the tooltip of an arc always shows. Without ``with_style``, the page must contain
-    ``style("picture")`` once for all pictures. In several rows, neighbouring words without edges are folded
-    into an ellipsis, and an edge between two rows is drawn in both, up to the margin.
+    The tooltip of an arc shows the edge's probability. Without ``with_style``, the page must contain
+    ``style("picture")`` once for all pictures.
     """
-
-    def label_of(edge: Edge) -> str:
-        return f"{edge.tag} {edge.score:.2f}" if scores and edge.score is not None else edge.tag
-
-    rows = [lay_out_arcs(graph, _PIXELS, label_of)]
-    if width is not None and rows[0].width + 2 * _MARGIN > width:
-        rows = wrap_arcs(graph, _PIXELS, width - 2 * _MARGIN, label_of)
+    rows = lay_out_arcs(graph, _PIXELS, width=None if width is None else width - 2 * _MARGIN)
     content: list[str] = []
     top = 0
     for row in rows:
         baseline = top + _TOP + row.levels * _LEVEL_HEIGHT
         content += _draw(graph, row, baseline)
         top = baseline + _ROW_HEIGHT
-    if title is None:
-        title = f"Dependency graph: {' '.join(graph.question_tokens)}"
+    title = f"Dependency graph: {' '.join(graph.question_tokens)}"
     moved = f'<g transform="translate({_MARGIN} 0)">{"".join(content)}</g>'
     across = max(_SMALLEST_WIDTH, *(row.width + 2 * _MARGIN for row in rows))
     return frame([moved], across, top, title=title, kind="qd-graph", with_style=with_style)
@@ -105,23 +81,19 @@ def _arc(graph: DependencyGraph, layout: ArcLayout, arc: PlacedArc, row: int) ->
     corner = min(_CORNER, (arc.right - arc.left) / 2)
     left, right = number(arc.left + corner), number(arc.right - corner)
     # An edge that goes on in another row has no leg at the margin.
-    rise, fall = f"M{arc.left} {top}H{left}", f"H{arc.right}"
-    if not _is_margin(layout.tokens[0], arc.left):
-        rise = f"M{arc.left} {bottom}V{top + _CORNER}Q{arc.left} {top} {left} {top}"
-    if not _is_margin(layout.tokens[-1], arc.right):
-        fall = f"H{right}Q{arc.right} {top} {arc.right} {top + _CORNER}V{bottom}"
+    rise = f"M{arc.left} {bottom}V{top + _CORNER}Q{arc.left} {top} {left} {top}"
+    fall = f"H{right}Q{arc.right} {top} {arc.right} {top + _CORNER}V{bottom}"
+    if layout.is_margin(arc.left):
+        rise = f"M{arc.left} {top}H{left}"
+    if layout.is_margin(arc.right):
+        fall = f"H{arc.right}"
+    head = arrow_head(arc.end, bottom, arc.end, top)
+    if layout.is_margin(arc.end):
+        head = arrow_head(arc.end, top, arc.start, top)
     edge = arc.edge
     score = "" if edge.score is None else f", probability {edge.score:.2f}"
     tip = f"{graph.tokens[edge.head]} → {graph.tokens[edge.dependent]}: {edge.tag}{score}"
-    head = arrow_head(arc.end, bottom, arc.end, top)
-    if _is_margin(layout.tokens[0], arc.end) or _is_margin(layout.tokens[-1], arc.end):
-        head = arrow_head(arc.end, top, arc.start, top)
     return (
         f'<g class="qd-arc qd-{kind_of_tag(edge.tag)}"><title>{escape(tip)}</title>'
         f'<path class="qd-line" d="{rise}{fall}"/>{head}</g>'
     )
-
-
-def _is_margin(token: PlacedToken, place: int) -> bool:
-    """Whether a token is the margin of a row and contains this place."""
-    return not token.text and token.left <= place <= token.left + token.width

@@ -1,16 +1,15 @@
-"""A dependency graph in a terminal: arcs of box characters above the words, or a table if the line is too short."""
+"""A dependency graph in a terminal: arcs of box characters above the words, in as many rows as it takes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from qdecomp.data_structures.dependency_graph import DependencyGraph
-from qdecomp.data_structures.special_tokens import question_length
+from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
+from qdecomp.data_structures.errors import GraphError
 from qdecomp.terminal import STYLES
 from qdecomp.visualization.arc_layout import ArcLayout, Metrics, PlacedArc, lay_out_arcs
-from qdecomp.visualization.colours import kind_of_tag
-from qdecomp.visualization.svg import replace_unprintable
+from qdecomp.visualization.assets import kind_of_tag
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -19,27 +18,24 @@ if TYPE_CHECKING:
 _FREE = "free"
 _LINKED = "linked"
 _SPECIAL = "special"
-_STYLES = {**STYLES, _FREE: "dim", _LINKED: "bold"}
-_STYLES[_SPECIAL] = "bold italic"
+_STYLES = {**STYLES, _FREE: "dim", _LINKED: "bold", _SPECIAL: "bold italic"}
 
 # A piece of a line and the key of its style.
 _Piece = tuple[str, str]
 # What is drawn later wins, but lines that meet cross.
 _CROSSING = frozenset({("─", "│"), ("│", "─"), ("┼", "─"), ("┼", "│")})
+# They are not visible, but emoji and some scripts need them.
+_JOINERS = frozenset("\u200c\u200d")
 
 
 def graph_text(graph: DependencyGraph, *, width: int = 100) -> str:
     """The graph in lines of at most ``width`` cells if the words allow it, without colours.
 
     >>> from qdecomp.data_structures.dependency_graph import Edge
-    >>> print(graph_text(DependencyGraph(("red", "cubes"), (Edge(0, 1, "filter-sub"),))))
-     ╭─filter-sub─╮
-     │            ▼
-    red         cubes
-    >>> print(graph_text(DependencyGraph(("red", "cubes"), (Edge(0, 1, "filter-sub", 0.9),)), width=10))
-    red cubes
-    head   dependent  tag         probability
-    1 red  2 cubes    filter-sub         0.90
+    >>> print(graph_text(DependencyGraph(("red", "cubes"), (Edge(0, 1, "filter-sub", 0.9),))))
+     ╭─filter-sub 0.90─╮
+     │                 ▼
+    red              cubes
     """
     return "\n".join("".join(text for text, _ in line).rstrip() for line in _lines(graph, width))
 
@@ -55,20 +51,27 @@ def graph_rich(graph: DependencyGraph, *, width: int = 100) -> Text:
 def _lines(graph: DependencyGraph, width: int) -> list[list[_Piece]]:
     from rich.cells import cell_len
 
-    graph = DependencyGraph(tuple(map(replace_unprintable, graph.tokens)), graph.edges)
-    cells = Metrics(cell_len, _label_width, token_gap=1, special_gap=4, end_gap=1, label_margin=2)
-    # Each arc takes two cells at its ends, so more of them cannot fit.
-    if 2 * len(graph.edges) > width:
-        return _table(graph)
-    layout = lay_out_arcs(graph, cells, lambda edge: replace_unprintable(edge.tag))
-    return _drawing(layout) if layout.width <= width else _table(graph)
+    graph = DependencyGraph(tuple(map(_harmless, graph.tokens)), graph.edges)
+
+    def label_width(label: str) -> int:
+        # From a label's first cell to its last one, as from one leg of an arc to the other.
+        return max(cell_len(label), 1) - 1
+
+    cells = Metrics(cell_len, label_width, token_gap=1, special_gap=4, end_gap=1, label_margin=2)
+    try:
+        rows = lay_out_arcs(graph, cells, _label, width)
+    except GraphError as error:
+        return [[(str(error), _FREE)]]
+    return [line for row in rows for line in _drawing(row)]
 
 
-def _label_width(label: str) -> int:
-    """From a label's first cell to its last one, as from one leg of an arc to the other."""
-    from rich.cells import cell_len
+def _harmless(text: str) -> str:
+    """The text with U+FFFD for each character that would control the terminal or reverse the line."""
+    return "".join(character if character.isprintable() or character in _JOINERS else "\ufffd" for character in text)
 
-    return max(cell_len(label), 1) - 1
+
+def _label(edge: Edge) -> str:
+    return _harmless(edge.tag if edge.score is None else f"{edge.tag} {edge.score:.2f}")
 
 
 def _drawing(layout: ArcLayout) -> list[list[_Piece]]:
@@ -77,7 +80,7 @@ def _drawing(layout: ArcLayout) -> list[list[_Piece]]:
     canvas = [[(" ", _FREE)] * layout.width for _ in range(layout.levels + 1)] if layout.arcs else []
     # All arcs before the labels, which are drawn over them.
     for arc in layout.arcs:
-        _draw_arc(canvas, arc)
+        _draw_arc(canvas, arc, layout)
     for arc in layout.arcs:
         row = canvas[layout.levels - arc.level]
         # A wide letter takes two cells; the second one is left empty.
@@ -95,7 +98,7 @@ def _drawing(layout: ArcLayout) -> list[list[_Piece]]:
     return [*canvas, words]
 
 
-def _draw_arc(canvas: Sequence[list[_Piece]], arc: PlacedArc) -> None:
+def _draw_arc(canvas: Sequence[list[_Piece]], arc: PlacedArc, layout: ArcLayout) -> None:
     style = kind_of_tag(arc.edge.tag)
 
     def put(row: int, column: int, character: str) -> None:
@@ -106,33 +109,12 @@ def _draw_arc(canvas: Sequence[list[_Piece]], arc: PlacedArc) -> None:
     top = bottom - arc.level
     for column in range(arc.left + 1, arc.right):
         put(top, column, "─")
-    put(top, arc.left, "╭")
-    put(top, arc.right, "╮")
-    for row in range(top + 1, bottom + 1):
-        put(row, arc.start, "│")
-        put(row, arc.end, "│")
-    put(bottom, arc.end, "▼")
-
-
-def _table(graph: DependencyGraph) -> list[list[_Piece]]:
-    from rich.cells import cell_len
-
-    head = ("head", "dependent", "tag", "probability")
-    rows = [
-        (
-            f"{edge.head + 1} {graph.tokens[edge.head]}",
-            f"{edge.dependent + 1} {graph.tokens[edge.dependent]}",
-            replace_unprintable(edge.tag),
-            "" if edge.score is None else f"{edge.score:.2f}".rjust(len(head[-1])),
-        )
-        for edge in graph.edges
-    ]
-    widths = [max(map(cell_len, column)) for column in zip(head, *rows, strict=True)]
-
-    def line(cells: Sequence[str], styles: Iterable[str]) -> list[_Piece]:
-        padded = [cell + " " * (width - cell_len(cell) + 2) for cell, width in zip(cells, widths, strict=True)]
-        return list(zip(padded, styles, strict=True))
-
-    question: list[_Piece] = [(" ".join(graph.tokens[: question_length(graph.tokens)]), _LINKED)]
-    lines = [line(row, (_LINKED, _LINKED, kind_of_tag(row[2]), _FREE)) for row in rows]
-    return [question, line(head, (_FREE,) * 4), *lines] if rows else [question]
+    for end, corner, outwards in ((arc.left, "╭", "◂"), (arc.right, "╮", "▸")):
+        if layout.is_margin(end):
+            put(top, end, outwards if end == arc.end else "─")
+            continue
+        put(top, end, corner)
+        for row in range(top + 1, bottom + 1):
+            put(row, end, "│")
+        if end == arc.end:
+            put(bottom, end, "▼")

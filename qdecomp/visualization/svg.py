@@ -6,27 +6,17 @@ Texts are made safe for markup, measured without a font, and cut or wrapped to f
 from __future__ import annotations
 
 import html
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import chain
+from itertools import accumulate, chain
 from math import hypot
-from typing import TYPE_CHECKING
 
-from qdecomp.visualization.assets import style
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from qdecomp.visualization.assets import Html, representable, style
 
 _ARROW_LENGTH = 7.0
 _ARROW_HALF_WIDTH = 3.6
 _GAP = 12.0
-# XML cannot represent these at all; a lone surrogate cannot even be saved.
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ELLIPSIS = "…"
-# They are not visible, but emoji and some scripts need them.
-_JOINERS = frozenset("\u200c\u200d")
 
 # Widths in ems for sans-serif fonts, rather too wide: a picture is drawn with whatever font is available.
 _NARROW = frozenset("ijlIftr.,:;'|!()[]{}-/\\ ")
@@ -35,44 +25,38 @@ _WIDE = 1.3
 _LATIN = ((_NARROW, 0.42), (_BROAD, 1.0))
 
 
-class Picture(str):
+class Picture(Html):
     """An SVG, with its size in pixels."""
 
     width: float
     height: float
 
-    def __new__(cls, text: str, width: float = 0.0, height: float = 0.0) -> Self:  # noqa: D102
-        picture = super().__new__(cls, text)
-        picture.width, picture.height = width, height
-        return picture
+
+def _svg(content: Iterable[str], width: float, height: float, attributes: str = "") -> Picture:
+    across, down = number(width), number(height)
+    picture = Picture(
+        f'<svg xmlns="http://www.w3.org/2000/svg"{attributes} '
+        f'width="{across}" height="{down}" viewBox="0 0 {across} {down}">{"".join(content)}</svg>'
+    )
+    picture.width, picture.height = float(across), float(down)
+    return picture
 
 
 def frame(content: Iterable[str], width: float, height: float, *, title: str, kind: str, with_style: bool) -> Picture:
     """A whole picture."""
+    attributes = f' class="qdecomp {kind}" role="img" style="--qd-width:{number(width)}px"'
+    paper = '<rect class="qd-paper" width="100%" height="100%" rx="6"/>'
     rules = style("picture") if with_style else ""
-    across, down = number(width), number(height)
-    return Picture(
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="qdecomp {kind}" role="img" style="--qd-width:{across}px" '
-        f'width="{across}" height="{down}" viewBox="0 0 {across} {down}">'
-        f'<title>{escape(title)}</title>{rules}<rect class="qd-paper" width="100%" height="100%" rx="6"/>'
-        f"{''.join(content)}</svg>",
-        float(across),
-        float(down),
-    )
+    return _svg([f"<title>{escape(title)}</title>", rules, paper, *content], width, height, attributes)
 
 
 def stacked_svg(pictures: Sequence[Picture]) -> Picture:
     """One SVG with several pictures of this package below one another; a single one stays as it is."""
     if len(pictures) == 1:
         return pictures[0]
-    parts, top, widest = [], 0.0, 0.0
-    for picture in pictures:
-        parts.append(picture.replace("<svg ", f'<svg y="{number(top)}" ', 1))
-        top += picture.height + _GAP
-        widest = max(widest, picture.width)
-    across, down = number(widest), number(top - _GAP)
-    start = f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}"'
-    return Picture(f'{start} viewBox="0 0 {across} {down}">{"".join(parts)}</svg>', widest, top - _GAP)
+    tops = [*accumulate((picture.height + _GAP for picture in pictures), initial=0.0)]
+    parts = [each.replace("<svg ", f'<svg y="{number(top)}" ', 1) for each, top in zip(pictures, tops, strict=False)]
+    return _svg(parts, max((picture.width for picture in pictures), default=0.0), tops[-1] - _GAP)
 
 
 def number(value: float) -> str:
@@ -104,16 +88,7 @@ def escape(text: str) -> str:
     >>> escape('<b> & "c" \\x00')
     '&lt;b&gt; &amp; &quot;c&quot; \ufffd'
     """
-    return html.escape(_NOT_IN_XML.sub("\ufffd", text))
-
-
-def replace_unprintable(text: str) -> str:
-    """The text for a terminal: what would control the terminal or reverse the line becomes U+FFFD.
-
-    >>> replace_unprintable("red\\x1b[31m")
-    'red�[31m'
-    """
-    return "".join(character if character.isprintable() or character in _JOINERS else "\ufffd" for character in text)
+    return html.escape(representable(text))
 
 
 def width_in_ems(text: str) -> float:
@@ -121,7 +96,6 @@ def width_in_ems(text: str) -> float:
     return sum(map(_character_width, text))
 
 
-@lru_cache(maxsize=4096)
 def _character_width(character: str) -> float:
     for characters, width in _LATIN:
         if character in characters:
@@ -139,13 +113,8 @@ def shorten(text: str, ems: float) -> str:
     if width_in_ems(text) <= ems:
         return text
     room = ems - width_in_ems(_ELLIPSIS)
-    kept = ""
-    for character in text:
-        room -= _character_width(character)
-        if room < 0:
-            break
-        kept += character
-    return kept + _ELLIPSIS
+    fitting = sum(width <= room for width in accumulate(map(_character_width, text)))
+    return text[:fitting] + _ELLIPSIS
 
 
 def wrap(text: str, ems: float, max_lines: int) -> tuple[str, ...]:

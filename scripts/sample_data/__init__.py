@@ -4,7 +4,5 @@ from pathlib import Path
 
 from sample_data.shape import read_source
 
-__all__ = ["SOURCES"]
-
 _NAMES = ("atis", "geo", "spider", "academic", "clevr", "nlvr2", "drop", "comqa", "cwq")
 SOURCES = tuple(read_source(Path(__file__).with_name(f"{name}.yaml")) for name in _NAMES)

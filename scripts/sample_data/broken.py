@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["BROKEN_ROWS"]
-
 _QUESTION = "How many red lanterns are lit?"
 _STEPS = "return lanterns ;return #1 that are red ;return #2 that are lit ;return number of #3"
 _OPERATORS = "['select', 'filter', 'filter', 'aggregate']"

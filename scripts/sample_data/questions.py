@@ -1,7 +1,5 @@
 """Questions without decompositions, for prediction: the shapes of the sample set in other words."""
 
-__all__ = ["QUESTIONS"]
-
 QUESTIONS = (
     "show me the flights from porto to nairobi on friday in the evening",
     "which glacier in iceland is the largest",

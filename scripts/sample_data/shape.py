@@ -11,8 +11,6 @@ from typing import TypeVar
 
 import yaml
 
-__all__ = ["Row", "Shape", "Source", "read_source", "rows_of"]
-
 T = TypeVar("T")
 
 _SLOT = re.compile(r"\{(\w+)\}")

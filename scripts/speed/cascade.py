@@ -1,8 +1,8 @@
 """What a cascade of two parsers is worth: how many plans are right against the share of questions that cost a call.
 
-``--small`` has the predictions of the parser in front, with their confidence, and ``--large`` those of the one behind
-it, which is asked where the first is not sure or has no plan. Whether a plan is right is decided by ``--gold`` and a
-metric, or by ``--verdicts``: two files, in the order of the predictions, with a ``question_id`` and a ``verdict``.
+``--small`` has the predictions of the parser in front, with their confidence. The one behind it is asked where the
+first is not sure or has no plan. Whether a plan is right is decided by ``--gold`` and a metric, for the predictions of
+the second parser in ``--large``, or by ``--verdicts``: a file for each, with a ``question_id`` and a ``verdict``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -18,6 +18,7 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.metrics import get_metric
 from qdecomp.files import RowFile, read_break_csv, require_other_files, write_text_atomically
 from qdecomp.parsers.bulk import predictions_of, read_joined
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record
 from qdecomp.terminal import Table, show_tables
 
 _THRESHOLDS = tuple(step / 10 for step in range(11))
@@ -42,7 +43,7 @@ class Point(NamedTuple):
 
 @click.command("cascade")
 @click.option("--small", required=True, type=click.Path(path_type=Path), help="Predictions with a confidence.")
-@click.option("--large", required=True, type=click.Path(path_type=Path), help="Predictions of what is asked behind it.")
+@click.option("--large", type=click.Path(path_type=Path), help="Predictions of what is asked behind it, for --gold.")
 @click.option("--gold", type=click.Path(path_type=Path), help="Break's CSV with gold decompositions.")
 @click.option("--metric", default="lf_eq", show_default=True, help="The metric that decides, with --gold.")
 @click.option("--verdicts", nargs=2, type=click.Path(path_type=Path), help="Two files of verdicts instead of --gold.")
@@ -51,7 +52,7 @@ class Point(NamedTuple):
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write all points of the curve.")
 def command(
     small: Path,
-    large: Path,
+    large: Path | None,
     gold: Path | None,
     metric: str,
     verdicts: tuple[Path, Path] | None,
@@ -60,11 +61,14 @@ def command(
     json_path: Path | None,
 ) -> None:
     """How many plans are right against the share of questions that cost a call of the second parser."""
-    if (gold is None) == (not verdicts):
-        raise click.UsageError("give either --gold or --verdicts")
-    read = [small, large, *([gold] if gold else []), *(verdicts or ())]
+    if large is not None and gold is not None and not verdicts:
+        judged = list(_by_gold(small, large, gold, metric))
+    elif verdicts and gold is None:
+        judged = list(_by_verdicts(small, verdicts))
+    else:
+        raise click.UsageError("give either --gold with --large, or --verdicts")
+    read = [path for path in (small, large, gold, *(verdicts or ())) if path is not None]
     require_other_files({"--figure": figure, "--json": json_path}, read)
-    judged = list(_by_gold(small, large, gold, metric) if gold is not None else _by_verdicts(small, large, verdicts))
     if not judged:
         raise DataError(f"{small}: none of its questions has a verdict or gold")
     points = curve(judged)
@@ -79,7 +83,7 @@ def command(
 def _by_gold(small: Path, large: Path, gold: Path, metric: str) -> Iterator[Judged]:
     golds = {row.question_id: row.decomposition for row in read_break_csv(gold) if row.decomposition}
     score = get_metric(metric).load()
-    for question in read_joined([small, large], gold):
+    for question in read_joined([small, large], gold)[0]:
         expected = golds.get(question.question_id)
         if expected is None:
             continue
@@ -88,11 +92,12 @@ def _by_gold(small: Path, large: Path, gold: Path, metric: str) -> Iterator[Judg
         yield Judged(_confidence(first), *right)
 
 
-def _by_verdicts(small: Path, large: Path, verdicts: tuple[Path, Path] | None) -> Iterator[Judged]:
-    found = [_verdicts(path) for path in verdicts or ()]
-    for question in read_joined([small, large]):
-        if all(question.question_id in each for each in found):
-            yield Judged(_confidence(predictions_of(question)[0]), *(each[question.question_id] for each in found))
+def _by_verdicts(small: Path, verdicts: tuple[Path, Path]) -> Iterator[Judged]:
+    found = [_verdicts(path) for path in verdicts]
+    for row in RowFile(small):
+        question_id = str(row.fields.get("question_id"))
+        if all(question_id in each for each in found):
+            yield Judged(_confidence(decomposition_from_record(row.fields)), *(each[question_id] for each in found))
 
 
 def _verdicts(path: Path) -> dict[str, bool]:
@@ -105,9 +110,9 @@ def _verdicts(path: Path) -> dict[str, bool]:
     return found
 
 
-def _confidence(found: Any) -> float:
+def _confidence(found: Decomposition) -> float:
     """How sure the first parser is; without a plan the second one is asked at every threshold."""
-    return -1.0 if not found else 1.0 if found.confidence is None else float(found.confidence)
+    return -1.0 if not found else 1.0 if found.confidence is None else found.confidence
 
 
 def curve(judged: Sequence[Judged]) -> list[Point]:

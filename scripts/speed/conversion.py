@@ -109,7 +109,7 @@ def measure_stages(paths: tuple[Path, ...], questions: int, special_tokens: str)
 
 
 def _run_stages(watch: _Stopwatch, question: str, text: str, special: SpecialTokens) -> None:
-    from qdecomp.data_structures.alignment import align
+    from qdecomp.data_structures.alignment.align import align
     from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_from_span_graph, span_graph_from_logical_form
     from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
     from qdecomp.data_structures.conversion.sdg_to_dg import to_dependency_graph, to_span_graph
@@ -154,9 +154,9 @@ def measure_file(path: Path, special_tokens: str, processes: int) -> dict[str, A
     total = summary.total
     return {
         "file": path.name,
-        "rows": total.rows,
-        "converted": 100 * total.converted / total.rows,
-        "round_trip": 100 * total.round_trip / total.rows,
+        "rows": total["rows"],
+        "converted": 100 * total["converted"] / total["rows"],
+        "round_trip": 100 * total["round_trip"] / total["rows"],
         "seconds": measured.wall,
         "cpu_seconds": measured.cpu + children.ru_utime + children.ru_stime,
         "memory_mb": peak_memory_mb() + processes * children.ru_maxrss / 1024,

@@ -68,12 +68,12 @@ def measure(parsers: dict[str, Any], questions: Sequence[tuple[str, str]], batch
     """Let all parsers answer all questions in batches; a first batch of each does not count."""
     speeds = {name: Speed(name, batch_size) for name in parsers}
     for parser in parsers.values():
-        parser.predict_questions(questions[:batch_size])
+        parser.predict_questions([(*pair, None) for pair in questions[:batch_size]])
     for start in range(0, len(questions), _CHUNK):
         chunk = questions[start : start + _CHUNK]
         for name, parser in parsers.items():
             for first in range(0, len(chunk), batch_size):
-                batch = chunk[first : first + batch_size]
+                batch = [(*pair, None) for pair in chunk[first : first + batch_size]]
                 with clock() as measured:
                     records = parser.predict_questions(batch)
                 speeds[name].add(records, measured)

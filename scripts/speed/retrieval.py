@@ -167,9 +167,12 @@ def _gold_plan(question: dict[str, Any], plan: Plan) -> Plan:
 
 def _read(path: Path, *fields: str) -> list[dict[str, Any]]:
     try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        # Not splitlines: a text may have other line separators.
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
     except ValueError as error:
         raise DataError(f"{path}: not JSON lines ({error})") from None
+    if not rows:
+        raise DataError(f"{path}: the file is empty")
     for number, row in enumerate(rows, start=1):
         missing = [field for field in fields if not isinstance(row, dict) or field not in row]
         if missing:
@@ -252,7 +255,3 @@ def _table(name: str, found: dict[str, dict[str, Any]]) -> Table:
     columns = ("recall@2", "recall@5", "recall@10", "all@5", "all@10", "helped", "hurt", "p", "ms")
     rows = tuple((way, *(str(figures[column]) for column in columns)) for way, figures in found.items())
     return Table(name, ("way", *columns), rows)
-
-
-if __name__ == "__main__":
-    command()

@@ -1,4 +1,4 @@
-"""The service under load, on this machine: throughput, latency, overload, memory, a flood of bad requests, a stop.
+"""The service under load, on this machine: throughput, latency, overload, a flood of bad requests, a stop.
 
 The load comes from :mod:`speed.serve_load`, in a process of its own. A service without load is compared with its
 parser alone.
@@ -27,44 +27,28 @@ import click
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_break_csv
 from qdecomp.terminal import Table, show_tables
-from speed.measuring import (
-    clock,
-    in_fresh_process,
-    median_ms,
-    tree_cpu_seconds,
-    tree_memory_mb,
-    write_results,
-)
-from speed.serve_load import BAD_BODIES, Load, ask_steadily, ask_together, mixed_requests
+from speed.measuring import clock, in_fresh_process, median_ms, tree_cpu_seconds, write_results
+from speed.serve_load import BAD_BODIES, Load, ask_together
 
 _SAMPLE = Path(__file__).parents[2] / "data" / "dev.csv"
 _JSON = {"Content-Type": "application/json"}
 _CLIENTS_AT_STOP = 16
-_SECONDS_BETWEEN_SIZES = 30.0
 
 
 @click.command("serve")
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes of the service.")
 @click.option("--clients", default="1,8,32,400", show_default=True, help="Numbers of clients, one run for each.")
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="For each run; 0 for none.")
-@click.option(
-    "--memory-seconds", type=float, default=600.0, show_default=True, help="Of the run for memory; 0 for none."
-)
-@click.option("--rate", type=float, default=24.0, show_default=True, help="Requests a second of the run for memory.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
-def command(
-    workers: int, clients: str, seconds: float, memory_seconds: float, rate: float, json_path: Path | None
-) -> None:
+def command(workers: int, clients: str, seconds: float, json_path: Path | None) -> None:
     """Measure the service under load."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     questions = [row.question for row in read_break_csv(_SAMPLE)]
-    results: dict[str, Any] = {"workers": workers, "loads": [], "flood": None, "stop": None, "memory": None}
+    results: dict[str, Any] = {"workers": workers, "loads": [], "flood": None, "stop": None}
     with _running(workers) as service:
         results["beside_the_parser"] = in_fresh_process(
             _beside_the_parser, service.port, service.process.pid, questions
         )
-        if memory_seconds:
-            results["memory"] = _memory_under_load(service, rate, memory_seconds, questions)
         if seconds:
             for number in map(int, clients.split(",")):
                 load = in_fresh_process(ask_together, service.port, number, seconds, questions)
@@ -106,14 +90,11 @@ def _others(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"one client, beside the parser alone: {key}", _shown(value)
     if results["flood"]:
         yield "flood: bad requests by status", _shown(results["flood"]["bad_by_status"])
-    for name in ("stop", "memory"):
-        for key, value in (results[name] or {}).items():
-            yield f"{name}: {key}", _shown(value)
+    for key, value in (results["stop"] or {}).items():
+        yield f"stop: {key}", _shown(value)
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(_shown, value))
     return f"{value:.1f}" if isinstance(value, float) else str(value)
 
 
@@ -186,19 +167,6 @@ def _beside_the_parser(port: int, pid: int, questions: Sequence[str]) -> dict[st
 def _ask(connection: http.client.HTTPConnection, question: str) -> http.client.HTTPResponse:
     connection.request("POST", "/parse", json.dumps({"question": question}), _JSON)
     return connection.getresponse()
-
-
-def _memory_under_load(service: _Service, rate: float, seconds: float, questions: Sequence[str]) -> dict[str, Any]:
-    """The memory of the service while requests of all kinds arrive at a steady rate."""
-    sizes: list[float] = []
-
-    def look(now: float) -> None:
-        sizes.append(tree_memory_mb(service.process.pid))
-        click.echo(f"after {now / 60:.1f} minutes: {sizes[-1]:.1f} MB", err=True)
-
-    requests = mixed_requests(questions)
-    statuses = ask_steadily(service.port, rate, seconds, requests, _SECONDS_BETWEEN_SIZES, look)
-    return {"seconds": seconds, "rate": rate, "statuses": statuses, "mb": sizes}
 
 
 def _flood(service: _Service, seconds: float, questions: Sequence[str]) -> dict[str, Any]:

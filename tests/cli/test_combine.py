@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli_runs import json_lines, run_qdecomp
+from tests.cli_runs import json_lines, refusal, run_qdecomp
 
-run = partial(run_qdecomp, "combine")
+run, refused = partial(run_qdecomp, "combine"), partial(refusal, "combine")
 
 RIGHT = "return cubes ;return #1 that are red ;return number of #2"
 SAME = "return red cubes ;return the number of #1"
@@ -36,16 +36,9 @@ def files(tmp_path: Path) -> list[str]:
     return [str(path) for path in (first, second, third)]
 
 
-def test_the_files_can_be_named_without_the_option(files: list[str], tmp_path: Path) -> None:
-    plain, named = tmp_path / "plain.jsonl", tmp_path / "named.jsonl"
-    assert run(*files, "--output", str(plain)) == 0
-    assert run("--predictions", *files, "--output", str(named)) == 0
-    assert plain.read_text() == named.read_text()
-
-
 def test_it_writes_a_record_for_every_question(files: list[str], tmp_path: Path) -> None:
     output = tmp_path / "out.jsonl"
-    assert run("--predictions", *files, "--output", str(output)) == 0
+    assert run(*files, "--output", str(output)) == 0
     records = json_lines(output)
     assert [record["question_id"] for record in records] == ["0", "1", "2"]
     assert [record["decomposition"] for record in records] == [SAME, WRONG, SAME]
@@ -54,29 +47,11 @@ def test_it_writes_a_record_for_every_question(files: list[str], tmp_path: Path)
     assert records[0]["score"] == pytest.approx(math.log(0.7 / 3))
 
 
-def test_what_language_models_write_is_read(tmp_path: Path) -> None:
-    written = "Sure!\n1. Find all cubes.\n2. Which of [1] are red?\n3. How many [2] are there?"
-    first = write(tmp_path / "a.jsonl", {"0": (WRONG, 0.5)})
-    others = [write(tmp_path / f"{name}.jsonl", {"0": (written, 0.4)}) for name in "bc"]
-    output = tmp_path / "out.jsonl"
-    assert run("--predictions", *map(str, (first, *others)), "--output", str(output)) == 0
-    assert json_lines(output)[0]["decomposition"] == RIGHT
-
-
-def test_weights_and_an_output_that_was_cut_off(
-    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
-    output = tmp_path / "out.jsonl"
-    arguments = ("--predictions", *files, "--output", str(output), "--weights", "3,1,1")
-    assert run(*arguments) == 0
-    assert [record["decomposition"] for record in json_lines(output)] == [WRONG] * 3
-    whole = output.read_bytes()
-    output.write_bytes(whole[: len(whole) // 2])
-    assert run(*arguments) == 0
-    assert output.read_bytes() == whole
-    assert "from an earlier run" in capsys.readouterr().err
-    assert run(*arguments[:-1], "1,1,1") == 2
-    assert output.read_bytes() == whole
+def test_weights_are_part_of_what_an_output_was_made_with(files: list[str], tmp_path: Path) -> None:
+    arguments = ("--predictions", *files, "--output", tmp_path / "out.jsonl", "--weights")
+    assert run(*arguments, "3,1,1") == 0
+    assert [record["decomposition"] for record in json_lines(tmp_path / "out.jsonl")] == [WRONG] * 3
+    assert "made from other input or with other settings" in refused(*arguments, "1,1,1")
 
 
 def test_weights_are_learned_on_gold(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -102,14 +77,13 @@ def test_weights_are_learned_on_gold(files: list[str], tmp_path: Path, capsys: p
         (lambda files: ["--predictions", files[1], files[1], "--output", "x"], "no file has the text of question 0"),
     ],
 )
-def test_a_mistake_is_said(files: list[str], change: Any, message: str, capsys: pytest.CaptureFixture) -> None:
+def test_a_mistake_is_said(files: list[str], change: Any, message: str) -> None:
     before = Path(files[0]).read_bytes()
-    assert run(*change(files)) == 2
-    assert message in capsys.readouterr().err
+    assert message in refused(*change(files))
     assert Path(files[0]).read_bytes() == before
 
 
-def test_rows_without_or_with_the_same_id_are_said(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_rows_without_or_with_the_same_id_are_said(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     for line, message in (
         ('{"decomposition": "return a"}\n', "row 1 has no question_id"),
@@ -118,8 +92,7 @@ def test_rows_without_or_with_the_same_id_are_said(tmp_path: Path, capsys: pytes
         ("5\n", "row 1: a JSON int, not an object"),
     ):
         path.write_text(line, encoding="utf-8")
-        assert run("--predictions", str(path), str(path), "--output", str(tmp_path / "x")) == 2
-        assert message in capsys.readouterr().err
+        assert message in refused("--predictions", path, path, "--output", tmp_path / "x")
 
 
 def test_a_file_without_predictions_is_said(files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -128,10 +101,10 @@ def test_a_file_without_predictions_is_said(files: list[str], tmp_path: Path, ca
     assert f"{tmp_path / 'empty.jsonl'}: warning: there are no predictions in it" in capsys.readouterr().err
 
 
-def test_equal_ids_of_different_questions_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_equal_ids_of_different_questions_are_refused(tmp_path: Path) -> None:
     one = write(tmp_path / "a.jsonl", {"0": (RIGHT, 0.5)})
     other = tmp_path / "b.jsonl"
     other.write_text(one.read_text().replace("red cubes", "blue balls"), encoding="utf-8")
-    assert run(str(one), str(other), "--output", str(tmp_path / "out.jsonl")) == 2
-    assert "are these predictions for the same questions?" in capsys.readouterr().err
+    told = refused(one, other, "--output", tmp_path / "out.jsonl")
+    assert "are these predictions for the same questions?" in told
     assert not (tmp_path / "out.jsonl").exists()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qdecomp.evaluation.error_sheet import ErrorClass
-from tests.cli_runs import run_qdecomp
+from tests.cli_runs import refusal, run_qdecomp
 
 report, errors = partial(run_qdecomp, "report"), partial(run_qdecomp, "errors")
 
@@ -58,7 +58,8 @@ def test_a_sheet_has_random_errors_of_each_system(sheet: Path) -> None:
 
 def test_a_filled_in_sheet_becomes_the_table(sheet: Path, capsys: pytest.CaptureFixture[str]) -> None:
     marks = {0: ["equivalent solution"], 1: ["redundancy", "wrong gold"], 2: ["redundancy", "missing information"]}
-    fill_in(sheet, marks | {3: ["out of vocabulary"], 6: ["wrong step structure"]})
+    fill_in(sheet, marks | {3: ["out of vocabulary"]})
+    fill_in(sheet, {6: ["wrong step structure"]}, " X ")
     assert errors(sheet, "--json", sheet.with_suffix(".json")) == 0
     found = json.loads(sheet.with_suffix(".json").read_text(encoding="utf-8"))
     many = found["many"]
@@ -73,23 +74,22 @@ def test_a_filled_in_sheet_becomes_the_table(sheet: Path, capsys: pytest.Capture
 
 @pytest.mark.parametrize(
     ("mark", "message"),
-    [("maybe", "row 1, redundancy: 'maybe' is no mark; put an x"), ("no", "no row has a mark"), (" X ", "")],
+    [("maybe", "row 1, redundancy: 'maybe' is no mark; put an x"), ("no", "no row has a mark")],
 )
-def test_marks(sheet: Path, capsys: pytest.CaptureFixture[str], mark: str, message: str) -> None:
+def test_what_is_no_mark(sheet: Path, mark: str, message: str) -> None:
     fill_in(sheet, {0: ["redundancy"]}, mark)
-    assert errors(sheet) == (2 if message else 0)
-    assert message in capsys.readouterr().err
+    assert message in refusal("errors", sheet)
 
 
-def test_a_sheet_is_not_overwritten(sheet: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sheet_is_not_overwritten(sheet: Path) -> None:
     before = sheet.read_bytes()
     arguments = ["--gold", sheet.with_name("gold.csv"), "--predictions", sheet.with_name("few.csv")]
-    assert report(*arguments, "--output", sheet.with_name("other"), "--error-sheet", sheet) == 2
-    assert "may be filled in" in capsys.readouterr().err
+    told = refusal("report", *arguments, "--output", sheet.with_name("other"), "--error-sheet", sheet)
+    assert "may be filled in" in told
     assert sheet.read_bytes() == before
     assert not sheet.with_name("other").exists()
 
 
-def test_another_file_is_no_sheet(sheet: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert errors(sheet.with_name("gold.csv")) == 2
-    assert "not a sheet of errors; missing columns: system, equivalent solution" in capsys.readouterr().err
+def test_another_file_is_no_sheet(sheet: Path) -> None:
+    told = refusal("errors", sheet.with_name("gold.csv"))
+    assert "not a sheet of errors; missing columns: system, equivalent solution" in told

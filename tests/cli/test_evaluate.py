@@ -1,4 +1,3 @@
-import csv
 import json
 import subprocess
 import sys
@@ -7,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli_runs import json_lines, run_qdecomp
+from tests.cli_runs import json_lines, refusal, run_qdecomp
 
-run = partial(run_qdecomp, "evaluate")
+run, refused = partial(run_qdecomp, "evaluate"), partial(refusal, "evaluate")
 
 GOLD = """question_id,question_text,decomposition
 CLEVR_dev_1,How many red cubes are there?,return cubes ;return #1 that are red ;return number of #2
@@ -23,12 +22,19 @@ return lakes
 """
 
 
+def write_records(path: Path, *answers: object) -> Path:
+    """Records of the questions of ``GOLD``; None is a missing one."""
+    ids = ("CLEVR_dev_1", "CLEVR_dev_2", "GEO_dev_3")
+    records = [{"question_id": each, "decomposition": answer} for each, answer in zip(ids, answers, strict=False)]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records if record["decomposition"] is not None))
+    return path
+
+
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     (tmp_path / "gold.csv").write_text(GOLD)
     (tmp_path / "good.csv").write_text(GOOD)
-    record = {"question_id": "CLEVR_dev_2", "decomposition": "return spheres ;return number of #2"}
-    (tmp_path / "poor.jsonl").write_text(json.dumps(record) + "\n")
+    write_records(tmp_path / "poor.jsonl", None, "return spheres ;return number of #2")
     return tmp_path
 
 
@@ -60,9 +66,6 @@ def test_strict_makes_a_missing_row_fatal(files: Path, capsys: pytest.CaptureFix
     captured = capsys.readouterr()
     assert "--strict" in captured.err
     assert captured.out == ""
-
-
-def test_strict_changes_nothing_for_a_whole_file(files: Path) -> None:
     assert run("--gold", files / "gold.csv", "--predictions", files / "good.csv", "--strict", "--metrics", "em") == 0
 
 
@@ -74,28 +77,17 @@ def test_strict_changes_nothing_for_a_whole_file(files: Path) -> None:
         ({"--predictions": "none.jsonl"}, "there is no such file"),
         ({"--predictions": "."}, "this is a folder"),
         ({"--metrics": "em,bleu"}, "there is no metric 'bleu'"),
-        ({"--metrics": " , "}, "name at least one of em, sari"),
+        ({"--json": "gold.csv/scores.json"}, "cannot be written"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(
-    files: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, str], message: str
-) -> None:
+def test_bad_input_is_one_line_and_exit_code_2(files: Path, changes: dict[str, str], message: str) -> None:
     options = {"--gold": "gold.csv", "--predictions": "good.csv", "--metrics": "em"} | changes
     arguments = [
         part if part.startswith("--") or name == "--metrics" else files / part
         for name, value in options.items()
         for part in (name, value)
     ]
-    assert run(*arguments) == 2
-    captured = capsys.readouterr()
-    assert message in captured.err
-    assert captured.err.count("\n") == 1
-
-
-def test_a_folder_that_cannot_be_written_is_an_error(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("--gold", files / "gold.csv", "--predictions", files / "good.csv", "--metrics", "em")
-    assert run(*arguments, "--json", files / "gold.csv" / "scores.json") == 2
-    assert "cannot be written" in capsys.readouterr().err
+    assert message in refused(*arguments)
 
 
 def test_the_script_is_the_same_command(files: Path, project_root: Path) -> None:
@@ -129,64 +121,17 @@ def test_rows_that_break_other_evaluators_are_wrong_with_a_reason(
     arguments = ("--gold", tmp_path / "gold.csv", "--predictions", tmp_path / "system.csv", "--details", details)
     assert run(*arguments, "--metrics", "em,sari,lf_em,norm_em,ged") == 0
     first, *broken = json_lines(details)
-    assert [first[name] for name in ("exact_match", "lf_em", "norm_em", "ged", "error")] == [
-        True,
-        True,
-        True,
-        0.0,
-        None,
-    ]
+    names = ("exact_match", "lf_em", "norm_em", "ged", "error")
+    assert [first[name] for name in names] == [True, True, True, 0.0, None]
     for line, reason in zip(broken, BROKEN.values(), strict=True):
         assert (line["exact_match"], line["lf_em"], line["lf_em_strict"], line["norm_em"]) == (False,) * 4
         assert reason in line["error"]
     assert "row 5 (CLEVR_dev_4): no decomposition; counts as wrong" in capsys.readouterr().err
 
 
-def test_official_scores_come_out_of_the_command(
-    shared_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = shared_path / "reference" / "break_metrics_a.jsonl"
-    if not path.exists():
-        pytest.skip(f"no reference outputs: {path}")
-    rows = json_lines(path)[:400]
-    with (tmp_path / "gold.csv").open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["question_id", "question_text", "decomposition"])
-        writer.writerows([row["question_id"], row["question"], row["gold"]] for row in rows)
-    records = [{"question_id": row["question_id"], "decomposition": row["prediction"]} for row in reversed(rows)]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    scores = tmp_path / "scores.json"
-    arguments = ("--gold", tmp_path / "gold.csv", "--predictions", tmp_path / "a.jsonl", "--json", scores)
-    assert run(*arguments, "--metrics", "em,sari") == 0
-    overall = json.loads(scores.read_text())["systems"][0]["overall"]
-    for name in ("exact_match", "sari"):
-        assert overall[name]["mean"] == pytest.approx(sum(row[name] for row in rows) / len(rows), abs=1e-9)
-    assert "row" not in capsys.readouterr().err
-
-
-def test_what_language_models_write_is_read(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [
-        {"question_id": "CLEVR_dev_1", "decomposition": "Sure!\n1. red cubes\n2. number of [1]"},
-        {"question_id": "CLEVR_dev_2", "decomposition": ["spheres", "number of #1"]},
-        {"question_id": "GEO_dev_3", "decomposition": '```json\n{"steps": ["rivers", "the longest of #1"]}\n```'},
-    ]
-    (files / "model.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    details = files / "details.jsonl"
-    arguments = ("--gold", files / "gold.csv", "--predictions", files / "model.jsonl", "--details", details)
-    assert run(*arguments, "--strict") == 0
-    lines = json_lines(details)
-    assert [line["lf_em"] for line in lines] == [True, True, True]
-    assert [line["prediction_form"] for line in lines] == ["lines with 1.", "list", "JSON"]
-    note = "model.jsonl: predictions were read by their form: 1 as lines with 1., 1 as list, 1 as JSON"
-    assert note in capsys.readouterr().err
-
-
 def test_a_file_that_looks_misread_has_a_warning(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = ["The question asks\nHere is why.", "number of #1", "return rivers ;return the longest of #1"]
-    ids = ("CLEVR_dev_1", "CLEVR_dev_2", "GEO_dev_3")
-    rows = [{"question_id": name, "decomposition": text} for name, text in zip(ids, texts, strict=True)]
-    (files / "model.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert run("--gold", files / "gold.csv", "--predictions", files / "model.jsonl", "--metrics", "em") == 0
+    assert run("--gold", files / "gold.csv", write_records(files / "model.jsonl", *texts), "--metrics", "em") == 0
     (warning,) = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
     assert "2 of 3 predictions do not look like decompositions" in warning
     assert "it was read as one step, but has several lines: 'return The question asks' …" in warning
@@ -196,9 +141,8 @@ def test_a_file_that_looks_misread_has_a_warning(files: Path, capsys: pytest.Cap
 def test_half_of_a_character_in_a_prediction_is_said_and_escaped(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    record = {"question_id": "CLEVR_dev_2", "decomposition": "return \ud800 spheres ;return number of #1"}
-    (files / "half.jsonl").write_text(json.dumps(record) + "\n")
-    given = ("--gold", files / "gold.csv", "--predictions", files / "half.jsonl")
+    half = write_records(files / "half.jsonl", None, "return \ud800 spheres ;return number of #1")
+    given = ("--gold", files / "gold.csv", "--predictions", half)
     assert run(*given, "--details", files / "details.jsonl", "--json", files / "scores.json") == 0
     assert "half.jsonl: 1 odd row\n  row 1 (CLEVR_dev_2): half of a character" in capsys.readouterr().err
     details = json_lines(files / "details.jsonl")
@@ -207,14 +151,11 @@ def test_half_of_a_character_in_a_prediction_is_said_and_escaped(
 
 
 def test_prediction_files_need_no_option(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        run("--gold", files / "gold.csv", files / "good.csv", f"second={files / 'poor.jsonl'}", "--metrics", "em") == 0
-    )
+    assert run("--gold", files / "gold.csv", files / "good.csv", f"second={files / 'poor.jsonl'}") == 0
     shown = capsys.readouterr().out
     assert "good" in shown
     assert "second" in shown
-    assert run("--gold", files / "gold.csv") == 2
-    assert "give at least one file of predictions" in capsys.readouterr().err
+    assert "give at least one file of predictions" in refused("--gold", files / "gold.csv")
 
 
 def test_a_column_of_predictions_can_be_named(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -222,20 +163,11 @@ def test_a_column_of_predictions_can_be_named(files: Path, capsys: pytest.Captur
     records = [{"question_id": "CLEVR_dev_2", "text": ["spheres", "number of #1"]}]
     (files / "model.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     for name, found in (("model.csv", "found columns: text"), ("model.jsonl", "found fields: question_id, text")):
-        assert run("--gold", files / "gold.csv", files / name) == 2
-        error = capsys.readouterr().err
-        assert found in error
-        assert "--column NAME" in error
-        assert error.count("\n") == 1
+        told = refused("--gold", files / "gold.csv", files / name)
+        assert found in told
+        assert "--column NAME" in told
         assert run("--gold", files / "gold.csv", files / name, "--column", "text", "--metrics", "lf_em") == 0
         assert "LF-EM" in capsys.readouterr().out
-
-
-def test_a_json_array_of_predictions_is_read(files: Path) -> None:
-    (files / "model.json").write_text('[{"question_id": "CLEVR_dev_2", "decomposition": "return spheres"}]')
-    assert run("--gold", files / "gold.csv", files / "model.json", "--json", files / "scores.json") == 0
-    (system,) = json.loads((files / "scores.json").read_text())["systems"]
-    assert (system["rows"], set(system["problem_counts"])) == (1, {"missing"})
 
 
 def _many_rows(folder: Path) -> tuple[str, ...]:
@@ -275,27 +207,3 @@ def test_rows_on_the_disk_and_several_processes_change_no_byte(
     assert "1 duplicate row" in runs[0][1]
     assert runs[1] == runs[0]
     assert runs[2] == runs[0]
-
-
-def test_details_that_cannot_be_written_leave_nothing(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ("--gold", files / "gold.csv", "--predictions", files / "good.csv", "--metrics", "em")
-    assert run(*given, "--json", files / "gold.csv" / "x.json", "--details", files / "details.jsonl") == 2
-    assert "cannot be written" in capsys.readouterr().err
-    assert not list(files.glob("*details*"))
-
-
-def test_what_a_killed_run_left_is_gone_after_the_next_one(files: Path) -> None:
-    given = ("--gold", files / "gold.csv", "--predictions", files / "good.csv", "--metrics", "em")
-    outputs = ("--json", files / "out" / "scores.json", "--details", files / "out" / "details.jsonl")
-    killed = f"""
-import os, signal, sys
-from qdecomp.cli import main
-from qdecomp.evaluation import outputs
-outputs.detail_line = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
-main({[*map(str, ("evaluate", *given, *outputs))]!r})
-"""
-    assert subprocess.run([sys.executable, "-c", killed], check=False, capture_output=True).returncode == -9
-    left = [path.name for path in (files / "out").iterdir()]
-    assert len(left) == 1
-    assert run(*given, *outputs) == 0
-    assert sorted(path.name for path in (files / "out").iterdir()) == ["details.jsonl", "scores.json"]

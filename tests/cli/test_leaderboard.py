@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.cli_runs import run_qdecomp
-
-run = partial(run_qdecomp, "leaderboard")
+from qdecomp import evaluate
+from tests.cli_runs import refusal, run_qdecomp
 
 
 @pytest.fixture
@@ -32,7 +30,7 @@ def files(tmp_path: Path) -> Path:
 def test_every_question_has_a_row(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = files / "out" / "leaderboard.csv"
     names = ("--questions", files / "test.csv", "--predictions", files / "predictions.jsonl")
-    assert run(*names, "--output", output) == 0
+    assert run_qdecomp("leaderboard", *names, "--output", output) == 0
     with output.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.reader(stream))
     assert rows == [
@@ -43,18 +41,8 @@ def test_every_question_has_a_row(files: Path, capsys: pytest.CaptureFixture[str
         ["return Why?"],
     ]
     assert "4 rows; 2 of them without a decomposition" in capsys.readouterr().err
-
-
-def test_what_it_writes_can_be_scored(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    gold = [f"{row},return cubes ;return #1 that are red" for row in ("a,Which cubes are red?", "b,x", "c,y", "d,z")]
-    (files / "gold.csv").write_text("\n".join(["question_id,question_text,decomposition", *gold]), encoding="utf-8")
-    output = files / "leaderboard.csv"
-    run("--questions", files / "test.csv", "--predictions", files / "predictions.jsonl", "--output", output)
-    scores = files / "scores.json"
-    evaluated = run_qdecomp("evaluate", "--gold", files / "gold.csv", output, "--metrics", "em", "--json", scores)
-    assert evaluated == 0
-    (system,) = json.loads(scores.read_text(encoding="utf-8"))["systems"]
-    assert (system["rows"], system["overall"]["exact_match"]["mean"]) == (4, 0.25)
+    scores = evaluate([("Which cubes are red?", "return cubes ;return #1 that are red")] * 4, output, "em")
+    assert scores["em"].mean == 0.25
 
 
 @pytest.mark.parametrize(
@@ -65,11 +53,8 @@ def test_what_it_writes_can_be_scored(files: Path, capsys: pytest.CaptureFixture
         ("question_id,question_text\nz,x\n", "none of its questions is in"),
     ],
 )
-def test_files_that_do_not_fit_are_refused(
-    files: Path, capsys: pytest.CaptureFixture[str], questions: str, message: str
-) -> None:
+def test_files_that_do_not_fit_are_refused(files: Path, questions: str, message: str) -> None:
     (files / "test.csv").write_text(questions, encoding="utf-8")
     names = ("--questions", files / "test.csv", "--predictions", files / "predictions.jsonl")
-    assert run(*names, "--output", files / "leaderboard.csv") == 2
-    assert message in capsys.readouterr().err
+    assert message in refusal("leaderboard", *names, "--output", files / "leaderboard.csv")
     assert not (files / "leaderboard.csv").exists()

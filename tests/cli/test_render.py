@@ -10,10 +10,10 @@ import pytest
 
 from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.parsers.decomposition import decomposition_from_graph
-from tests.cli_runs import run_qdecomp
+from tests.cli_runs import refusal, run_qdecomp
 from tests.pages import Page
 
-run = partial(run_qdecomp, "render")
+run, refused = partial(run_qdecomp, "render"), partial(refusal, "render")
 
 QUESTION = "How many red cubes are there?"
 DECOMPOSITION = "return cubes ;return #1 that are red ;return number of #2"
@@ -88,46 +88,26 @@ def test_bad_lines_and_unknown_questions_are_told_and_the_rest_is_shown(
     ("content", "message"),
     [
         (None, "there is no such file"),
-        (b"", "the file is empty"),
         (b"\n \n", "the file is empty"),
         (b"\xff\xfe\x00\x01", "not a UTF-8 text file"),
         (b"question_id,decomposition\n1,return x\n", "there are no prediction records in it (line 1: not JSON)"),
     ],
 )
-def test_bad_input_is_one_line_and_nothing_is_written(
-    tmp_path: Path, content: bytes | None, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_one_line_and_nothing_is_written(tmp_path: Path, content: bytes | None, message: str) -> None:
     path = tmp_path / "predictions.jsonl"
     if content is not None:
         path.write_bytes(content)
-    assert run("--input", path, "--output", tmp_path / "page.html") == 2
-    told = capsys.readouterr().err
+    told = refused("--input", path, "--output", tmp_path / "page.html")
     assert told.startswith(f"qdecomp: {path}: ")
     assert message in told
-    assert told.count("\n") == 1
     assert not (tmp_path / "page.html").exists()
 
 
-def test_folders_in_the_place_of_files_are_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("--input", files, "--output", files / "page.html") == 2
-    assert "this is a folder; give a file" in capsys.readouterr().err
-    assert run("--input", files / "predictions.jsonl", "--output", files) == 2
-    assert "this is a folder; give a file such as" in capsys.readouterr().err
-
-
-def test_what_is_read_is_not_overwritten(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = (files / "gold.csv").read_text()
-    arguments = ("--input", files / "predictions.jsonl", "--gold", files / "gold.csv")
-    assert run(*arguments, "--output", files / "gold.csv") == 2
-    assert "give another --output" in capsys.readouterr().err
-    assert (files / "gold.csv").read_text() == before
-
-
-def test_files_of_other_questions_are_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_in_the_place_of_the_page_and_files_of_other_questions_are_refused(files: Path) -> None:
     (files / "gold.csv").write_text("question_id,question_text,decomposition\nother,What?,return x\n")
-    arguments = ("--input", files / "predictions.jsonl", "--gold", files / "gold.csv")
-    assert run(*arguments, "--output", files / "page.html") == 2
-    assert "none of its questions is in" in capsys.readouterr().err
+    arguments = ("--input", files / "predictions.jsonl", "--gold", files / "gold.csv", "--output")
+    assert "this is a folder; give a file such as" in refused(*arguments, files)
+    assert "none of its questions is in" in refused(*arguments, files / "page.html")
 
 
 def test_what_language_models_write_is_read_and_told(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import DataError, QDecompError, QdmrSyntaxError
 from qdecomp.data_structures.lf_em import lf_em, normalized_text
-from qdecomp.data_structures.qdmr import Qdmr, Step, format_qdmr, is_reference, reference_number, reference_to
+from qdecomp.data_structures.qdmr import Qdmr, format_qdmr
 from tests.strategies import written_qdmrs
 
-QUESTION = "Which two large cities have the most rivers and more red cubes than the last game?"
+QUESTION = "Which two large cities have the most rivers and more red cubes than guests arrived at the last game?"
 
 
 def test_lists_and_texts_in_other_forms_are_read() -> None:
@@ -29,7 +29,7 @@ def test_lists_and_texts_in_other_forms_are_read() -> None:
     assert lf_em(QUESTION, [], gold).error == "prediction: there are no steps in this list; give a list of strings"
 
 
-@pytest.mark.parametrize("value", [None, b"return cubes", 3])
+@pytest.mark.parametrize("value", [None, b"return cubes"])
 def test_what_cannot_be_a_decomposition_is_an_error_of_ours(value: object) -> None:
     name = type(value).__name__
     with pytest.raises(DataError, match=f"prediction: a decomposition must be a string or a list of steps, not {name}"):
@@ -40,47 +40,81 @@ def test_what_cannot_be_a_decomposition_is_an_error_of_ours(value: object) -> No
         lf_em(value, "return cubes", "return cubes")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("prediction", "gold", "same", "same_strictly"),
-    [
-        # removed and normalised words
-        ("return city", "return the cities", True, True),
-        ("return zero cubes", "return 0 cubes", True, True),
-        ("return cubes", "return spheres", False, False),
-        # merged steps
-        ("return large cities", "return cities ;return #1 that are large", True, True),
-        ("return rivers ;return #1 in cities ;return #2 that are large", "return large rivers in cities", True, True),
-        ("return rivers ;return names of #1", "return names of rivers", True, True),
-        # order of steps and of members
-        ("return cubes ;return rivers ;return #1 , #2", "return rivers ;return cubes ;return #1 , #2", True, True),
-        (
-            "return cubes ;return rivers ;return difference of #1 and #2",
-            "return cubes ;return rivers ;return difference of #2 and #1",
-            False,
-            False,
-        ),
-        # the same step twice is one step
-        ("return cubes ;return cubes ;return #1 , #2", "return cubes ;return #1 , #1", True, True),
-        # what the published metric overlooks
-        ("return cubes that are not red", "return cubes that are red", True, False),
-        ("return the last game", "return the most game", True, False),
-        ("return cubes ;return second largest of #1", "return cubes ;return largest of #1", True, False),
-        (
-            "return cubes ;return size of #1 ;return #1 where #2 is not the same as 3",
-            "return cubes ;return size of #1 ;return #1 where #2 is the same as 3",
-            True,
-            False,
-        ),
-        ("return most cubes", "return more cubes", True, False),
-    ],
-)
-def test_verdicts(prediction: str, gold: str, same: bool, same_strictly: bool) -> None:
-    assert lf_em(QUESTION, prediction, gold).verdict is same
-    assert lf_em(QUESTION, prediction, gold, strict=True).verdict is same_strictly
+EQUAL, LOOSELY, DIFFERENT = (True, True), (True, False), (False, False)
+# A prediction, gold and the two verdicts, for questions that have the words. The pairs are our own; the verdicts follow
+# from the paper (inflections, synonyms and stop words are equal, filters are merged into what they filter, independent
+# steps may be in any order) and from the table of what is strict in docs/scoring.md.
+VERDICTS = [
+    # removed and normalised words
+    ("return city", "return the cities", EQUAL),
+    ("return zero cubes", "return 0 cubes", EQUAL),
+    ("return guests ;return #1 that arrive", "return guests ;return #1 that arrived", EQUAL),
+    ("return Cubes", "return cubes", EQUAL),
+    ("return cubes ;return if #1 is equal to 2", "return cubes ;return if #1 is equal to two", EQUAL),
+    ("return size of cubes ;return largest of #1", "return size of cubes ;return highest of #1", EQUAL),
+    ("return cubes", "return spheres", DIFFERENT),
+    # merged steps
+    ("return large cities", "return cities ;return #1 that are large", EQUAL),
+    ("return rivers ;return #1 in cities ;return #2 that are large", "return large rivers in cities", EQUAL),
+    ("return rivers ;return names of #1", "return names of rivers", EQUAL),
+    ("return cities", "return cities ;return #1 that are large", DIFFERENT),
+    # order of steps and of members
+    ("return cubes ;return rivers ;return #1 , #2", "return rivers ;return cubes ;return #1 , #2", EQUAL),
+    (
+        "return rivers ;return cubes ;return number of #2 ;return number of #1 ;return which is highest of #3 , #4",
+        "return cubes ;return rivers ;return number of #1 ;return number of #2 ;return which is highest of #3 , #4",
+        EQUAL,
+    ),
+    (
+        "return cubes ;return rivers ;return difference of #1 and #2",
+        "return cubes ;return rivers ;return difference of #2 and #1",
+        DIFFERENT,
+    ),
+    (
+        "return cubes ;return red cubes ;return #2 besides #1",
+        "return cubes ;return red cubes ;return #1 besides #2",
+        DIFFERENT,
+    ),
+    # other operators, properties and arguments
+    ("return size of cubes ;return lowest of #1", "return size of cubes ;return highest of #1", DIFFERENT),
+    ("return size of cubes ;return average of #1", "return size of cubes ;return sum of #1", DIFFERENT),
+    (
+        "return cubes ;return size of #1 ;return number of #2",
+        "return cubes ;return size of #1 ;return number of #2 for each #1",
+        DIFFERENT,
+    ),
+    (
+        "return cubes ;return size of #1 ;return #1 where #2 is more than 12",
+        "return cubes ;return size of #1 ;return #1 where #2 is more than 10",
+        DIFFERENT,
+    ),
+    ("return cubes ;return #1 sorted by size", "return cubes ;return #1 sorted by name", DIFFERENT),
+    # a shared step is copied into each of its users
+    (
+        "return cubes ;return #1 that are red ;return size of #1 ;return #2 where #3 is highest",
+        "return cubes ;return red cubes ;return size of #1 ;return #2 where #3 is highest",
+        EQUAL,
+    ),
+    # the same step twice is one step
+    ("return cubes ;return cubes ;return #1 , #2", "return cubes ;return #1 , #1", EQUAL),
+    # what the published metric overlooks
+    ("return cubes that are not red", "return cubes that are red", LOOSELY),
+    ("return the last game", "return the most game", LOOSELY),
+    ("return cubes ;return second largest of #1", "return cubes ;return largest of #1", LOOSELY),
+    (
+        "return cubes ;return size of #1 ;return #1 where #2 is not the same as 3",
+        "return cubes ;return size of #1 ;return #1 where #2 is the same as 3",
+        LOOSELY,
+    ),
+    ("return most cubes", "return more cubes", LOOSELY),
+]
 
 
-def test_a_plural_of_one_letter_is_compared() -> None:
-    assert lf_em("how many ys are there ?", "return ys", "return y").verdict
+@pytest.mark.parametrize(("prediction", "gold", "verdicts"), VERDICTS)
+def test_verdicts(prediction: str, gold: str, verdicts: tuple[bool, bool]) -> None:
+    found = [lf_em(QUESTION, prediction, gold, strict=strict).verdict for strict in (False, True)]
+    assert found == [*verdicts]
+    assert lf_em(QUESTION, gold, gold).verdict
 
 
 def test_the_word_return_counts_only_strictly() -> None:
@@ -109,18 +143,6 @@ def test_errors_are_told_apart_from_wrong_answers() -> None:
     assert broken.gold_normalized == "SELECT[](){river}"
 
 
-def test_words_beside_a_shared_step_are_copied_into_each_user() -> None:
-    gold = "return cubes ;return #1 that are red ;return size of #1 ;return #2 where #3 is highest"
-    assert lf_em(QUESTION, gold, gold).gold_normalized == (
-        "SELECT[](){cube,red}; SELECT[](){cube,size}; SUPERLATIVE[max](attribute=#2, sub=#1){}"
-    )
-
-
-def test_decompositions_and_logical_forms_can_be_mixed() -> None:
-    text = "return cubes ;return number of #1"
-    assert lf_em(QUESTION, to_logical_form(text), text).verdict
-
-
 @given(written_qdmrs(), st.booleans())
 def test_reflexive_on_everything_that_converts(qdmr: Qdmr, strict: bool) -> None:
     assert lf_em(QUESTION, qdmr, qdmr, strict=strict).verdict
@@ -136,15 +158,7 @@ def test_unchanged_by_renumbering_steps(qdmr: Qdmr, random: object, strict: bool
     order = list(range(1, len(qdmr) + 1))
     random.shuffle(order)  # type: ignore[attr-defined]
     new_number = {old: new for new, old in enumerate(order, start=1)}
-    steps = tuple(
-        Step(
-            tuple(
-                reference_to(new_number[reference_number(token) or 0]) if is_reference(token) else token
-                for token in qdmr.steps[old - 1].tokens
-            )
-        )
-        for old in order
-    )
+    steps = tuple(qdmr.steps[old - 1].renumbered(new_number) for old in order)
     assert lf_em(QUESTION, Qdmr(steps), qdmr, strict=strict).verdict
 
 
@@ -156,13 +170,7 @@ def test_a_text_is_compared_as_its_logical_form_is(qdmr: Qdmr, strict: bool) -> 
         except QDecompError as error:
             return str(error)
 
-    assert outcome(format_qdmr(qdmr)) == outcome(to_logical_form(qdmr))
-
-
-def test_words_that_count_for_one_metric_only() -> None:
-    text = "return cubes that are not red"
-    assert normalized_text("", text) == "SELECT[](){cubes,red}"
-    assert normalized_text("", text, strict=True) == "SELECT[](){cubes,not,red}"
+    assert outcome(format_qdmr(qdmr)) == outcome(to_logical_form(qdmr)) == outcome(qdmr)
 
 
 def test_steps_without_words_are_left_out() -> None:

@@ -64,31 +64,10 @@ def test_a_limit_is_allowed_and_one_more_is_refused(build: Callable[[int], objec
     assert "\n" not in str(refused.value)
 
 
-def test_a_long_question_has_no_verdict() -> None:
-    result = lf_em("cube " * 1000, "return cubes", "return cubes")
-    assert not result
-    assert "5,000 characters; at most 2,000" in str(result.error)
-
-
-@pytest.mark.parametrize("step", ["#{} that are red", "both #{} and #1", "number of #{}"])
-def test_three_hundred_steps_are_refused_before_any_work(step: str) -> None:
-    decomposition = "return cubes" + "".join(f" ;return {step.format(number)}" for number in range(1, 300))
-    with pytest.raises(QDecompError, match="300 steps; at most 100 are allowed"):
-        convert("how many cubes are red ?", decomposition)
-
-
 def test_words_that_repeat_everywhere_are_refused_before_the_solver_sees_them() -> None:
     steps = "".join(f" ;return cube #{number} ball" for number in range(1, 60))
     with pytest.raises(QDecompError, match="ways to align words; at most 1,000 are allowed"):
         convert("cube ball " * 80, f"return cube{steps}")
-
-
-def test_the_limits_are_far_above_break() -> None:
-    characters_and_words_of_questions, characters_and_steps = (289, 49), (591, 21)
-    assert min(limits.LONGEST_QUESTION / 289, limits.MOST_WORDS / characters_and_words_of_questions[1]) > 4
-    assert min(limits.LONGEST_DECOMPOSITION / characters_and_steps[0], limits.MOST_STEPS / 21) > 4
-    # The most edges of a graph of Break's, and the most words of a step.
-    assert min(limits.MOST_EDGES_DRAWN / 37, limits.MOST_STEP_WORDS / 30) > 4
 
 
 def test_long_texts_are_not_remembered() -> None:
@@ -101,10 +80,10 @@ def test_long_texts_are_not_remembered() -> None:
     lf_em("which cubes have cities", "return a", "return b", strict=True)
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
-    for _ in range(60):
+    for _ in range(12):
         steps = ";".join(long_step() for _ in range(5))
         lf_em("which cubes " * 100, steps, f"{steps} cubes")
         lf_em("which cities", steps, f"{steps} cubes", strict=True)
     kept = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
-    assert kept < 3_000_000
+    assert kept < 600_000

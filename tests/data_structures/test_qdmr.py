@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from qdecomp.data_structures.errors import QdmrSyntaxError
 from qdecomp.data_structures.qdmr import Qdmr, Step, format_qdmr, parse_qdmr, reference_number
 from tests.data_structures.reading_back import assert_reads_back_or_is_refused
-from tests.strategies import words, written_qdmrs
+from tests.strategies import words
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,7 @@ from tests.strategies import words, written_qdmrs
         ("'a' ;return \"b\"", ["'a'", '"b"']),
         ("'", ["'"]),
         ("return # 1 things", ["# 1 things"]),
+        ("return #2 that are red ;return cubes", ["#2 that are red", "cubes"]),
     ],
 )
 def test_dirty_text_is_read(text: str, steps: list[str] | None) -> None:
@@ -46,6 +47,7 @@ def test_dirty_text_is_read(text: str, steps: list[str] | None) -> None:
 def test_an_empty_step_was_counted_by_the_references_behind_it() -> None:
     qdmr = parse_qdmr("return templates ;return ;return #1 used most ;return id of #3")
     assert [step.text for step in qdmr.steps] == ["templates", "#1 used most", "id of #2"]
+    assert parse_qdmr("return a ;return ;return b ;return #03 of #01").steps[2].text == "#2 of #1"
 
 
 @pytest.mark.parametrize(
@@ -68,29 +70,15 @@ def test_what_cannot_be_understood_names_the_step(text: str, step: int | None, r
     assert caught.value.step == step
 
 
-def test_a_reference_to_a_later_step_is_understood() -> None:
-    assert parse_qdmr("return #2 that are red ;return cubes").steps[0].references == (2,)
-
-
-def test_two_digit_references_are_whole() -> None:
-    text = "return a ;" + " ;".join(f"return #{number} b" for number in range(1, 14))
-    assert parse_qdmr(text).steps[-1].references == (13,)
-    assert reference_number("#13") == 13
-
-
 @pytest.mark.parametrize("tokens", [(), ("a b",), ("a;b",), ("#1's",), ("",)])
 def test_a_step_has_only_tokens_that_read_back(tokens: tuple[str, ...]) -> None:
     with pytest.raises(QdmrSyntaxError):
         Step(tokens)
 
 
-@pytest.mark.parametrize(("token", "number"), [("#0000000012", 12), ("#012", 12), ("#0", 0), ("#00", 0)])
+@pytest.mark.parametrize(("token", "number"), [("#13", 13), ("#0000000012", 12), ("#0", 0), ("#00", 0)])
 def test_zeros_before_a_number_change_nothing(token: str, number: int) -> None:
     assert reference_number(token) == number
-
-
-def test_references_with_zeros_are_renumbered_as_others_are() -> None:
-    assert parse_qdmr("return a ;return ;return b ;return #03 of #01").steps[2].text == "#2 of #1"
 
 
 @st.composite
@@ -110,25 +98,10 @@ def any_qdmrs(draw: st.DrawFn) -> Qdmr:
     return Qdmr(tuple(steps))
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(any_qdmrs())
 def test_every_value_reads_back(qdmr: Qdmr) -> None:
     assert parse_qdmr(str(qdmr)) == qdmr
-
-
-@settings(max_examples=300)
-@given(st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=4))
-def test_every_step_of_arbitrary_tokens_reads_back_or_is_refused(tokens: list[str]) -> None:
-    try:
-        qdmr = Qdmr((Step(tuple(tokens)),))
-    except QdmrSyntaxError:
-        return
-    assert parse_qdmr(str(qdmr)) == qdmr
-
-
-@given(written_qdmrs())
-def test_text_round_trips(qdmr: Qdmr) -> None:
-    assert parse_qdmr(format_qdmr(qdmr)) == qdmr
 
 
 @given(st.text(max_size=300))

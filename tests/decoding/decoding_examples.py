@@ -61,6 +61,11 @@ def random_problem(rng, tokens, labels, pairs=None):
     return Problem(tokens, edges, rng.dirichlet(np.full(len(labels), 0.5), (size, size)), labels)
 
 
+def triples(graph: DependencyGraph) -> list[tuple[int, int, str]]:
+    """The edges without their scores."""
+    return [(edge.head, edge.dependent, edge.tag) for edge in graph.edges]
+
+
 def means_something(graph: DependencyGraph) -> bool:
     """Whether a graph says a decomposition in which no single argument stands twice."""
     try:

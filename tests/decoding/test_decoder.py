@@ -2,34 +2,33 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
-from qdecomp.data_structures.errors import DataError
-from qdecomp.decoding import DECODERS, make_decoder
+from qdecomp.data_structures.dependency_graph import DependencyGraph
+from qdecomp.data_structures.errors import DataError, GraphError
+from qdecomp.decoding import DECODERS, make_decoder, with_candidates
 from qdecomp.decoding.ilp import IlpDecoder
-from tests.decoding.decoding_examples import problem
+from tests.decoding.decoding_examples import LABELS, TOKENS, means_something, problem, random_problem, triples
+
+
+def decoded(name, found, **options):
+    return make_decoder(name, **options).decode(*found.arguments)
 
 
 @pytest.mark.parametrize("name", DECODERS)
-def test_every_decoder_decodes(name):
-    found = problem((3, 4, "filter-sub", 0.9))
-    decoded = make_decoder(name).decode(*found.arguments)
-    assert [(edge.head, edge.dependent, edge.tag) for edge in decoded.graph.edges] == [(3, 4, "filter-sub")]
-    assert (decoded.method, decoded.optimal) == ("greedy", True)
+def test_every_decoder_takes_a_valid_greedy_graph_as_it_is(name):
+    found = decoded(name, problem((3, 4, "filter-sub", 0.9), (1, 3, "aggregate-arg[count]", 0.51), (2, 3, "span", 0.5)))
+    assert triples(found.graph) == [(1, 3, "aggregate-arg[count]"), (3, 4, "filter-sub")]
+    assert [edge.score for edge in found.graph.edges] == pytest.approx([0.51, 0.9], abs=1e-3)
 
 
-def test_a_decoder_takes_options():
-    found = problem((3, 4, "filter-sub", 0.9), (4, 3, "filter-sub", 0.9))
-    assert make_decoder("ilp").decode(*found.arguments).method == "ilp"
-    assert make_decoder("ilp", time_limit=0).decode(*found.arguments).method == "repair"
-
-
-def test_settings_may_be_an_object():
-    assert make_decoder({"type": "ilp", "time_limit": 0.5}) == IlpDecoder(0.5)
-    assert make_decoder({"type": "ilp"}) == make_decoder("ilp") == IlpDecoder()
+def test_settings_may_be_an_object_and_options_count_more():
     settings = {"type": "ilp", "time_limit": 0.5}
+    assert make_decoder(settings) == IlpDecoder(0.5)
     assert make_decoder(settings, time_limit=3) == IlpDecoder(3)
     assert settings == {"type": "ilp", "time_limit": 0.5}
+    assert with_candidates(IlpDecoder(3), 2) == IlpDecoder(3, candidates=2)
 
 
 @pytest.mark.parametrize("name", ["lp", None, 3, ["ilp"]])
@@ -38,14 +37,58 @@ def test_an_unknown_decoder_is_an_error(name):
     for settings in (name, {"type": name}):
         with pytest.raises(DataError, match=message):
             make_decoder(settings)
-    with pytest.raises(DataError, match="there is no decoder None"):
-        make_decoder({"time_limit": 2})
 
 
-def test_an_unknown_option_is_an_error():
-    with pytest.raises(DataError, match="decoder 'greedy': there is no option 'time_limit'; known options: none"):
-        make_decoder("greedy", time_limit=2)
-    with pytest.raises(DataError, match="decoder 'ilp': there is no option 'time'; known options: time_limit"):
-        make_decoder({"type": "ilp", "time": 2})
-    with pytest.raises(DataError, match="the time limit is 'long'; give seconds, 0 or more"):
-        make_decoder({"type": "ilp", "time_limit": "long"})
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"time_limit": 2}, "there is no decoder None"),
+        ({"type": "greedy", "time_limit": 2}, "decoder 'greedy': there is no option 'time_limit'; known options: none"),
+        ({"type": "ilp", "time": 2}, "decoder 'ilp': there is no option 'time'; known options: time_limit"),
+        ({"type": "ilp", "time_limit": "long"}, "the time limit is 'long'; give seconds, 0 or more"),
+        ({"type": "ilp", "time_limit": -1.0}, "the time limit is -1.0"),
+        ({"type": "ilp", "time_limit": float("nan")}, "the time limit is nan"),
+        ({"type": "ilp", "candidates": -1}, "candidates is -1"),
+        ({"type": "ilp", "coverage_penalty": -1}, "coverage_penalty is '-1'"),
+    ],
+)
+def test_a_wrong_option_is_an_error(settings, message):
+    with pytest.raises(DataError, match=message):
+        make_decoder(settings)
+
+
+def test_greedy_decoding_gives_one_graph():
+    with pytest.raises(DataError, match="candidates need the decoder 'ilp'"):
+        with_candidates(make_decoder("greedy"), 3)
+
+
+def test_nothing_keeps_a_greedy_graph_from_being_invalid():
+    found = problem((3, 3, "span", 0.9), (4, 3, "nonsense", 0.9))
+    assert triples(decoded("greedy", found).graph) == [(3, 3, "span"), (4, 3, "nonsense")]
+
+
+@pytest.mark.parametrize(("tokens", "labels"), [((), LABELS), (("cubes",), LABELS), (TOKENS, ())])
+def test_where_there_are_no_edges_the_graph_is_empty(tokens, labels):
+    found = decoded("greedy", problem(tokens=tokens, labels=labels))
+    assert found.graph == DependencyGraph(tokens)
+    assert found.score == pytest.approx(len(tokens) ** 2 * np.log(0.999))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "labels"), [((), LABELS), (("cubes",), LABELS), (TOKENS, ()), (TOKENS, ("nonsense",))]
+)
+@pytest.mark.parametrize("name", ["greedy_valid", "ilp"])
+def test_where_no_graph_is_valid_the_error_says_so(name, tokens, labels):
+    with pytest.raises(GraphError, match="no valid graph"):
+        decoded(name, problem(tokens=tokens, labels=labels))
+
+
+def test_of_two_edges_that_contradict_each_other_the_more_probable_one_stays():
+    found = problem((3, 4, "filter-sub", 0.9), (3, 2, "project-sub", 0.6), (1, 3, "aggregate-arg[count]", 0.8))
+    assert triples(decoded("greedy_valid", found).graph) == [(1, 3, "aggregate-arg[count]"), (3, 4, "filter-sub")]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_left_of_any_graph_means_something(seed):
+    found = random_problem(np.random.default_rng(seed), TOKENS, LABELS, pairs=30)
+    assert means_something(decoded("greedy_valid", found).graph)

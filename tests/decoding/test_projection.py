@@ -7,7 +7,7 @@ from qdecomp.data_structures.conversion.sdg_to_dg import to_dependency_graph, to
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.errors import GraphError
 from qdecomp.decoding import make_decoder
-from qdecomp.decoding.projection import project
+from qdecomp.decoding.decoder import project
 from qdecomp.parsers.decomposition import decomposition_from_decoded
 from tests.data_structures.graph_strategies import SPECIAL, dependency_graphs, span_graphs
 from tests.decoding.decoding_examples import DUM_1, DUP_1, SEPARATOR, TOKENS, problem
@@ -52,23 +52,28 @@ def test_tokens_that_span_edges_connect_are_one_node(spans):
         assert references == [(1, 0, "aggregate")]
 
 
-def test_several_roots_and_edges_within_a_node_are_allowed():
-    edges = ((SMALL, RED, "span"), (RED, SMALL, "filter-sub"), (MANY, CUBES, "aggregate-arg[count]"))
-    nodes, references = nodes_and_edges(*edges)
-    assert nodes == ((CUBES,), (MANY,), (SMALL, RED)) or nodes == ((SMALL, RED), (CUBES,), (MANY,))
-    assert [operator for _, _, operator in references] == ["aggregate"]
-
-
-def test_a_copy_has_the_words_that_it_copies():
-    nodes, _ = nodes_and_edges(
-        (DUP_1, CUBES, "duplicate"), (RED, DUP_1, "filter-sub"), (MANY, RED, "aggregate-arg[count]")
-    )
-    assert nodes == ((CUBES,), (RED,), (MANY,))
-
-
-def test_special_tokens_have_no_words():
-    nodes, _ = nodes_and_edges((RED, DUM_1, "filter-sub"), (MANY, RED, "union-sub"), (MANY, SEPARATOR, "union-sub"))
-    assert nodes == ((), (), (RED,), (MANY,))
+@pytest.mark.parametrize(
+    ("edges", "nodes"),
+    [
+        # Several roots, and an edge within a node.
+        (
+            [(SMALL, RED, "span"), (RED, SMALL, "filter-sub"), (MANY, CUBES, "aggregate-arg[count]")],
+            ((SMALL, RED), (CUBES,), (MANY,)),
+        ),
+        # A copy has the words that it copies.
+        (
+            [(DUP_1, CUBES, "duplicate"), (RED, DUP_1, "filter-sub"), (MANY, RED, "aggregate-arg[count]")],
+            ((CUBES,), (RED,), (MANY,)),
+        ),
+        # Special tokens have no words.
+        (
+            [(RED, DUM_1, "filter-sub"), (MANY, RED, "union-sub"), (MANY, SEPARATOR, "union-sub")],
+            ((), (), (RED,), (MANY,)),
+        ),
+    ],
+)
+def test_what_is_read_softly(edges, nodes):
+    assert sorted(nodes_and_edges(*edges)[0]) == sorted(nodes)
 
 
 def test_of_several_properties_those_of_the_first_edge_count():
@@ -80,7 +85,6 @@ def test_of_several_properties_those_of_the_first_edge_count():
     ("edges", "message"),
     [
         ([], "there is no edge"),
-        ([(RED, CUBES, "filter-sub"), (RED, SMALL, "project-sub")], "two operators on one node: project and filter"),
         # The two tokens are one node.
         ([(SMALL, RED, "span"), (RED, CUBES, "filter-sub"), (SMALL, MANY, "project-sub")], "two operators on one node"),
         ([(RED, CUBES, "filter-sub"), (CUBES, RED, "filter-sub")], "no root"),
@@ -98,18 +102,13 @@ def test_the_decoder_reads_what_greedy_decoding_refuses():
         (HOW, SMALL, "filter-condition", 0.8),
     )  # fmt: skip
     strict, soft = (make_decoder(name).decode(*found.arguments) for name in ("greedy", "projection"))
-    assert (strict.graph, strict.score, strict.method) == (soft.graph, soft.score, soft.method)
+    assert (strict.graph, strict.score) == (soft.graph, soft.score)
     assert decomposition_from_decoded("how many small red cubes", strict).logical_form is None
-    prediction = decomposition_from_decoded("how many small red cubes", soft)
-    assert prediction.logical_form is not None
-    assert prediction.text is not None
-    assert "number of #1" in prediction.text
+    assert "number of #1" in str(decomposition_from_decoded("how many small red cubes", soft).text)
 
 
 def test_a_contradiction_is_a_prediction_with_a_reason():
     found = problem((RED, CUBES, "filter-sub", 0.9), (RED, SMALL, "project-sub", 0.9))
-    prediction = decomposition_from_decoded(
-        "how many small red cubes", make_decoder("projection").decode(*found.arguments)
-    )
+    prediction = decomposition_from_decoded("", make_decoder("projection").decode(*found.arguments))
     assert prediction.text is None
     assert prediction.error == "projection: two operators on one node: project and filter at token 3 'red'"

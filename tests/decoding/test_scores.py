@@ -7,7 +7,7 @@ import pytest
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.errors import DataError
-from qdecomp.decoding.choices import EdgeChoice, is_possible, token_kinds
+from qdecomp.decoding.constraints import EdgeChoice, is_possible, token_kinds
 from qdecomp.decoding.scores import Scores
 from tests.decoding.decoding_examples import LABELS, TOKENS, problem, random_problem
 
@@ -34,13 +34,6 @@ def test_labels_may_come_from_a_function_that_is_asked_for_few_pairs():
     assert function.greedy() == table.greedy()
     assert function.graph_of(function.greedy()) == table.graph_of(table.greedy())
     assert 0 < len(set(asked)) < len(tokens) ** 2
-
-
-def test_a_function_that_gives_no_probabilities_is_refused():
-    tokens, edges, _, names = random_problem(np.random.default_rng(0), TOKENS, LABELS).arguments
-    scores = Scores(tokens, edges, lambda heads, dependents: np.full((len(heads), len(names)), np.nan), names)
-    with pytest.raises(DataError, match="label probabilities are not all numbers from 0 to 1"):
-        scores.candidates(2.0, 1000)
 
 
 def test_the_score_is_the_logarithm_of_the_probability(scores):
@@ -105,13 +98,6 @@ def test_some_choices_are_candidates_whatever_they_cost():
     assert scores.candidates(1.0, limit=1, also=[wanted]).choices == (wanted,)
 
 
-def test_probabilities_of_other_types_are_read():
-    found = problem((3, 4, "filter-sub", 0.9))
-    half = Scores(TOKENS, found.edges.astype(np.float32), found.label_probabilities.astype(np.float32), LABELS)
-    lists = Scores(TOKENS, found.edges.tolist(), found.label_probabilities.tolist(), LABELS)
-    assert half.graph_of(half.greedy()) == lists.graph_of(lists.greedy())
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), -0.1, 1.1])
 @pytest.mark.parametrize("which", ["edge", "label"])
 def test_what_is_no_probability_is_an_error(value, which):
@@ -119,6 +105,10 @@ def test_what_is_no_probability_is_an_error(value, which):
     (found.edges if which == "edge" else found.label_probabilities)[2, 2] = value
     with pytest.raises(DataError, match=f"the {which} probabilities are not all numbers from 0 to 1"):
         Scores(*found.arguments)
+    if which == "label":
+        function = lambda heads, dependents: found.label_probabilities[heads, dependents]  # noqa: E731
+        with pytest.raises(DataError, match="the label probabilities are not all"):
+            Scores(found.tokens, found.edges, function, LABELS).labels_of([2], [2])
 
 
 def test_wrong_shapes_are_an_error():

@@ -8,23 +8,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import yaml
 
-from qdecomp import Decomposition
-from qdecomp.cli import main
-from qdecomp.visualization import steps_svg
+from qdecomp import Decomposition, load
+from qdecomp.cli import _command, main
+from qdecomp.data_structures.conversion.chain import convert
+from qdecomp.visualization import graph_svg, steps_svg
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OTHER_PAGES = (
-    "README.md",
     "RESULTS.md",
     "CONTRIBUTING.md",
     "data/README.md",
     "training_config/README.md",
     "qdecomp/parsers/minilm_break/MODEL_CARD.md",
 )
+README = PAGES[0].read_text(encoding="utf-8")
 WITH_EXAMPLES = [page for page in PAGES if re.search(r"^>>> ", page.read_text(encoding="utf-8"), re.MULTILINE)]
 
 
@@ -36,7 +38,7 @@ def test_examples_run(page: Path) -> None:
 
 
 def test_the_pages_that_teach_have_examples() -> None:
-    assert {"quick_start", "qdmr", "parsing", "plans", "graphs", "file_formats"} <= {
+    assert {"README", "quick_start", "qdmr", "parsing", "plans", "graphs", "file_formats"} <= {
         page.stem for page in WITH_EXAMPLES
     }
 
@@ -51,14 +53,22 @@ def test_other_python_on_the_pages_is_python(page: Path) -> None:
 
 def test_every_command_on_the_pages_exists(capsys: pytest.CaptureFixture[str]) -> None:
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-    named = set(re.findall(r"^qdecomp ([a-z]+)\b|`qdecomp ([a-z]+)\b", text, re.MULTILINE))
-    commands = {first or second for first, second in named}
+    commands = set(re.findall(r"(?:^\$? ?|`)qdecomp ([a-z]+)\b", text, re.MULTILINE))
     assert {"parse", "evaluate", "render", "convert"} <= commands
     for command in commands:
         with pytest.raises(SystemExit) as stop:
             main([command, "--help"])
         assert stop.value.code == 0, command
         assert "Usage:" in capsys.readouterr().out
+
+
+def test_every_option_is_on_some_page() -> None:
+    named = {name for page in PAGES for name in re.findall(r"--[a-z-]+", page.read_text(encoding="utf-8"))}
+    context = click.Context(_command)
+    commands = [_command, *(_command.get_command(context, name) for name in _command.list_commands(context))]
+    options = [option for command in commands for option in command.params if isinstance(option, click.Option)]
+    assert len(options) > 50
+    assert [option.opts for option in options if not named & {*option.opts, *option.secondary_opts}] == []
 
 
 def test_links_lead_to_files_and_headings() -> None:
@@ -87,21 +97,39 @@ def test_paths_on_the_pages_exist() -> None:
 
 def test_the_menu_has_every_page_once() -> None:
     listed = list(_leaves(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]))
-    pages = [path.relative_to(ROOT / "docs").as_posix() for path in PAGES]
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in PAGES[1:]]
     pages += [f"notebooks/{path.stem}.md" for path in (ROOT / "docs" / "notebooks").glob("*.ipynb")]
     assert len(listed) == len(set(listed))
     assert set(pages) <= set(listed)
 
 
-def test_the_picture_of_the_steps_is_what_the_code_draws() -> None:
-    question = "How many red cubes are behind the large sphere?"
-    text = (
-        "return cubes ;return #1 that are red ;return large sphere ;return #2 that are behind #3 ;return number of #4"
-    )
-    decomposition = Decomposition.of_text(question, text)
+QUESTION = "How many red cubes are behind the large sphere?"
+STEPS = "return cubes ;return #1 that are red ;return large sphere ;return #2 that are behind #3 ;return number of #4"
+
+
+def test_pictures_are_what_the_code_draws() -> None:
+    decomposition = Decomposition.of_text(QUESTION, STEPS)
     assert decomposition.logical_form is not None
-    drawn = steps_svg(decomposition.logical_form, texts=decomposition.steps)
-    assert (ROOT / "docs" / "images" / "steps.svg").read_text(encoding="utf-8").strip() == drawn
+    drawn = {
+        "graph.svg": graph_svg(convert(QUESTION, STEPS).graph),
+        "steps.svg": steps_svg(decomposition.logical_form, decomposition.text),
+    }
+    for name, picture in drawn.items():
+        assert (ROOT / "docs" / "images" / name).read_text(encoding="utf-8").strip() == picture
+    first_screen = README[: README.index("graph.svg")]
+    assert QUESTION in first_screen
+    for number, step in enumerate(STEPS.split(" ;"), start=1):
+        assert f"{number}. {step.removeprefix('return ')}" in first_screen
+
+
+def test_the_parser_gives_the_steps_of_the_first_example() -> None:
+    (question, output) = re.findall(r"^\$ qdecomp parse \"(.+)\"\n((?:.+\n)+)confidence", README, re.MULTILINE)[0]
+    decomposition = load().parse(question)
+    assert decomposition.logical_form is not None
+    steps = zip(decomposition.steps, decomposition.logical_form.steps, strict=True)
+    shown = [f"{number}. {text}  {step.operator}" for number, (text, step) in enumerate(steps, 1)]
+    assert output.splitlines() == [question, *shown]
+    assert output in (ROOT / "docs" / "quick_start.md").read_text(encoding="utf-8")
 
 
 def _without_code(path: Path) -> str:

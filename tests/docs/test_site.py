@@ -11,7 +11,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-import yaml
 
 # Attributes that make a browser load something; a link that is clicked is not one of them.
 _LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href", "object": "data"}
@@ -71,12 +70,3 @@ def test_pages_of_other_files_and_notebooks_are_there(site: Path) -> None:
     assert "[Unreleased]" in (site / "changelog.html").read_text(encoding="utf-8")
     assert "<svg" in (site / "notebooks" / "multi_hop_retrieval.html").read_text(encoding="utf-8")
     assert (site / "notebooks" / "multi_hop_retrieval.ipynb").exists()
-
-
-def test_pins_and_the_command_are_there(project_root: Path) -> None:
-    lines = (project_root / "requirements-docs.txt").read_text(encoding="utf-8").splitlines()
-    pins = [line for line in lines if line and not line.startswith("#")]
-    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
-    assert {"mkdocs-material", "mkdocstrings-python"} <= {pin.partition("==")[0] for pin in pins}
-    assert "\ndocs: " in (project_root / "Makefile").read_text(encoding="utf-8")
-    assert yaml.safe_load((project_root / "mkdocs.yml").read_text(encoding="utf-8"))["strict"] is True

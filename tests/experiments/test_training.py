@@ -62,18 +62,13 @@ def test_a_finished_cell_is_not_trained_again(settings: Settings, fake: FakeAlle
 
 def test_other_rows_or_settings_are_another_training(settings: Settings, fake: FakeAllennlp, tmp_path: Path) -> None:
     run(settings, tmp_path)
+    run(settings, tmp_path, **{"settings.encoder": "bert-base-uncased"})
     run(settings, tmp_path, **{"trainer.num_epochs": 9})
     for rows in rows_files("train_5", 7, settings):
         (tmp_path / rows).write_text("other rows", encoding="utf-8")
         run(settings, tmp_path, **{"trainer.num_epochs": 9})
-    assert len(fake.calls) == 4
+    assert len(fake.calls) == 5
     assert not any("--recover" in call for call in fake.calls)
-
-
-def test_another_encoder_is_another_training(settings: Settings, fake: FakeAllennlp, tmp_path: Path) -> None:
-    for encoder in ("all-MiniLM-L6-v2", "bert-base-uncased"):
-        run(settings, tmp_path, **{"settings.encoder": encoder})
-    assert len(fake.calls) == 2
 
 
 def test_a_killed_training_is_recovered(settings: Settings, fake: FakeAllennlp, tmp_path: Path) -> None:

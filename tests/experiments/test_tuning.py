@@ -144,14 +144,3 @@ def test_a_wrong_search_is_one_line(text: str) -> None:
     with pytest.raises(DataError, match=r"--search .*: say KEY=LOW\.\.HIGH") as error:
         parse_searched(text)
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.slow
-def test_real_trainings(
-    tmp_path: Path, tiny_config: dict[str, Any], write_config: Callable[[dict[str, Any]], Path]
-) -> None:
-    out = tmp_path / "out"
-    arguments = [str(write_config(tiny_config)), "--search", "data_loader.batch_size=4..8 step 4", "--out", str(out)]
-    result = CliRunner().invoke(tune, [*arguments, "--trials", "2"], catch_exceptions=False, standalone_mode=False)
-    assert "is the best of 2 trials" in result.output
-    assert len(list(out.glob("runs/*/run/model.tar.gz"))) == 1

@@ -2,22 +2,24 @@ from __future__ import annotations
 
 import csv
 import json
-import os
+import multiprocessing
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from qdecomp.data_structures.conversion.chain import logical_form_from_graph
+from qdecomp.data_structures.conversion.chain import convert, logical_form_from_graph
 from qdecomp.data_structures.dependency_graph import dependency_graph_from_json
-from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.files import conversion
 from qdecomp.files.conversion import ConversionCache, convert_file, make_conversion_record
-from qdecomp.files.jobs import HERE, Where
-from tests.cli_runs import json_lines, run_qdecomp
+from qdecomp.files.jobs import HERE
+from tests.cli_runs import json_lines, refusal, run_qdecomp
 from tests.files.test_rows import forty_rows
 
 ROWS = [
@@ -64,13 +66,6 @@ def test_the_summary_counts_by_source_and_by_reason(break_csv, tmp_path):
     assert figures["sources"]["CLEVR"] == {"rows": 5, "converted": 2, "round_trip": 1}
 
 
-def test_several_processes_write_the_same_file(break_csv, tmp_path):
-    path = break_csv([(f"CLEVR_dev_{number}", *ROWS[number % 5][1:]) for number in range(450)])
-    convert_file(path, tmp_path / "one.jsonl", where=HERE)
-    convert_file(path, tmp_path / "two.jsonl", where=Where(2))
-    assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
-
-
 def test_training_and_the_command_share_what_is_converted(break_csv, tmp_path, monkeypatch):
     cache = ConversionCache(tmp_path / "cache")
     cache.records([row[1:] for row in ROWS if row[2]], PRESETS["default"])
@@ -80,34 +75,10 @@ def test_training_and_the_command_share_what_is_converted(break_csv, tmp_path, m
     assert (tmp_path / "kept.jsonl").read_bytes() == (tmp_path / "anew.jsonl").read_bytes()
 
 
-def test_a_run_that_was_stopped_goes_on(break_csv, tmp_path):
-    path, output = break_csv(), tmp_path / "out.jsonl"
-    whole = convert_file(path, output, where=HERE).to_json()
-    text = output.read_bytes()
-    output.write_bytes(text[: len(text) // 2])
-    again = convert_file(path, output, where=HERE).to_json()
-    assert output.read_bytes() == text
-    assert 0 < again["resumed"] < len(ROWS)
-    assert {**again, "seconds": 0, "resumed": 0} == {**whole, "seconds": 0}
-
-
-def test_other_settings_do_not_go_on_with_the_file(break_csv, tmp_path):
-    path, output = break_csv(), tmp_path / "out.jsonl"
-    convert_file(path, output, where=HERE)
-    with pytest.raises(DataError, match="other settings"):
-        convert_file(path, output, special=PRESETS["paper"], where=HERE)
-    with pytest.raises(DataError, match="other input"):
-        convert_file(break_csv(ROWS[1:], "other.csv"), output, where=HERE)
-
-
 def test_reasons_have_no_particulars():
     record = make_conversion_record("cubes", " ;".join(["return cubes"] * 12), PRESETS["default"])
     assert record["reason"] == "dependency graph: too few [DUP] tokens"
     assert "needs 11" in record["error"]
-
-
-def _command(*arguments):
-    return [sys.executable, "-m", "qdecomp", "convert", *map(str, arguments)]
 
 
 def test_the_command_writes_figures_and_exits_as_promised(break_csv, tmp_path, capsys):
@@ -128,37 +99,112 @@ def test_the_command_writes_figures_and_exits_as_promised(break_csv, tmp_path, c
         (["--special-tokens", "many"], "there is no 'many'; choose one of default, paper"),
     ],
 )
-def test_bad_options_are_one_line_and_exit_code_2(break_csv, tmp_path, options, message, capsys):
-    assert run_qdecomp("convert", "--input", break_csv(), "--output", tmp_path / "out.jsonl", *options) == 2
-    shown = capsys.readouterr().err
-    assert message in shown
-    assert shown.count("\n") == 1
+def test_bad_options_are_one_line(break_csv, tmp_path, options, message):
+    assert message in refusal("convert", "--input", break_csv(), "--output", tmp_path / "out.jsonl", *options)
 
 
-def test_no_row_is_lost_or_doubled_by_a_kill(break_csv, tmp_path):
-    path = break_csv([(f"CLEVR_dev_{number}", *ROWS[number % 2][1:]) for number in range(3000)])
+def test_a_killed_run_in_processes_goes_on_and_writes_what_one_process_writes(break_csv, tmp_path):
+    path = break_csv([(f"CLEVR_dev_{number}", *ROWS[number % 5][1:]) for number in range(500)])
     output = tmp_path / "out.jsonl"
-    options = ["--input", path, "--output", output, "--processes", 2]
-    run = subprocess.Popen(_command(*options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while run.poll() is None and time.monotonic() < deadline and not (output.exists() and output.stat().st_size):
+    command = ["convert", "--input", path, "--output", output, "--processes", 2]
+    run = subprocess.Popen([sys.executable, "-m", "qdecomp", *map(str, command)], stdout=subprocess.DEVNULL)
+    while run.poll() is None and not (output.exists() and output.stat().st_size):
         time.sleep(0.01)
     run.send_signal(signal.SIGKILL)
     run.wait()
-    assert os.path.getsize(output) > 0
-    subprocess.run(_command(*options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    records = json_lines(output)
-    assert [record["row"] for record in records] == list(range(1, 3001))
-    assert all(record["round_trip"] for record in records)
+    assert output.stat().st_size > 0
+    assert run_qdecomp(*command) == 0
+    convert_file(path, tmp_path / "one.jsonl", where=HERE)
+    assert output.read_bytes() == (tmp_path / "one.jsonl").read_bytes()
 
 
-def test_a_quote_that_is_not_closed_is_told_and_costs_no_other_row(tmp_path, capsys):
+def test_a_row_that_cannot_be_read_is_told_and_costs_no_other(tmp_path, capsys):
     path = tmp_path / "rows.csv"
     path.write_text(forty_rows(broken=11))
     assert run_qdecomp("convert", "--input", path, "--output", tmp_path / "out", "--processes", 1) == 0
     error = f"{path}: row 11: line 12: a quotation mark in this row of the CSV is not closed"
     assert error in capsys.readouterr().err
     lines = json_lines(tmp_path / "out")
-    assert [line["question_id"] for line in lines] == [f"A_{n}" for n in range(1, 41)]
     assert [line["row"] for line in lines if line["graph"] is None] == [11]
     assert lines[10]["reason"] == "line N: a quotation mark in this row of the CSV is not closed"
+
+
+# The cache.
+
+SPECIAL = PRESETS["default"]
+GOOD = ("How many red cubes are there?", "return cubes ;return #1 that are red ;return number of #2")
+BAD = ("How many red cubes are there?", "return #1")
+
+
+def _no_conversion(*args: object, **options: object) -> None:
+    raise AssertionError("converted again")
+
+
+def test_graphs_come_from_the_conversion_and_then_from_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, failed = ConversionCache(tmp_path).records([GOOD, BAD], SPECIAL)
+    assert dependency_graph_from_json(first["graph"]) == convert(*GOOD, special=SPECIAL).graph
+    assert (failed["graph"], failed["error"]) == (None, "step 1: refers to itself (#1)")
+    monkeypatch.setattr(conversion, "make_conversion_record", _no_conversion)
+    assert ConversionCache(tmp_path).records([GOOD, BAD, GOOD], SPECIAL) == [first, failed, first]
+
+
+def test_a_mistake_of_ours_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object, **options: object) -> None:
+        raise IndexError("string index out of range")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(conversion, "convert", fail)
+        (broken,) = ConversionCache(tmp_path).records([GOOD], SPECIAL)
+    (mended,) = ConversionCache(tmp_path).records([GOOD], SPECIAL)
+    assert broken["internal_error"]
+    assert mended["round_trip"]
+
+
+@pytest.mark.parametrize("change", ["version", "special tokens", "decomposition"])
+def test_whatever_changes_the_graph_changes_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    ConversionCache(tmp_path).records([GOOD], SPECIAL)
+    monkeypatch.setattr(conversion, "make_conversion_record", _no_conversion)
+    if change == "version":
+        monkeypatch.setattr(conversion, "CONVERSION_VERSION", "other")
+    pair = (GOOD[0], GOOD[1] + " ;return #3") if change == "decomposition" else GOOD
+    with pytest.raises(AssertionError, match="converted again"):
+        ConversionCache(tmp_path).records([pair], PRESETS["paper"] if change == "special tokens" else SPECIAL)
+
+
+@pytest.mark.parametrize("folder", ["", "file/cache"])
+def test_a_cache_that_cannot_be_used_costs_only_time(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, folder: str
+) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    cache = ConversionCache(tmp_path / folder)
+    if not folder:
+        cache.path.write_bytes(b"this is no database" * 100)
+    (record,) = cache.records([GOOD], SPECIAL)
+    assert record["graph"]
+    assert "continuing without it" in caplog.text
+
+
+def _fill(folder: str, number: int) -> int:
+    pairs = [(f"How many red cubes of kind {n} are there?", GOOD[1]) for n in range(number, number + 30)]
+    return sum(record["round_trip"] for record in ConversionCache(folder).records(pairs, SPECIAL, processes=2))
+
+
+def test_processes_convert_together_and_share_one_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert pool.starmap(_fill, [(str(tmp_path), 0), (str(tmp_path), 15)]) == [30, 30]
+    monkeypatch.setattr(conversion, "_ROWS_A_TASK", 4)
+    assert _fill(str(tmp_path), 35) == 30
+
+
+@pytest.mark.parametrize("change", ["'{\"graph\": 5}'", "'not JSON'", "x'ff00'", "REPLACE(record, 'cubes', 'balls')"])
+def test_a_record_that_was_changed_is_not_believed(tmp_path: Path, change: str) -> None:
+    cache = ConversionCache(tmp_path)
+    (record,) = cache.records([GOOD], SPECIAL)
+    with closing(sqlite3.connect(cache.path)) as connection, connection:
+        assert connection.execute(f"UPDATE checked_conversions SET record = {change}").rowcount == 1
+    assert cache.records([GOOD], SPECIAL) == [record]
+    with closing(sqlite3.connect(cache.path)) as connection:
+        ((kept,),) = connection.execute("SELECT record FROM checked_conversions")
+    assert json.loads(kept) == record

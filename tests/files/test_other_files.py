@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from qdecomp.cli import main
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import require_other_files
+from tests.cli_runs import refusal
 
 GOLD = "question_id,question_text,decomposition\nA_1,how many cubes ?,return cubes ;return number of #1\n"
 RECORD = json.dumps({"question_id": "A_1", "question": "how many cubes ?", "decomposition": "return cubes"}) + "\n"
@@ -24,6 +24,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "link.csv").symlink_to("gold.csv")
     (tmp_path / "page").mkdir()
     (tmp_path / "page" / "index.html").write_text(GOLD)
+    (tmp_path / "model.tar.gz").write_bytes(b"weights")
     os.link(tmp_path / "predictions.jsonl", tmp_path / "hard.jsonl")
     return tmp_path
 
@@ -34,42 +35,23 @@ SCORED = ("--gold", "gold.csv", "--predictions", "predictions.jsonl")
 @pytest.mark.parametrize(
     ("arguments", "option"),
     [
-        (("evaluate", *SCORED, "--json", "gold.csv"), "--json"),
         (("evaluate", *SCORED, "--json", "link.csv"), "--json"),
-        (("evaluate", *SCORED, "--details", "predictions.jsonl"), "--details"),
         (("evaluate", *SCORED, "--details", "hard.jsonl"), "--details"),
         (("evaluate", *SCORED, "--details", "new", "--json", "new"), "--details"),
         (("report", "--gold", "page/index.html", *SCORED[2:], "--output", "page"), "--output"),
-        (("convert", "--input", "gold.csv", "--output", "gold.csv", "--overwrite"), "--output"),
         (("convert", "--input", "gold.csv", "--output", "new", "--json", "./gold.csv"), "--json"),
-        (("parse", "--input", "gold.csv", "--output", "link.csv", "--overwrite"), "--output"),
-        (("render", "--input", "predictions.jsonl", "--output", "hard.jsonl"), "--output"),
+        (("parse", "--input", "gold.csv", "--output", "gold.csv", "--overwrite"), "--output"),
         (("render", "--input", "predictions.jsonl", "--gold", "gold.csv", "--output", "link.csv"), "--output"),
+        (("parse", "cubes ?", "--parser", "model.tar.gz", "--output", "model.tar.gz"), "--output"),
     ],
 )
 def test_no_command_writes_over_what_it_reads(
-    files: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: tuple[str, ...],
-    option: str,
+    files: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], option: str
 ) -> None:
     monkeypatch.chdir(files)
     before = {path: path.read_bytes() for path in files.rglob("*") if path.is_file()}
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    assert end.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert option in line
+    assert option in refusal(*arguments)
     assert {path: path.read_bytes() for path in files.rglob("*") if path.is_file()} == before
-
-
-def test_a_parser_is_not_written_over(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(files)
-    (files / "model.tar.gz").write_bytes(b"weights")
-    with pytest.raises(SystemExit):
-        main(["parse", "how many cubes ?", "--parser", "model.tar.gz", "--output", "model.tar.gz"])
-    assert (files / "model.tar.gz").read_bytes() == b"weights"
 
 
 @pytest.mark.parametrize("name", ["new.txt", "/dev/null"])
@@ -84,6 +66,7 @@ def test_a_folder_holds_what_is_below_it(files: Path) -> None:
         require_other_files({"--output": files}, [files / "link.csv"])
 
 
+@pytest.mark.slow
 def test_allennlp_predict_does_not_either(files: Path) -> None:
     manager: Callable[..., object] = pytest.importorskip("qdecomp.training.commands").PredictManager
     path = str(files / "gold.csv")

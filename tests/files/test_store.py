@@ -5,15 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.files import BreakExample
-from qdecomp.files.break_csv import example_store
 from qdecomp.files.store import RowStore
 
 _IDS = st.lists(st.text(alphabet="ab\ud800", max_size=3))
 
 
 def stored(rows: list[str]) -> RowStore[str]:
-    store: RowStore[str] = RowStore(str, str)
+    store: RowStore[str] = RowStore()
     for row in rows:
         store.append(row, row)
     return store
@@ -30,7 +28,7 @@ def test_it_is_the_list_that_it_was_made_of(rows: list[str], wanted: str) -> Non
 
 
 def test_places_are_filled_in_any_order() -> None:
-    store: RowStore[str] = RowStore(str, str)
+    store: RowStore[str] = RowStore()
     for place, row in ((2, "c"), (0, "a"), (1, "b")):
         store.put(place, row)
     assert (list(store), store[-1]) == (["a", "b", "c"], "c")
@@ -38,13 +36,8 @@ def test_places_are_filled_in_any_order() -> None:
         store[3]
 
 
-def test_examples_come_back_as_they_were() -> None:
-    example = BreakExample(1, "GEO_1", "größer \ud800 ?", None, ("select", "filter"), "dev", "line 2: why")
-    assert list(example_store([example])) == [example]
-
-
 def test_more_rows_than_memory_go_to_disk_and_come_back() -> None:
-    store: RowStore[str] = RowStore(str, str)
+    store: RowStore[str] = RowStore()
     store._database.execute("PRAGMA cache_size = -100")
     rows = [f"{number} {'x' * 1000}" for number in range(3000)]
     for row in rows:

@@ -35,10 +35,9 @@ runpy.run_path(f"{sys.argv[1]}/{sys.argv[2]}", run_name="__main__")
 """
 
 
-def require(module: str) -> None:
+def require(module: str, install: str = "make adapters") -> None:
     """Skip the tests of a file if a framework is missing."""
-    how = "make adapters"
-    pytest.importorskip(module, reason=f"{module} is not installed: {how}", exc_type=ImportError)
+    pytest.importorskip(module, reason=f"{module} is not installed: {install}", exc_type=ImportError)
 
 
 class FixedParser(Parser):

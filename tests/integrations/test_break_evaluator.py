@@ -1,6 +1,7 @@
 """The calls of nine codebases that score Break, replayed from small files of their formats.
 
-Each replay is their code around the evaluator, shortened to the calls; only where the names come from is ours.
+Each replay makes their calls of the evaluator's names, around which the code is ours. A codebase is listed with every
+form of call that it has; which files it reads and where it calls was looked up in its repository.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from qdecomp import evaluate
+from qdecomp.data_structures.errors import QDecompError
 from qdecomp.integrations.break_evaluator import (
     BreakEvaluator,
     EvaluateTool,
@@ -20,8 +21,11 @@ from qdecomp.integrations.break_evaluator import (
     QDMRToQDMRStepTokensConverter,
     eval_many,
     eval_single,
+    evaluate,
     format_qdmr,
 )
+from qdecomp.terminal import format_csv
+from tests.cli_runs import json_lines, run_qdecomp
 
 QUESTIONS = ["How many red cubes are there?", "Which rivers are in Peru?", "How many spheres are there?"]
 GOLDS = [
@@ -47,82 +51,89 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "texts.jsonl").write_text(
         "".join(json.dumps({**row, "pred": text}) + "\n" for row, text in zip(rows, TEXTS, strict=True))
     )
-    (tmp_path / "predictions.csv").write_text("decomposition\n" + "\n".join(TEXTS) + "\n")
-    header = "question_id,question_text,decomposition\n"
-    lines = (f"X_{number},{QUESTIONS[number]},{GOLDS[number]}\n" for number in range(3))
-    (tmp_path / "dev.csv").write_text(header + "".join(lines))
     return tmp_path
 
 
 def by_evaluate_tool(folder: Path) -> float:
-    """Codebases after EPR: a tool, predictions, and Break's rows."""
+    """CEIL and ManyShotICL: a tool, predictions, and the records that have them, with all of Break's fields."""
     entries = json.loads((folder / "steps.json").read_text())
     return EvaluateTool().evaluate([entry["generated"] for entry in entries], entries)["lf-em"]
 
 
 def by_eval_many(folder: Path) -> float:
-    """EPR: lists of questions, predictions and gold decompositions, in processes."""
+    """EPR and UDR: tuples of questions, predictions and gold decompositions; verdicts may be told in numbers."""
     entries = json.loads((folder / "steps.json").read_text())
-    columns = [[entry[name] for entry in entries] for name in ("question_text", "generated", "decomposition")]
-    results = eval_many(*columns, n_proc=4)
-    return sum(results) / len(results)
+    rows = [
+        [entry["question_text"], ";".join(entry["generated"].split("2#) ")), entry["decomposition"]]
+        for entry in entries
+    ]
+    results = eval_many(*zip(*rows, strict=True))
+    return sum(map(int, results)) / len(results)
+
+
+def by_published_evaluate(folder: Path) -> float | None:
+    """UDR on the test set: the published evaluator's own function, with formatted decompositions."""
+    rows = json_lines(folder / "texts.jsonl")
+    found = evaluate(
+        question_ids=tuple(row["question_id"] for row in rows),
+        questions=tuple(row["question_text"] for row in rows),
+        golds=[format_qdmr(row["decomposition"]) for row in rows],
+        decompositions=[format_qdmr(row["pred"].replace("  ", " ")) for row in rows],
+        metadata=None,
+        output_path_base=None,
+        num_processes=8,
+    )
+    assert found["exact_match"] == 0.0
+    return found["logical_form_em"]
 
 
 def by_row(folder: Path) -> float:
-    """icl-coverage: a row with a prediction and its target."""
+    """icl-coverage and in-context-learning (Haroon96): a row with a prediction and its target."""
     evaluator, verdicts = BreakEvaluator(), []
-    for line in (folder / "texts.jsonl").read_text().splitlines():
-        row = json.loads(line)
+    for row in json_lines(folder / "texts.jsonl"):
         verdicts.append(evaluator.lfem(row | {"actual_target": row["decomposition"]}))
     return sum(verdicts) / len(verdicts)
 
 
 def by_parts(folder: Path) -> float:
-    """ManyShotICL and others: format, convert, match, and every exception is wrong."""
+    """CEIL, SymGen, ManyShotICL, inside: format, convert, match, and every exception is wrong."""
     converter, matcher, _ = (
         QDMRToQDMRStepTokensConverter(),
         LogicalFromStructuralMatcher(),
         NormalizedGraphMatchScorer(),
     )
     verdicts = []
-    for index, line in enumerate((folder / "texts.jsonl").read_text().splitlines()):
-        row = json.loads(line)
+    for row in json_lines(folder / "texts.jsonl"):
+        about = {"question_id": "1", "question_text": row["question_text"]}
         try:
-            graphs = [
-                converter.convert(
-                    question_id=str(index),
-                    question_text=row["question_text"],
-                    decomposition=format_qdmr(text).to_break_standard_string(),
-                )
+            first, second = (
+                converter.convert(**about, decomposition=format_qdmr(text).to_break_standard_string())
                 for text in (row["pred"], row["decomposition"])
-            ]
-            verdicts.append(
-                matcher.is_match(
-                    question_id=str(index), question_text=row["question_text"], graph1=graphs[0], graph2=graphs[1]
-                )
             )
+            verdicts.append(matcher.is_match(**about, graph1=first, graph2=second))
         except Exception:
             verdicts.append(False)
     return sum(verdicts) / len(verdicts)
 
 
-def by_files(folder: Path) -> float | None:
-    """Constrained decoding and evaluation in a second environment: files of predictions and gold."""
-    return evaluate(folder / "dev.csv", folder / "predictions.csv", "lf_em")["lf_em"].mean
-
-
-def by_swapped_call(folder: Path) -> float | None:
-    """``evaluate(preds, golds)`` of the same codebases, as a function."""
-    golds = json.loads((folder / "rows.json").read_text())
-    return evaluate(STEPS, golds, compat="epr")["lf-em"].mean
+def by_files(folder: Path) -> float:
+    """Constrained decoding (Microsoft) and complex_question_decomposition: two CSV files, and a program that scores."""
+    rows = json_lines(folder / "texts.jsonl")
+    labels = [(f"{row['question_id']}@0", row["question_text"], row["decomposition"], "dev") for row in rows]
+    (folder / "labels.csv").write_text(format_csv(("question_id", "question_text", "decomposition", "split"), labels))
+    (folder / "decompositions.csv").write_text(format_csv(("decomposition",), [(row["pred"],) for row in rows]))
+    details = folder / "details.jsonl"
+    files = ("--gold", folder / "labels.csv", folder / "decompositions.csv")
+    assert run_qdecomp("evaluate", *files, "--details", details) == 0
+    verdicts = [line["lf_em"] for line in json_lines(details)]
+    return sum(verdicts) / len(verdicts)
 
 
 @pytest.mark.parametrize(
     "call",
-    [by_evaluate_tool, by_eval_many, by_row, by_parts, by_files, by_swapped_call],
+    [by_evaluate_tool, by_eval_many, by_published_evaluate, by_row, by_parts, by_files],
     ids=lambda call: call.__name__,
 )
-@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_call_works_and_all_give_the_same(call: Callable[[Path], float | None], folder: Path) -> None:
     assert call(folder) == ONE_OF_THREE
 
@@ -132,3 +143,14 @@ def test_thirteen_and_what_cannot_be_read_are_wrong() -> None:
     assert not eval_single("Which cubes are red?", long, long)
     assert not eval_single("Which cubes are red?", "return #7", "return cubes")
     assert eval_single("Which cubes are red?", long.replace("#13", "#12"), long.replace("#13", "#12"))
+
+
+def test_formatted_decompositions_are_texts_that_compare_and_vote() -> None:
+    # SymGen calls this NormEM, and lets candidates vote that the converter accepts.
+    first, second = format_qdmr("return cubes ;return  number of #1"), format_qdmr("return cubes  ;return number of #1")
+    assert first == second == second.to_break_standard_string()
+    assert QDMRToQDMRStepTokensConverter().convert(0, "How many cubes are there?", first)
+    with pytest.raises(QDecompError):
+        QDMRToQDMRStepTokensConverter().convert(0, "How many cubes are there?", "return number of #4")
+    with pytest.raises(QDecompError, match="group_by"):
+        evaluate([], [], [], [], output_path_base="out")

@@ -22,7 +22,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import QueryEngineTool, ToolMetadata
 
 from qdecomp import QDecompError
-from qdecomp.integrations.llama_index import PlanQueryEngine, PlanQuestionGenerator, tool_with_most_shared_words
+from qdecomp.integrations.llama_index import PlanQueryEngine, PlanQuestionGenerator
 
 TOOLS = [ToolMetadata("rivers and towns", name="places"), ToolMetadata("the population of islands", name="people")]
 
@@ -39,25 +39,6 @@ class Answers(CustomQueryEngine):
 
 def tools() -> list[QueryEngineTool]:
     return [QueryEngineTool(query_engine=Answers(name=str(tool.name)), metadata=tool) for tool in TOOLS]
-
-
-def test_sub_questions_stand_alone_and_have_a_tool() -> None:
-    found = PlanQuestionGenerator(FixedParser()).generate(TOOLS, QueryBundle(COMPARISON))
-    assert [(each.sub_question, each.tool_name) for each in found] == [
-        ("What is the population of Arvo?", "people"),
-        ("What is the population of Brenn?", "people"),
-    ]
-    later = asyncio.run(PlanQuestionGenerator(FixedParser()).agenerate(TOOLS, QueryBundle(COMPARISON)))
-    assert later == found
-
-
-def test_tools_can_be_chosen_by_a_function_of_ones_own() -> None:
-    generator = PlanQuestionGenerator(FixedParser(), choose_tool=lambda question, tools: str(tools[0].name))
-    assert {each.tool_name for each in generator.generate(TOOLS, QueryBundle(COMPARISON))} == {"places"}
-
-
-def test_the_first_of_equal_tools_is_taken() -> None:
-    assert tool_with_most_shared_words("What is it?", TOOLS) == "places"
 
 
 def test_without_a_plan_the_question_is_asked_as_it_is() -> None:

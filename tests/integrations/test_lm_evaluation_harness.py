@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from qdecomp import evaluate
 from tests.integrations.frameworks import require
 
-require("lm_eval")
+require("lm_eval", "pip install lm_eval")
 
 from lm_eval import simple_evaluate  # noqa: E402
 from lm_eval.api.instance import Instance  # noqa: E402
@@ -46,13 +46,13 @@ class Knowing(LM):
     loglikelihood_rolling = loglikelihood
 
 
-def run(tasks: Sequence[str], project_root: Path) -> tuple[Knowing, dict[str, Any]]:
+def run(task: str, project_root: Path) -> tuple[Knowing, dict[str, Any]]:
     model = Knowing()
     folder = str(project_root / "integrations" / "lm_evaluation_harness")
     manager = TaskManager(include_path=folder, include_defaults=False)
-    result = simple_evaluate(model, tasks=list(tasks), task_manager=manager, bootstrap_iters=0)
+    result = simple_evaluate(model, tasks=[task], task_manager=manager, bootstrap_iters=0)
     sys.modules.pop("utils", None)
-    return model, result["results"]
+    return model, result
 
 
 @pytest.fixture(autouse=True)
@@ -64,9 +64,14 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("task", "example"), [("break_qdmr", "red mugs"), ("break_qdmr_retrieved", "blue cubes")])
 def test_a_task_scores_answers_and_shows_its_examples(task: str, example: str, project_root: Path) -> None:
-    model, results = run([task], project_root)
-    scores = {name.partition(",")[0]: value for name, value in results[task].items()}
+    model, result = run(task, project_root)
+    scores = {name.partition(",")[0]: value for name, value in result["results"][task].items()}
     assert [scores[name] for name in ("lf_em", "lf_em_strict", "lf_eq", "exact_match")] == [0.5, 0.5, 0.5, 0.0]
     prompt = next(prompt for prompt in model.prompts if "red cubes" in prompt)
     assert example in prompt
     assert prompt.endswith("Question: How many red cubes are there?\nSteps:")
+    samples = result["samples"][task]
+    answers = [sample["filtered_resps"][0] for sample in samples]
+    cited = evaluate([sample["doc"] for sample in samples], answers, "lf_em")
+    assert cited["lf_em"].mean == 0.5
+    assert cited.signature().startswith("LF-EM|n:2|mode:published|errors:wrong|read:any|")

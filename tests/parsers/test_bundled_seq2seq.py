@@ -11,12 +11,11 @@ import torch
 from allennlp.common import Params
 
 from qdecomp.data_structures.conversion.target_tokens import copied_ids
-from qdecomp.data_structures.errors import DataError
-from qdecomp.decoding.coverage import unsaid_words
+from qdecomp.decoding.coverage import uncovered_words
 from qdecomp.parsers.bundle import Seq2SeqConfig, read_config
 from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.network import Ranker, ranker_inputs
 from qdecomp.parsers.parser import load
-from qdecomp.parsers.ranker import Ranker, ranker_inputs
 from qdecomp.parsers.seq2seq import SearchSettings, Seq2SeqParser
 from qdecomp.training.bundling import add_ranker, bundle_parts, write_bundle
 from qdecomp.training.copynet import written_predictions
@@ -45,23 +44,20 @@ class TestBundledSeq2Seq(ParserTestCase):
 
     def test_predictions_are_the_same(self, folder: Path) -> None:
         expected = self.predictions()
-        found = list(load(folder).pipe(self.questions, batch_size=3))
-        assert [each.text for each in found] == [each.text for each in expected]
-        assert [each.logical_form for each in found] == [each.logical_form for each in expected]
-        for ours, theirs in zip(found, expected, strict=True):
+        plain = list(load(folder).pipe(self.questions, batch_size=3))
+        assert [each.text for each in plain] == [each.text for each in expected]
+        assert [each.logical_form for each in plain] == [each.logical_form for each in expected]
+        for ours, theirs in zip(plain, expected, strict=True):
             assert ours.score == pytest.approx(theirs.score, abs=0.1)
-
-    def test_predictions_at_their_cost_are_the_same(self, folder: Path) -> None:
-        """A penalty so high that the number of words left out decides."""
+        # A penalty so high that the number of words left out decides.
         self.model.decoder.coverage_penalty = 50.0
         expected = self.predictions()
         found = list(load(folder, coverage_penalty=50.0).pipe(self.questions))
-        unsaid = [len(unsaid_words(*pair)) for pair in self.plans(found)]
-        assert unsaid == [len(unsaid_words(*pair)) for pair in self.plans(expected)]
-        plain = list(load(folder).pipe(self.questions))
+        unsaid = [len(uncovered_words(*pair)) for pair in self.plans(found)]
+        assert unsaid == [len(uncovered_words(*pair)) for pair in self.plans(expected)]
         for ours, theirs, words, before in zip(found, expected, unsaid, self.plans(plain), strict=True):
             assert ours.score == pytest.approx(theirs.score, abs=1.0)
-            assert words <= len(unsaid_words(*before))
+            assert words <= len(uncovered_words(*before))
 
     def plans(self, predictions: list[Decomposition]) -> list[tuple[str, str]]:
         return [(question, each.text or "") for question, each in zip(self.questions, predictions, strict=True)]
@@ -84,23 +80,6 @@ class TestBundledSeq2Seq(ParserTestCase):
             assert next(iter(scores)) == next(iter(model_scores)) == ours.text
             assert list(scores.values()) == sorted(scores.values(), reverse=True)
             assert scores[ours.text] == pytest.approx(model_scores[ours.text], abs=0.1)
-
-    def test_a_question_does_not_depend_on_its_batch(self, folder: Path) -> None:
-        parser = load(folder)
-        alone = [parser.parse(question).text for question in self.questions]
-        together = [each.text for each in parser.pipe(self.questions)]
-        assert alone == together
-
-    def test_the_batch_changes_no_digit(self, folder: Path) -> None:
-        questions = [*self.questions, " and ".join(self.questions[:3])]
-        settings: tuple[dict[str, Any], ...] = ({}, {"candidates": 3}, {"coverage_penalty": 0.5})
-        for options in settings:
-            parser = load(folder, **options)
-            expected = {question: parser.parse(question).to_dict() for question in questions}
-            for size in (2, 4, 32):
-                for asked in (questions, questions[::-1]):
-                    found = parser.pipe(asked, batch_size=size)
-                    assert {answer.question: answer.to_dict() for answer in found} == expected
 
     @pytest.fixture
     def ranker(self) -> PlanRanker:
@@ -131,7 +110,6 @@ class TestBundledSeq2Seq(ParserTestCase):
         assert np.abs(np.subtract(found, expected)).mean() < 0.1 * np.std(expected)
 
     def test_the_answer_is_the_plan_that_is_most_likely_right(self, folder: Path, ranker: PlanRanker) -> None:
-        plain = [each.text for each in load(folder).pipe(self.questions)]
         add_ranker(folder, folder, ranker)
         answers = list(load(folder).pipe(self.questions))
         for answer in answers:
@@ -142,22 +120,3 @@ class TestBundledSeq2Seq(ParserTestCase):
             others = list(load(folder, candidates=count).pipe(self.questions))
             assert [(each.text, each.score) for each in others] == [(each.text, each.score) for each in answers]
             assert all(each.candidates[0].text == each.text and len(each.candidates) <= count for each in others)
-        assert len(plain) == len(answers)
-
-    def test_the_batch_changes_no_digit_of_a_ranked_answer(self, folder: Path, ranker: PlanRanker) -> None:
-        add_ranker(folder, folder, ranker)
-        parser = load(folder, candidates=3)
-        expected = [parser.parse(question).to_dict() for question in self.questions]
-        for size in (2, 32):
-            assert [each.to_dict() for each in parser.pipe(self.questions, batch_size=size)] == expected
-
-    def test_what_does_not_fit_is_said(self, folder: Path) -> None:
-        with pytest.raises(DataError, match="takes no decoder"):
-            load(folder, decoder="ilp")
-        with pytest.raises(DataError, match="no option 'time_limit'"):
-            load(folder, time_limit=1.0)
-        with pytest.raises(DataError, match="beam_size is 0"):
-            load(folder, beam_size=0)
-        with pytest.raises(DataError, match="coverage_penalty is '-1'"):
-            load(folder, coverage_penalty=-1)
-        assert load(folder).parse("").error == "the question is empty"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,14 @@ import pytest
 
 from qdecomp import load
 from qdecomp.data_structures.errors import DataError
-from qdecomp.parsers.consensus import answer_classes, consensus, learn_weights
-from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text, failed_decomposition
+from qdecomp.parsers.consensus import Cascade, consensus, learn_weights
+from qdecomp.parsers.decomposition import (
+    Answered,
+    Candidate,
+    Decomposition,
+    decomposition_from_text,
+    failed_decomposition,
+)
 
 QUESTION = "How many red cubes are there?"
 SPLIT = "return cubes ;return #1 that are red ;return number of #2"
@@ -25,11 +32,6 @@ def says(*candidates: tuple[str, float]) -> Decomposition:
     return replace(decomposition_from_text(QUESTION, given[0].text, given[0].score), candidates=given)
 
 
-def test_candidates_that_lf_em_takes_for_equal_are_one_class() -> None:
-    classes = answer_classes(QUESTION, [says((SPLIT, 0.4), (WRONG, 0.5)), says((JOINED, 0.3))])
-    assert sorted(len(each.members) for each in classes) == [1, 2]
-
-
 def test_the_best_member_of_the_class_with_most_support_is_the_answer() -> None:
     systems = [says((WRONG, 0.5), (SPLIT, 0.2)), says((JOINED, 0.4))]
     answer = consensus(QUESTION, systems, [1, 1])
@@ -39,10 +41,9 @@ def test_the_best_member_of_the_class_with_most_support_is_the_answer() -> None:
     assert answer.logical_form is not None
 
 
-def test_weights_decide() -> None:
-    systems = [says((WRONG, 0.5), (SPLIT, 0.2)), says((JOINED, 0.4))]
-    assert consensus(QUESTION, systems, [2, 0.5]).text == WRONG
-    assert consensus(QUESTION, systems, [0, 1]).text == JOINED
+@pytest.mark.parametrize(("weights", "text"), [([2, 0.5], WRONG), ([0, 1], JOINED)])
+def test_weights_decide(weights: list[float], text: str) -> None:
+    assert consensus(QUESTION, [says((WRONG, 0.5), (SPLIT, 0.2)), says((JOINED, 0.4))], weights).text == text
 
 
 def test_a_system_without_candidates_counts_with_its_probability_or_one() -> None:
@@ -68,11 +69,8 @@ def test_what_has_no_logical_form_is_the_last_resort() -> None:
 
 
 def test_without_any_decomposition_the_reasons_are_said() -> None:
-    answer = consensus(
-        QUESTION, [failed_decomposition(QUESTION, "too long"), failed_decomposition(QUESTION, "empty")], [1, 1]
-    )
-    assert answer.text is None
-    assert answer.error == "too long; empty"
+    answer = consensus(QUESTION, [failed_decomposition(QUESTION, why) for why in ("too long", "empty")], [1, 1])
+    assert (answer.text, answer.error) == (None, "too long; empty")
 
 
 @pytest.mark.parametrize("weights", [[1], [0, 0], [1, -1], [1, math.inf]])
@@ -115,32 +113,30 @@ def test_the_consensus_of_a_parser_with_itself_is_its_answer(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    ("parsers", "message"),
     [
         ([], "not a consensus"),
-        ({"kind": "consensus", "parsers": []}, "not a consensus"),
-        ({"kind": "consensus", "parsers": ["minilm_break"]}, "parser 1 must be an object"),
-        ({"kind": "consensus", "parsers": [{"parser": "nowhere"}]}, "there is no parser 'nowhere'"),
-        ({"kind": "consensus", "parsers": [{"parser": "consensus.json"}]}, "the consensus itself"),
-        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "weigth": 1}]}, "'weigth'"),
-        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "weight": "1"}]}, "not a number"),
-        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "weight": 0}]}, "not all 0"),
-        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "weight": 10**400}]}, "not a number"),
-        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "weight": math.inf}]}, "it is not JSON"),
-        ({"kind": "consensus", "parsers": [{"parser": "minilm_break"}] * 21}, "at most 20 are allowed"),
-        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "candidates": 0}]}, "whole number"),
-        ({"kind": "consensus", "parsers": [{"parser": "minilm_break", "candidates": 101}]}, "from 1 to 100"),
+        (["minilm_break"], "parser 1 must be an object"),
+        ([{"parser": "nowhere"}], "there is no parser 'nowhere'"),
+        ([{"parser": "consensus.json"}], "the consensus itself"),
+        ([{"parser": "minilm_break", "weigth": 1}], "'weigth'"),
+        ([{"parser": "minilm_break", "weight": "1"}], "not a number"),
+        ([{"parser": "minilm_break", "weight": 0}], "not all 0"),
+        ([{"parser": "minilm_break", "weight": 10**400}], "not a number"),
+        ([{"parser": "minilm_break"}] * 21, "at most 20 are allowed"),
+        ([{"parser": "minilm_break", "candidates": 101}], "from 1 to 100"),
     ],
 )
-def test_a_file_that_is_no_consensus_is_said(tmp_path: Path, value: Any, message: str) -> None:
+def test_a_file_that_is_no_consensus_is_said(tmp_path: Path, parsers: list[Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        load(write(tmp_path, value))
+        load(write(tmp_path, {"kind": "consensus", "parsers": parsers}))
 
 
-def test_it_takes_no_decoder(tmp_path: Path) -> None:
-    path = write(tmp_path, {"kind": "consensus", "parsers": [{"parser": "minilm_break"}]})
+def test_a_consensus_is_an_object_and_takes_no_decoder(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="not a consensus"):
+        load(write(tmp_path, []))
     with pytest.raises(DataError, match="takes no decoder"):
-        load(path, decoder="ilp")
+        load(write(tmp_path, {"kind": "consensus", "parsers": [{"parser": "minilm_break"}]}), decoder="ilp")
 
 
 def test_a_score_that_is_not_a_number_supports_nothing() -> None:
@@ -155,3 +151,61 @@ def test_what_a_system_says_about_another_question_does_not_count() -> None:
     same = replace(says((JOINED, 0.1)), question="how many red cubes are there ?")
     assert consensus(QUESTION, [about_another, same], [1, 1]).text == JOINED
     assert consensus(QUESTION, [about_another], [1]).error == "answered another question"
+
+
+# Two parsers, one in front of the other.
+
+
+def sure(questions: Sequence[str]) -> list[Decomposition]:
+    """As sure as the last word of the question says; below 0.1, without a plan."""
+    return [
+        replace(decomposition_from_text(question, "return mugs ;return number of #1"), confidence=confidence)
+        if (confidence := float(question.split()[-1])) >= 0.1
+        else failed_decomposition(question, "too hard")
+        for question in questions
+    ]
+
+
+def model(questions: Sequence[str]) -> list[Decomposition]:
+    """A plan after one call, unless the question is about cups."""
+    return [
+        Decomposition(question, error="no plan", answered=Answered("toy", 2, 200, 20))
+        if "cups" in question
+        else Decomposition(question, "return red mugs", answered=Answered("toy", 1, 100, 10))
+        for question in questions
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answered"),
+    [
+        ("mugs 0.9", "return mugs ;return number of #1", Answered("small")),
+        ("mugs 0.5", "return mugs ;return number of #1", Answered("small")),
+        ("mugs 0.4", "return red mugs", Answered("toy", 1, 100, 10)),
+        ("mugs 0.05", "return red mugs", Answered("toy", 1, 100, 10, "too hard")),
+        ("cups 0.4", "return mugs ;return number of #1", Answered("small", 2, 200, 20, "no plan")),
+        ("cups 0.05", None, Answered("toy", 2, 200, 20, "too hard")),
+    ],
+)
+def test_the_second_parser_answers_what_the_first_is_not_sure_of(
+    question: str, text: str | None, answered: Answered
+) -> None:
+    (found,) = Cascade(("small", "toy"), sure, model, 0.5)([question])
+    assert (found.text, found.answered) == (text, answered)
+    assert found.error == (None if text else "too hard; no plan")
+
+
+@pytest.mark.parametrize(
+    ("confidence", "below", "text"),
+    [
+        (0.55, 0.5, "return mugs ;return number of #1"),
+        (0.45, 0.5, "return red mugs"),
+        (0.75, 0.8, "return red mugs"),
+        (0.75, 0.7, "return mugs ;return number of #1"),
+    ],
+)
+def test_together_a_model_s_plan_weighs_as_much_as_the_threshold(confidence: float, below: float, text: str) -> None:
+    (found,) = Cascade(("small", "toy"), sure, model, below, together=True)([f"mugs {confidence}"])
+    assert found.text == text
+    assert found.answered == Answered("small + toy", 1, 100, 10)
+    assert math.exp(found.score or 0) == pytest.approx(max(confidence, below) / 2)

@@ -1,14 +1,33 @@
 from __future__ import annotations
 
 import json
+import math
+from typing import Any
 
 import pytest
 
+from qdecomp.data_structures.conversion.chain import convert
+from qdecomp.data_structures.dependency_graph import (
+    DependencyGraph,
+    dependency_graph_from_json,
+    dependency_graph_to_json,
+)
 from qdecomp.data_structures.errors import DataError, QDecompError
+from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import parse_qdmr
-from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record, failed_decomposition
+from qdecomp.parsers.decomposition import (
+    Answered,
+    Candidate,
+    Decomposition,
+    decomposition_from_graph,
+    decomposition_from_record,
+    decomposition_from_text,
+    failed_decomposition,
+)
 
+FIELDS = ["question_id", "question", "decomposition", "logical_form", "graph", "score", "error"]
+GOLD = "return cubes ;return #1 that are red ;return number of #2"
 QUESTION = "how many red cubes are left of the largest blue ball ?"
 TEXT = (
     "return cubes ;return #1 that are red ;return balls ;return #3 that are blue ;return size of #4 ;"
@@ -35,36 +54,24 @@ def test_it_has_every_form(decomposition: Decomposition) -> None:
     assert decomposition.logical_form.steps[-1].operator is Operator.AGGREGATE
     assert decomposition.predicted_graph is None
     assert decomposition.graph is not None
-    assert decomposition.confidence is None
-    record = json.loads(json.dumps(decomposition.to_dict()))
-    assert record["question"] == QUESTION
-    assert parse_qdmr(record["decomposition"]) == parse_qdmr(TEXT)
+    assert decomposition.graph_error is None
+    assert "<svg" in decomposition._repr_html_()
 
 
-def test_the_plan_has_what_can_be_answered_side_by_side_in_one_level(decomposition: Decomposition) -> None:
+def test_a_plan_has_levels_and_steps_that_are_resolved_all_the_way_down(decomposition: Decomposition) -> None:
     plan = decomposition.plan()
     assert [[step.number for step in level] for level in plan] == [[1, 3], [2, 4], [5], [6], [7], [8]]
-    answered: set[int] = set()
-    for level in plan.levels:
-        assert all(set(step.needs) <= answered for step in level)
-        answered.update(step.number for step in level)
-    assert len(plan) == 6
-
-
-def test_references_of_a_plan_are_resolved_all_the_way_down(decomposition: Decomposition) -> None:
-    steps = {step.number: step for level in decomposition.plan() for step in level}
+    steps = {step.number: step for level in plan for step in level}
     assert steps[2].resolved == "cubes that are red"
     assert steps[6].resolved == "balls that are blue where size of balls that are blue is highest"
-    assert steps[8].resolved.startswith("number of cubes that are red left of balls")
     assert steps[8].operator is Operator.AGGREGATE
-    assert "#" not in str(decomposition.plan())
+    assert "#" not in str(plan)
 
 
 def test_a_step_is_filled_with_answers(decomposition: Decomposition) -> None:
-    steps = {step.number: step for level in decomposition.plan() for step in level}
-    assert steps[7].fill({2: "cube A", 6: "ball B"}) == "cube A left of ball B"
-    with pytest.raises(DataError, match="step 7 needs the answer of step 6"):
-        steps[7].fill({2: "cube A"})
+    step = decomposition.plan().steps[6]
+    assert step.fill({2: "cube A", 6: "ball B"}) == "cube A left of ball B"
+    assert step.fill({2: 3, 6: ["ball A", "ball B"]}) == "3 left of ball A and ball B"
 
 
 def test_steps_that_refer_to_later_ones_are_planned_behind_them() -> None:
@@ -83,17 +90,11 @@ def test_without_a_decomposition_it_says_why() -> None:
     failed = failed_decomposition("?", "the question has no word in it")
     assert not failed
     assert str(failed) == "no decomposition: the question has no word in it"
-    assert failed.steps == ()
-    assert failed.qdmr is None
-    assert failed.to_dict()["error"] == "the question has no word in it"
+    assert (failed.steps, failed.qdmr, failed.warnings) == ((), None, ())
+    assert failed.graph_error == failed.to_dict()["error"] == "the question has no word in it"
     with pytest.raises(DataError, match=r"no plan.*no word in it"):
         failed.plan()
-
-
-def test_notebooks_show_a_page_fragment(decomposition: Decomposition) -> None:
-    html = decomposition._repr_html_()
-    assert "largest blue ball" in html
-    assert "<svg" in html
+    assert failed_decomposition("?", ValueError()).error == "ValueError"
 
 
 def test_its_repr_is_one_line(decomposition: Decomposition) -> None:
@@ -104,43 +105,17 @@ def test_its_repr_is_one_line(decomposition: Decomposition) -> None:
     assert repr(failed_decomposition("?", "no")) == "<Decomposition of '?': none>"
 
 
-def test_a_step_is_filled_with_numbers_and_lists(decomposition: Decomposition) -> None:
-    step = decomposition.plan().steps[6]
-    assert step.fill({2: 3, 6: ["ball A", "ball B"]}) == "3 left of ball A and ball B"
-
-
-def test_steps_that_were_written_have_a_graph() -> None:
-    decomposition = Decomposition.of_text("How many red cubes are there?", "return red cubes ;return number of #1")
-    assert decomposition.predicted_graph is None
-    assert decomposition.graph is not None
-    assert decomposition.graph_error is None
-    assert "<svg" in decomposition._repr_html_()
-
-
 def test_what_has_no_graph_says_why() -> None:
     without_form = Decomposition("How many cubes?", "return #2", error="step 1: refers to a later step")
-    assert without_form.graph is None
-    assert without_form.graph_error == "the steps have no logical form"
-    nothing = Decomposition("", error="the question is empty")
-    assert nothing.graph is None
-    assert nothing.graph_error == "the question is empty"
+    assert (without_form.graph, without_form.graph_error) == (None, "the steps have no logical form")
 
 
 def test_warnings_are_in_the_record_where_there_are_some() -> None:
     odd = Decomposition.of_text("Which rivers are long?", "return rivers ;return #1 that are longer than")
-    assert odd.warnings == ("step 2: a comparison with nothing: it ends in 'than'",)
+    assert odd.warnings == ("step 2: it ends in 'than', and something is missing after it",)
     assert odd.to_dict()["warnings"] == list(odd.warnings)
     fine = Decomposition.of_text("Which rivers are long?", "return rivers ;return #1 that are long")
-    assert fine.warnings == ()
     assert "warnings" not in fine.to_dict()
-    assert failed_decomposition("?", "no").warnings == ()
-
-
-def test_a_calibrated_confidence_is_the_same_everywhere() -> None:
-    decomposition = Decomposition("Which rivers?", "return rivers", score=-2.0, confidence=0.75)
-    assert decomposition.confidence == 0.75
-    assert decomposition.to_dict()["confidence"] == 0.75
-    assert decomposition_from_record(decomposition.to_dict()).confidence == 0.75
 
 
 def test_it_comes_back_from_its_dictionary_and_may_get_other_steps(decomposition: Decomposition) -> None:
@@ -149,3 +124,93 @@ def test_it_comes_back_from_its_dictionary_and_may_get_other_steps(decomposition
     assert (other.question, other.steps, other.confidence) == (decomposition.question, ("rivers", "number of #1"), None)
     with pytest.raises(QDecompError, match="no steps"):
         decomposition.with_steps([])
+
+
+# Records.
+
+
+def test_a_graph_gives_every_form() -> None:
+    graph = convert(QUESTION, GOLD).graph
+    record = decomposition_from_graph(QUESTION, graph, -1.5).to_record()
+    assert list(record) == FIELDS
+    assert json.loads(json.dumps(record)) == record
+    assert lf_em(QUESTION, record["decomposition"], GOLD)
+    assert record["logical_form"][-1] == "AGGREGATE[count](arg=#2)"
+    assert dependency_graph_from_json(record["graph"]) == graph
+    assert (record["score"], record["error"]) == (-1.5, None)
+
+
+def test_a_graph_without_meaning_gives_the_reason() -> None:
+    record = decomposition_from_graph(QUESTION, DependencyGraph(("red", "cubes"))).to_record()
+    assert (record["decomposition"], record["logical_form"]) == (None, None)
+    assert "no edge" in record["error"]
+    assert record["graph"]["tokens"] == ["red", "cubes"]
+
+
+def test_a_text_without_a_form_is_kept_with_the_reason() -> None:
+    broken = decomposition_from_text(QUESTION, "return #1")
+    assert (broken.text, broken.logical_form) == ("return #1", None)
+    assert broken.error == "step 1: refers to itself (#1)"
+    assert decomposition_from_text(QUESTION, " \n").error == "the decomposition is empty"
+
+
+@pytest.mark.parametrize("score", [math.inf, -math.inf, math.nan])
+def test_scores_that_json_lacks_are_left_out(score: float | None) -> None:
+    record = decomposition_from_text(QUESTION, GOLD, score).to_record()
+    assert record["score"] is None
+
+
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        decomposition_from_graph(QUESTION, convert(QUESTION, GOLD).graph, -1.5),
+        decomposition_from_graph(QUESTION, DependencyGraph(("red", "cubes"))),
+        decomposition_from_text(QUESTION, GOLD, 0.25),
+        decomposition_from_text(QUESTION, "return #1"),
+        failed_decomposition(QUESTION, "too long"),
+        Decomposition(
+            QUESTION,
+            GOLD,
+            error="no form",
+            confidence=0.75,
+            question_id="7",
+            candidates=(Candidate(GOLD, -0.5), Candidate("return rivers", -2.0)),
+            answered=Answered("toy", 2, 100, 10, "no plan"),
+        ),
+    ],
+)
+def test_records_read_back(prediction: Decomposition) -> None:
+    record = json.loads(json.dumps(prediction.to_record()))
+    assert decomposition_from_record(record) == prediction
+
+
+def test_a_record_needs_only_a_text_or_a_graph() -> None:
+    assert decomposition_from_record({"question": QUESTION, "decomposition": GOLD}) == decomposition_from_text(
+        QUESTION, GOLD
+    )
+    graph = convert(QUESTION, GOLD).graph
+    found = decomposition_from_record({"question": QUESTION, "graph": dependency_graph_to_json(graph)})
+    assert found == decomposition_from_graph(QUESTION, graph)
+    both = decomposition_from_record({"decomposition": GOLD, "graph": dependency_graph_to_json(graph)})
+    assert (both.text, both.predicted_graph) == (GOLD, graph)
+    assert decomposition_from_record({}).error == "the record has neither a decomposition nor a graph"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"decomposition": 3},
+        {"decomposition": GOLD, "graph": "digraph"},
+        {"decomposition": GOLD, "graph": {"tokens": ["a"], "edges": [[0, 3, "span"]]}},
+        {"decomposition": GOLD, "logical_form": ["nonsense"]},
+        {"decomposition": GOLD, "logical_form": 3},
+        {"decomposition": GOLD, "score": "high"},
+        {"decomposition": GOLD, "score": math.nan},
+        {"decomposition": GOLD, "candidates": [{"decomposition": GOLD, "score": math.nan}]},
+        {"decomposition": GOLD, "candidates": [{"score": 1}]},
+        {"decomposition": GOLD, "logical_form": ["SELECT[](sub=rivers)"]},
+    ],
+)
+def test_what_is_no_record_is_an_error_of_ours(record: dict[str, Any]) -> None:
+    with pytest.raises(DataError, match="not a prediction record"):
+        decomposition_from_record(record)

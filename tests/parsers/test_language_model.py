@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,12 @@ import pytest
 import qdecomp
 from qdecomp.data_structures.errors import DataError
 from qdecomp.parsers.bulk import FileSummary, parse_file
-from qdecomp.parsers.cascade import Cascade
-from qdecomp.parsers.decomposition import Answered, Decomposition, decomposition_from_record, decomposition_from_text
+from qdecomp.parsers.decomposition import Answered, decomposition_from_record
 from qdecomp.parsers.language_model import ModelError
-from qdecomp.parsers.source import ParserSource, opened_on_worker, parser_source, source_from_json
+from qdecomp.parsers.parser import opened_on_worker
+from qdecomp.parsers.source import parser_source
 from tests.cli_runs import json_lines, run_qdecomp
+from tests.files.dask_cluster import dask_cluster
 from tests.parsers.scripted_endpoint import (
     KEY,
     Answer,
@@ -46,7 +48,6 @@ QUESTION = "How many red mugs are on the shelf?"
 STEPS = ["mugs", "#1 that are red", "#2 on the shelf", "number of #3"]
 PLAN = json.dumps({"steps": STEPS})
 LINES = "\n".join(f"{number}. {step}" for number, step in enumerate(STEPS, start=1))
-TIMEOUT = 10.0
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +57,12 @@ def _own_cache_and_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def load(url: str, **options: Any) -> qdecomp.Parser:
-    return qdecomp.load(url, model="toy", **{"timeout": TIMEOUT, "retries": 1, "k": 2, **options})
+    return qdecomp.load(url, model="toy", **{"timeout": 10.0, "retries": 1, "k": 2, **options})
+
+
+def without_usage(request: Request) -> None:
+    content = {name: value for name, value in json.loads(completion(PLAN)).items() if name != "usage"}
+    request.send(200, json.dumps(content).encode())
 
 
 @pytest.mark.parametrize(
@@ -65,6 +71,7 @@ def load(url: str, **options: Any) -> qdecomp.Parser:
         pytest.param([says(PLAN)], 1, None, id="a plan"),
         pytest.param([fails(429, **{"retry-after": "0"}), says(PLAN)], 2, None, id="too many requests, then a plan"),
         pytest.param([half, says(PLAN)], 2, None, id="half a JSON, then a plan"),
+        pytest.param([without_usage], 1, None, id="an endpoint that leaves out the usage"),
         pytest.param([fails(400), fails(400), fails(422), says(LINES)], 4, None, id="an endpoint that knows no forms"),
         pytest.param(
             [refuses("max_tokens"), refuses("temperature"), says(PLAN)], 3, None, id="a model with few options"
@@ -126,11 +133,11 @@ def test_a_late_answer_ends_with_the_time(answer: Answer) -> None:
         assert time.monotonic() - started < 20
 
 
-def test_nothing_listens() -> None:
-    with endpoint(says(PLAN)) as server:
-        url = server.url
+def test_a_wrong_address_is_said() -> None:
+    with endpoint(fails(404)) as server, pytest.raises(ModelError, match="most addresses end with /v1"):
+        load(server.url.removesuffix("/v1")).parse(QUESTION)
     with pytest.raises(ModelError, match=r"no connection \(.*\); is the server running there\?"):
-        load(url).parse(QUESTION)
+        load(server.url).parse(QUESTION)
 
 
 @pytest.mark.parametrize(
@@ -162,12 +169,11 @@ def test_what_is_no_plan_is_asked_for_again_and_then_is_the_reason(text: str, mi
         (["mugs", "#1 on the shelf in Paris", "number of #2"], "red"),
     ],
 )
-def test_a_plan_with_a_mistake_is_better_than_none(steps: list[str], mistake: str | None) -> None:
+def test_a_plan_with_a_mistake_is_better_than_none(steps: list[str], mistake: str) -> None:
     with endpoint(says(json.dumps({"steps": steps})), says("no")) as server:
         found = load(server.url).parse(QUESTION)
     assert found.steps == tuple(steps)
-    assert len(server.bodies) == (1 if mistake is None else 2)
-    assert mistake is None or mistake in server.bodies[1]["messages"][-1]["content"]
+    assert mistake in server.bodies[1]["messages"][-1]["content"]
 
 
 def test_the_prompt_has_examples_and_the_form_that_the_endpoint_accepts() -> None:
@@ -186,11 +192,6 @@ def test_the_prompt_has_examples_and_the_form_that_the_endpoint_accepts() -> Non
 # The same plan fits all of these.
 OPENINGS = ("Please", "Hi", "Hello", "Hey", "So", "Well", "Ok", "And", "But", "Then", "Also", "Now")
 QUESTIONS = [f"{opening}, how many red mugs are on the shelf?" for opening in OPENINGS]
-
-
-def test_an_address_without_its_path_is_said() -> None:
-    with endpoint(fails(404)) as server, pytest.raises(ModelError, match="most addresses end with /v1"):
-        load(server.url.removesuffix("/v1")).parse(QUESTION)
 
 
 def questions_file(tmp_path: Path, count: int) -> Path:
@@ -261,6 +262,19 @@ def test_a_limit_on_calls_stops_the_run_and_keeps_the_answers(
     assert len(server.bodies) == 3
 
 
+def test_the_page_leads_from_an_address_to_a_plan_that_runs(
+    project_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (project_root / "docs" / "language_models.md").read_text(encoding="utf-8")
+    program = page.partition("```python\n")[2].partition("```")[0]
+    assert len(program.split("\n")) <= 11
+    steps = ["points that the Bears scored", "points that the Lions scored", "which is highest of #1 , #2"]
+    monkeypatch.setattr("builtins.input", lambda question: "21" if "Bears" in question else "17")
+    with endpoint(says(json.dumps({"steps": steps}))) as server:
+        exec(program.replace("http://127.0.0.1:11434/v1", server.url), {})
+    assert capsys.readouterr().out.splitlines()[-1] == "points that the Bears scored"
+
+
 def test_questions_are_asked_at_the_same_time_and_equal_ones_once() -> None:
     with endpoint(says(PLAN, seconds=0.5)) as server:
         questions = QUESTIONS[:4] * 2
@@ -280,8 +294,9 @@ def test_a_function_is_a_parser() -> None:
     assert parser.parse(QUESTION).steps == tuple(STEPS)
     assert parser.parse("hello").error == "not a question: a single word"
     assert len(messages) == 1
-    with pytest.raises(DataError, match="answer can only parse in one process"):
-        parser.pipe([], processes=2)
+    for local in (parser, qdecomp.load(fallback=answer)):
+        with pytest.raises(DataError, match="answer can only parse in one process"):
+            local.pipe([], processes=2)
     with pytest.raises(DataError, match="the function must return the model's answer, a text, not int"):
         qdecomp.load(len).parse(QUESTION)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="a function takes no decoder"):
@@ -326,82 +341,34 @@ def test_a_key_goes_where_it_belongs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not any("org-mine" in str(headers) for headers in server.headers)
 
 
-def test_other_processes_ask_the_same_model(tmp_path: Path, project_root: Path) -> None:
-    examples = str(project_root / "data" / "dev.csv")
-    with endpoint(says(PLAN)) as server:
-        source = parser_source("minilm_break", fallback=server.url, model="toy", examples=examples, fallback_below=0.9)
-        remote = source.for_workers()
-        assert source_from_json(json.loads(json.dumps(asdict(remote), default=str))) == remote
-        assert pickle.loads(pickle.dumps(remote)) == remote
-        assert KEY not in repr(remote)
-        opened = opened_on_worker(remote)
-        assert opened.source is not None
-        assert opened.source.contents() == remote.content
-        assert opened.name == "minilm_break, then toy"
-        assert parser_source(server.url, model="other").contents() != parser_source(server.url, model="toy").contents()
-
-
-# The cascade.
-
-
-def sure(questions: Sequence[str]) -> list[Decomposition]:
-    """As sure as the last word of the question says; below 0.1, without a plan."""
-    found = []
-    for question in questions:
-        confidence = float(question.split()[-1])
-        plan = decomposition_from_text(question, "return mugs ;return number of #1")
-        value = plan if confidence >= 0.1 else Decomposition(question, error="too hard")
-        found.append(Decomposition(question, value.text, value.logical_form, error=value.error, confidence=confidence))
-    return found
-
-
-def model(questions: Sequence[str]) -> list[Decomposition]:
-    """A plan after one call, unless the question is about cups."""
-    spent = Answered("toy", 1, 100, 10)
-    return [
-        Decomposition(question, error="no plan", answered=Answered("toy", 2, 200, 20))
-        if "cups" in question
-        else Decomposition(question, "return red mugs", answered=spent)
-        for question in questions
-    ]
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "answered"),
-    [
-        ("mugs 0.9", "return mugs ;return number of #1", Answered("small")),
-        ("mugs 0.5", "return mugs ;return number of #1", Answered("small")),
-        ("mugs 0.4", "return red mugs", Answered("toy", 1, 100, 10)),
-        ("mugs 0.05", "return red mugs", Answered("toy", 1, 100, 10, "too hard")),
-        ("cups 0.4", "return mugs ;return number of #1", Answered("small", 2, 200, 20, "no plan")),
-        ("cups 0.05", None, Answered("toy", 2, 200, 20, "too hard")),
-    ],
-)
-def test_the_second_parser_answers_what_the_first_is_not_sure_of(
-    question: str, text: str | None, answered: Answered
+def test_a_cluster_asks_the_model_and_goes_on_after_its_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (found,) = Cascade(("small", "toy"), sure, model, 0.5)([question])
-    assert (found.text, found.answered) == (text, answered)
-    assert found.error == (None if text else "too hard; no plan")
-    assert decomposition_from_record(found.to_record()).answered == answered
+    pytest.importorskip("distributed")
+    here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
+    with endpoint(*[says(PLAN)] * 3, fails(401)) as server, dask_cluster(tmp_path) as cluster:
+        arguments = ("parse", "--input", questions_file(tmp_path, 6), "--parser", server.url, "--model", "toy")
+        arguments += ("--batch-size", "1", "--output")
+        assert run_qdecomp(*arguments, there, "--cluster", cluster.address) == 2
+        assert "401, the key in QDECOMP_API_KEY" in capsys.readouterr().err
+        server.answers[:] = [says(PLAN)]
+        assert run_qdecomp(*arguments, there, "--cluster", cluster.address) == 0
+        assert "6 questions took 6 calls with 600 + 60 tokens" in capsys.readouterr().err
+        requests = len(server.bodies)
+        assert run_qdecomp(*arguments, here) == 0
+    assert there.read_bytes() == here.read_bytes()
+    # What was answered is never asked again; each of the other three may have been refused once.
+    assert 6 + 1 <= requests <= 6 + 3
+    assert len(server.bodies) == requests
+    assert {headers["authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
 
 
-def test_the_second_parser_is_asked_only_for_what_it_answers() -> None:
-    batches: list[Sequence[str]] = []
-    cascade = Cascade(("small", "toy"), sure, lambda questions: [batches.append(questions), *model(questions)][1:], 0.5)  # type: ignore[func-returns-value, list-item]
-    cascade(["mugs 0.9", "mugs 0.1", "mugs 0.8", "mugs 0.2"])
-    cascade(["mugs 0.9"])
-    assert batches == [["mugs 0.1", "mugs 0.2"]]
-
-
-@pytest.mark.parametrize(
-    ("confidence", "text"), [("0.9", "return mugs ;return number of #1"), ("0.3", "return red mugs")]
-)
-def test_together_the_consensus_counts(confidence: str, text: str) -> None:
-    (found,) = Cascade(("small", "toy"), sure, model, 0.5, together=True)([f"mugs {confidence}"])
-    assert found.text == text
-    assert found.answered == Answered("small + toy", 1, 100, 10)
-    assert len(found.candidates) == 2
+def test_other_processes_know_which_model_is_asked(project_root: Path) -> None:
+    examples, url = str(project_root / "data" / "dev.csv"), "http://127.0.0.1:1/v1"
+    remote = parser_source("minilm_break", fallback=url, model="toy", examples=examples).for_workers()
+    assert pickle.loads(pickle.dumps(remote)) == remote
+    assert opened_on_worker(remote).name == "minilm_break, then toy"
+    assert parser_source(url, model="other").contents() != parser_source(url, model="toy").contents()
 
 
 def test_the_bundled_parser_has_a_model_behind_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -419,34 +386,32 @@ def test_the_bundled_parser_has_a_model_behind_it(tmp_path: Path, capsys: pytest
     function = qdecomp.load(fallback=lambda messages: LINES, fallback_below=1.0, k=0, min_confidence=0.9)
     assert function.parse(QUESTION).steps == tuple(STEPS)
     assert len(server.bodies) == 1
+    (answered,) = [
+        each.answered for each in qdecomp.load(lambda _: "no", k=0, fallback="minilm_break").pipe([QUESTION])
+    ]
+    assert answered == Answered("minilm_break", 2, note=answered.note)
+    assert "gave no plan, asked 2 times" in str(answered.note)
+    # Only mistakes of form fall back.
+    with endpoint(fails(401)) as server, pytest.raises(ModelError, match="401"):
+        load(server.url, fallback="minilm_break").parse(QUESTION)
 
 
-def test_the_bundled_parser_answers_where_the_model_gives_no_plan() -> None:
-    with endpoint(says("no")) as server:
-        found = qdecomp.load(server.url, model="toy", k=0, fallback="minilm_break").parse(QUESTION)
-    assert found.steps
-    assert found.answered is not None
-    assert (found.answered.by, found.answered.calls) == ("minilm_break", 2)
-    assert (found.answered.note or "").startswith("toy gave no plan, asked 2 times")
-
-
-def test_the_service_says_who_answered_and_when_a_model_does_not() -> None:
+def test_the_service_says_who_answered_and_an_error_is_that_of_its_question() -> None:
     testing = pytest.importorskip("fastapi.testclient")
     from qdecomp.service.app import create_app
     from qdecomp.service.settings import ServiceSettings
 
-    with endpoint(says(PLAN), fails(401)) as server:
-        source = ParserSource(None, model=load(server.url, cache=False).required_source().model)
-        with testing.TestClient(create_app(ServiceSettings(source), source.open())) as client:
-            answer = client.post("/parse", json={"question": QUESTION}).json()
-            assert answer["answered"] == asdict(Answered("toy", 1, 100, 10))
-            refused = client.post("/parse", json={"question": QUESTION})
-    assert refused.status_code == 502
-    assert "401, the key in QDECOMP_API_KEY" in refused.json()["error"]
+    def answers(request: Request) -> None:
+        asked = request.body["messages"][-1]["content"]
+        (fails(401) if "Hello" in asked else says(PLAN, seconds=0.2))(request)
 
-
-def test_an_endpoint_may_leave_out_the_usage() -> None:
-    content = json.loads(completion(PLAN))
-    del content["usage"]
-    with endpoint(lambda request: request.send(200, json.dumps(content).encode())) as server:
-        assert load(server.url).parse(QUESTION).answered == Answered("toy", 1)
+    with endpoint(answers) as server:
+        parser = load(server.url, cache=False)
+        assert parser.source is not None
+        with testing.TestClient(create_app(ServiceSettings(parser.source), parser)) as client:
+            questions = [{"question": question} for question in (*QUESTIONS[:8], QUESTION)]
+            with ThreadPoolExecutor(len(questions)) as executor:
+                *found, last = executor.map(lambda question: client.post("/parse", json=question), questions)
+    assert last.json()["answered"] == asdict(Answered("toy", 1, 100, 10))
+    assert [each.status_code for each in found] == [502 if "Hello" in each else 200 for each in QUESTIONS[:8]]
+    assert "401, the key in QDECOMP_API_KEY" in found[2].json()["error"]

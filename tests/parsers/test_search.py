@@ -97,10 +97,6 @@ def test_a_sequence_without_end_is_given_as_unfinished() -> None:
     assert search(endless, 2, max_steps=3)[0].hypotheses == (Hypothesis((2, 2, 2), 0.0, False, (0.0, 0.0, 0.0)),)
 
 
-def test_there_may_be_no_question() -> None:
-    assert search(tables(0, seed=0), 2) == []
-
-
 @pytest.mark.parametrize("seed", [0, 2, 3])
 def test_the_answer_at_its_cost_is_the_best_of_the_whole_beam(seed: int) -> None:
     """The search stops early, but never before the answer is sure."""
@@ -127,24 +123,3 @@ def test_a_question_s_answer_does_not_depend_on_the_others(beam_size: int) -> No
     together = search(scores, beam_size, cost=free_of_place)
     for number in range(9):
         assert search(scores[number : number + 1], beam_size, cost=free_of_place) == [together[number]]
-
-
-def test_hypotheses_far_behind_are_not_continued() -> None:
-    scores = tables(9, seed=5)
-    continued: list[int] = []
-
-    @dataclass(frozen=True)
-    class Counting(Tables):
-        def next_tokens(self, tokens: TokenIds, forbidden: Sequence[TokenIds], count: int) -> tuple[NextTokens, Tables]:
-            continued.append(int(np.bincount(self.questions).max()))
-            return super().next_tokens(tokens, forbidden, count)
-
-    def found(most_behind: float) -> list[Found]:
-        continued.clear()
-        beam_search = BeamSearch(START, END, NO_RULES, beam_size=5, max_steps=12, most_behind=most_behind)
-        return beam_search(Counting(scores, 5, np.arange(9)), [None] * 9)
-
-    assert found(1000.0) == search(scores, 5)
-    assert max(continued) > 1
-    found(0.0)
-    assert max(continued) == 1

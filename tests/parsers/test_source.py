@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import math
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.parsers.bundle import BUNDLED
-from qdecomp.parsers.source import ParserSource, opened_on_worker
+from qdecomp.parsers.parser import opened_on_worker
+from qdecomp.parsers.source import ParserSource
 
 
 def fingerprint(path: Path) -> tuple[str, ...]:
@@ -53,13 +56,19 @@ def test_a_worker_opens_the_same_parser_wherever_it_has_it(tmp_path: Path) -> No
         opened_on_worker(remote)
 
 
-@pytest.mark.parametrize("candidates", [-1, 101, 1.5, 10**400])
-def test_candidates_are_bounded(candidates: int) -> None:
-    with pytest.raises(DataError, match="a whole number from 0 to 100"):
-        ParserSource(BUNDLED, candidates=candidates)
-
-
-def test_beams_and_steps_are_bounded() -> None:
-    for name, value in (("beam_size", 101), ("max_steps", 1001), ("beam_size", True)):
-        with pytest.raises(DataError, match=f"{name} is {value}; give a whole number from 1 to"):
-            ParserSource(BUNDLED, options=((name, value),)).open()
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        *(({"candidates": count}, "a whole number from 0 to 100") for count in (-1, 101, 1.5, 10**400)),
+        *(({"min_confidence": value}, "a number from 0 to 1") for value in (-0.1, 1.5, math.nan, "much")),
+        ({"options": (("beam_size", 101),)}, "beam_size is 101; give a whole number from 1 to"),
+        ({"options": (("beam_size", True),)}, "beam_size is True; give a whole number from 1 to"),
+        ({"options": (("max_steps", 1001),)}, "max_steps is 1001; give a whole number from 1 to"),
+        ({"options": (("coverage_penalty", -1),)}, "coverage_penalty is '-1'"),
+        ({"options": (("time_limit", 1.0),)}, "no option 'time_limit'"),
+        ({"decoder": "greedy"}, "takes no decoder"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        ParserSource(BUNDLED, **options).open()

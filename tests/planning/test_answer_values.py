@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
@@ -17,9 +17,7 @@ from qdecomp.planning.answer_values import (
     answer_from_json,
     answer_to_json,
     as_key,
-    as_list,
     as_measure,
-    as_number,
     as_text,
     plain_answer,
     unique,
@@ -30,32 +28,23 @@ from qdecomp.planning.answer_values import (
     ("given", "plain"),
     [
         (np.int64(3), 3),
-        (np.float32(2.5), 2.5),
         (np.bool_(True), True),
-        (np.str_("Peru"), "Peru"),
         (np.array([1, 2]), [1, 2]),
-        (np.array(["a", "b"], dtype=object), ["a", "b"]),
         (np.datetime64("2024-03-01T12:00", "ns"), datetime(2024, 3, 1, 12)),
         (np.array(["2024-03-01"], dtype="datetime64[D]"), [datetime(2024, 3, 1)]),
         (np.timedelta64(90, "s"), timedelta(seconds=90)),
         (pd.Timestamp("2024-03-01"), datetime(2024, 3, 1)),
-        (pd.Timedelta("1h"), timedelta(hours=1)),
         (pd.Series([3, 4]), [3, 4]),
         (pd.Series(["a", "b", "c"])[[True, False, True]], ["a", "c"]),
         (pd.Series([3, 4], index=["Peru", "Chile"]), {"Peru": 3, "Chile": 4}),
         (pd.Series([3, 4], index=pd.Index([1999, 2001], name="year")), {1999: 3, 2001: 4}),
         (pd.Series(pd.to_datetime(["2024-03-01"])), [datetime(2024, 3, 1)]),
         (pd.Series([1, 2], dtype="Int64"), [1, 2]),
-        (pd.Series(["a", "b"], dtype="category"), ["a", "b"]),
-        (pd.Index(["a", "b"]), ["a", "b"]),
         (pd.DataFrame({"name": ["a", "b"]}), ["a", "b"]),
         (("a", "b"), ["a", "b"]),
         ({"b", "a"}, frozenset({"a", "b"})),
-        (OrderedDict(a=np.int64(1)).keys(), frozenset({"a"})),
         (OrderedDict(a=np.int64(1)), {"a": 1}),
-        (deque(["a"]), ["a"]),
         ((name for name in "ab"), ["a", "b"]),
-        (range(2), [0, 1]),
         ([], []),
         (Decimal("1.50"), Decimal("1.50")),
         (date(2024, 3, 1), date(2024, 3, 1)),
@@ -73,11 +62,8 @@ def test_values_of_libraries_become_plain(given: Any, plain: Any) -> None:
     [
         (None, "the answer is None; return an empty list if there is nothing"),
         ("", "an empty text; return an empty list"),
-        ("  ", "an empty text; return an empty list"),
         (float("nan"), "the answer is nan"),
-        (float("inf"), "the answer is inf"),
         (pd.NA, "the answer is <NA>"),
-        (pd.NaT, "the answer is NaT"),
         (pd.Series([1.0, None]), "member 2 of the answer is nan"),
         (["Peru", ""], "member 2 of the answer is an empty text"),
         ({"Peru": None}, "'Peru' of the answer is None"),
@@ -85,7 +71,6 @@ def test_values_of_libraries_become_plain(given: Any, plain: Any) -> None:
         (pd.Series([1, 2], index=["a", "a"]), "a name twice"),
         (b"1", "of type bytes"),
         (object(), "of type object"),
-        (1 + 2j, "of type complex"),
         (10**5000, "a number of more than"),
     ],
     ids=lambda value: str(value)[:20] if isinstance(value, str) else type(value).__name__,
@@ -114,9 +99,7 @@ def test_answers_come_back_from_json(answer: Any) -> None:
         ("Peru", "Peru"),
         (7, "7"),
         (2.5, "2.5"),
-        (4.0, "4"),
         (True, "yes"),
-        (["a"], "a"),
         (("a", "b"), "a and b"),
         ({"b", "a", "c"}, "a, b and c"),
         ([], "none"),
@@ -128,31 +111,20 @@ def test_answers_read_well_in_a_question(answer: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["Peru", "1,2", "", None, True, [1, 2], float("nan"), float("inf"), {"a": 1}, "3 kg"]
-)
-def test_what_is_no_number(answer: Any) -> None:
-    assert as_number(answer) is None
-
-
-@pytest.mark.parametrize(
     ("answer", "number", "unit"),
     [
         ("1,234,567.5", 1234567.5, ""),
         (" -3 ", -3, ""),
         ("−2", -2, ""),
-        ("42.", 42, ""),
         (Decimal("1.5"), 1.5, ""),
         ("3 million", 3_000_000, ""),
-        ("0.1 billion", 100_000_000, ""),
         ("$3.00", 3.0, "$"),
         ("-$3", -3, "$"),
-        ("€2 million", 2_000_000, "€"),
         ("5 dollars", 5, "$"),
         ("12%", 12, "%"),
         ("12 percent", 12, "%"),
         ("3 kg", 3, "kg"),
         ("1 kilogram", 1, "kg"),
-        ("20 km²", 20, "km²"),
         ("1.5 million people", 1_500_000, "people"),
         ("5 years", 5, "year"),
         ("2024-02-29", date(2024, 2, 29).toordinal(), "date"),
@@ -171,10 +143,6 @@ def test_what_is_no_measure(text: str) -> None:
     assert as_measure(text) is None
 
 
-def test_texts_and_mappings_are_not_lists() -> None:
-    assert [as_list(answer) for answer in ("ab", {"a": 1}, ("a",))] == [None, None, ["a"]]
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [(" New  York", "new york"), ("1,000", 1000.0), ("3 kilograms", "3 kg"), ("2024-03-01", date(2024, 3, 1))],
@@ -184,4 +152,4 @@ def test_things_are_the_same_without_case_and_measures_by_value(first: Any, seco
 
 
 def test_each_thing_is_kept_once_and_each_measure() -> None:
-    assert unique(["Peru", "peru", 3, 3]) == ["Peru", 3, 3]
+    assert unique(["Peru", "peru", 3, 3, 1, True]) == ["Peru", 3, 3, 1, True]

@@ -24,7 +24,7 @@ def files(tmp_path: Path) -> dict[str, str]:
     question = "how many cubes are there ?"
     small, large = (
         [
-            {"question_id": row[0], "question": question, "confidence": row[1] if which == 2 else None}
+            {"question_id": row[0], "confidence": row[1] if which == 2 else None}
             | {"decomposition": None if row[1] is None and which == 2 else RIGHT if row[which] else WRONG}
             for row in ROWS
         ]
@@ -48,9 +48,10 @@ def files(tmp_path: Path) -> dict[str, str]:
 def test_the_curve_goes_from_the_first_parser_to_the_second(
     files: dict[str, str], tmp_path: Path, by_gold: bool
 ) -> None:
-    judged = ["--gold", files["gold"]] if by_gold else ["--verdicts", files["first"], files["second"]]
+    by_metric = ["--large", files["large"], "--gold", files["gold"]]
+    judged = by_metric if by_gold else ["--verdicts", files["first"], files["second"]]
     points, figure = tmp_path / "points.json", tmp_path / "curve.svg"
-    arguments = ["--small", files["small"], "--large", files["large"], *judged, "--json", str(points)]
+    arguments = ["--small", files["small"], *judged, "--json", str(points)]
     result = CliRunner().invoke(command, [*arguments, "--figure", str(figure)], catch_exceptions=False)
     assert result.exit_code == 0
     assert [(each["below"], each["calls"], each["right"]) for each in json.loads(points.read_text())] == [
@@ -65,7 +66,7 @@ def test_the_curve_goes_from_the_first_parser_to_the_second(
 
 
 def test_what_decides_is_named(files: dict[str, str]) -> None:
-    arguments = ["--small", files["small"], "--large", files["large"]]
-    assert "give either --gold or --verdicts" in CliRunner().invoke(command, arguments).output
+    arguments = ["--small", files["small"]]
+    assert "give either --gold with --large, or --verdicts" in CliRunner().invoke(command, arguments).output
     with pytest.raises(DataError, match=r"small\.jsonl: row 1: a question_id and a verdict"):
         CliRunner().invoke(command, [*arguments, "--verdicts", files["small"], files["large"]], catch_exceptions=False)

@@ -36,12 +36,6 @@ def test_the_ids_of_each_part_are_printed(
     assert "1 of 3 rows" in result.stderr
 
 
-def test_a_file_that_is_not_there_is_one_line(project_root: Path, tmp_path: Path) -> None:
-    result = run(project_root, tmp_path / "dev.csv")
-    assert result.returncode == 2
-    assert len(result.stderr.splitlines()) == 1
-
-
 def test_all_rows_of_the_project_s_development_set_are_development_rows(project_root: Path, shared_path: Path) -> None:
     result = run(project_root, shared_path / "break" / "dev.csv")
     assert result.stdout == ""

@@ -13,8 +13,8 @@ import pytest
 from qdecomp.files import BreakExample, read_break_csv
 
 
-def run(project_root: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(project_root / "scripts" / "make_splits.py"), *map(str, arguments)]
+def run(project_root: Path, *arguments: object, script: str = "make_splits") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(project_root / "scripts" / f"{script}.py"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -85,21 +85,9 @@ def test_rows_held_out_are_chosen_by_the_words_of_the_question(project_root: Pat
 @pytest.mark.parametrize("kind", ["plain", "opened", "misspelled", "joined"])
 def test_augmented_questions_have_decompositions_of_their_words(project_root: Path, tmp_path: Path, kind: str) -> None:
     output = tmp_path / "new.csv"
-    script = project_root / "scripts" / "augment_questions.py"
     train = project_root / "data" / "train.csv"
-    command = [
-        sys.executable,
-        str(script),
-        "--input",
-        str(train),
-        "--output",
-        str(output),
-        "--share",
-        "1",
-        "--kind",
-        kind,
-    ]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    arguments = ("--input", train, "--output", output, "--share", "1", "--kind", kind)
+    result = run(project_root, *arguments, script="augment_questions")
     assert result.returncode == 0, result.stderr
     originals = {example.question_id: example for example in read_break_csv(train)}
     rows = read_break_csv(output)

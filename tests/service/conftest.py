@@ -9,6 +9,7 @@ import pytest
 
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
 from qdecomp.parsers.parser import Parser
+from qdecomp.parsers.source import parser_source
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
@@ -26,13 +27,9 @@ def toy_predict(questions: Sequence[str]) -> list[Decomposition]:
     ]
 
 
-def toy_parser() -> Parser:
-    return Parser("toy", toy_predict, refuses=True)
-
-
 @pytest.fixture
 def client_of() -> Iterator[Callable[..., TestClient]]:
-    """Start an application: give limits of :class:`ServiceSettings`, and another parser if you like."""
+    """Start an application: give limits of :class:`ServiceSettings`, another parser, the address of a model."""
     pytest.importorskip("fastapi", reason=f"the service is not installed: {NEEDS}")
     from fastapi.testclient import TestClient
 
@@ -41,8 +38,10 @@ def client_of() -> Iterator[Callable[..., TestClient]]:
 
     opened: list[TestClient] = []
 
-    def start(parser: Parser | None = None, **limits: int | float | bool) -> TestClient:
-        client = TestClient(create_app(ServiceSettings(**limits), parser or toy_parser()))
+    def start(parser: Parser | None = None, model: str | None = None, **limits: int | float | bool) -> TestClient:
+        source = parser_source("minilm_break", fallback=model, **({"model": "tiny", "retries": 0} if model else {}))
+        settings = ServiceSettings(source, **limits)
+        client = TestClient(create_app(settings, parser or Parser("toy", toy_predict, refuses=True)))
         opened.append(client)
         return client.__enter__()
 

@@ -38,7 +38,7 @@ def running_service(*options: str) -> Iterator[ServiceProcess]:
         assert process.stderr is not None
         line = process.stderr.readline()
         address = re.search(r"http://\S+/", line)
-        assert address is not None, line + process.stderr.read()
+        assert address is not None, line
         yield ServiceProcess(process, address[0])
     finally:
         if process.poll() is None:

@@ -48,11 +48,8 @@ def answers() -> dict[str, Any]:
     return asyncio.run(asyncio.wait_for(ask(), 120))
 
 
-def test_the_tools(answers: dict[str, Any]) -> None:
-    assert answers["tools"] == ["parse", "plan", "next_steps", "convert", "score"]
-
-
 def test_a_question_is_parsed_and_planned(answers: dict[str, Any]) -> None:
+    assert answers["tools"] == ["parse", "plan", "next_steps", "convert", "score"]
     parsed, planned = answers["parse"].structured_content, answers["plan"].structured_content
     assert parsed["decomposition"] == planned["decomposition"]
     assert 0 < parsed["confidence"] <= 1

@@ -67,17 +67,3 @@ def test_every_target_takes_what_nobody_would_write(name: str) -> None:
             assert problem is None, f"{name}: {problem}: {value!a}"
 
     draw_and_try()
-
-
-@pytest.mark.stress
-def test_what_should_not_be_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def several_lines(value: Any) -> None:
-        raise QDecompError("one\ntwo")
-
-    assert "several lines" in str(problem_of(Target(str, several_lines), ""))
-    peaks = iter((100.0, 1200.0))
-    with monkeypatch.context() as patch:
-        patch.setattr("tests.stress.test_fuzzing._peak_megabytes", lambda: next(peaks))
-        assert problem_of(Target(str, len), "") == "over 1024 MB"
-    monkeypatch.setattr("tests.stress.test_fuzzing.MOST_SECONDS", 0.0)
-    assert problem_of(Target(str, lambda value: sum(range(10_000))), "") == "over 0 s"

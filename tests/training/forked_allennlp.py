@@ -16,8 +16,6 @@ from pathlib import Path
 from allennlp.__main__ import run
 from allennlp.common.plugins import import_plugins
 
-__all__ = ["allennlp", "in_new_process", "new_process", "prepare"]
-
 
 def prepare() -> None:
     """Import everything that the command imports, plugins included."""
@@ -33,11 +31,6 @@ def allennlp(*arguments: str) -> None:
 
 def in_new_process(log: Path, work: Callable[[], None]) -> int:
     """The exit code of a process that does the work and writes all of its output to the log."""
-    return os.waitstatus_to_exitcode(os.waitpid(new_process(log, work), 0)[1])
-
-
-def new_process(log: Path, work: Callable[[], None]) -> int:
-    """The id of such a process, which has just begun."""
     process = os.fork()
     if process == 0:
         handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -47,7 +40,7 @@ def new_process(log: Path, work: Callable[[], None]) -> int:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
-    return process
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
 def _exit_code(work: Callable[[], None]) -> int:

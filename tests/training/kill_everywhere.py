@@ -1,8 +1,8 @@
 """Train, killed in the middle of each of its writes and before each of its other changes; recover each time.
 
 Run in the project's root: ``python -m tests.training.kill_everywhere CONFIG FOLDER``. The last line of its output is a
-JSON list with a record for each kill: the change, the folder, and the exit codes of the training that was killed and of
-the one that recovered.
+JSON list with a record for each kill: the change, the folder, the epochs of the newest checkpoint that it left, and the
+exit codes of the training that was killed and of the one that recovered. The log of each is beside the folder.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def _watch(folder: Path, act: _Act) -> None:
     sys.addaudithook(hook)
 
 
-def _train(config: Path, folder: Path, act: _Act | None, *options: str) -> int:
+def _train(config: Path, folder: Path, log: str, act: _Act | None, *options: str) -> int:
     def work() -> None:
         if act is not None:
             _watch(folder, act)
         allennlp("train", str(config), "-s", str(folder), *options)
 
-    return in_new_process(folder.with_suffix(".log"), work)
+    return in_new_process(folder.with_suffix(log), work)
 
 
 def _changes_of_a_training(config: Path, folder: Path) -> list[tuple[str, str]]:
@@ -59,7 +59,7 @@ def _changes_of_a_training(config: Path, folder: Path) -> list[tuple[str, str]]:
         with record.open("a", encoding="utf-8") as stream:
             print(json.dumps([event, path]), file=stream)
 
-    if _train(config, folder, act) != 0:
+    if _train(config, folder, ".log", act) != 0:
         raise SystemExit(folder.with_suffix(".log").read_text(encoding="utf-8"))
     return [(event, path) for event, path in map(json.loads, record.read_text(encoding="utf-8").splitlines())]
 
@@ -75,16 +75,29 @@ def _kill_at(wanted: int) -> _Act:
     return act
 
 
+def _newest_checkpoint(folder: Path) -> int | None:
+    """The epochs of the newest checkpoint of which both files are there under their names; None without any."""
+    epochs = [
+        int(path.name.removeprefix("training_state_e").removesuffix("_b0.th"))
+        for path in folder.glob("training_state_*.th")
+        if path.with_name(path.name.replace("training", "model", 1)).exists()
+    ]
+    return max(epochs, default=None)
+
+
 def main(config: Path, root: Path) -> None:
     prepare()
     uninterrupted = root / "uninterrupted"
     results = []
     for number, (event, path) in enumerate(_changes_of_a_training(config, uninterrupted)):
         folder = root / f"killed_{number}"
-        killed = _train(config, folder, _kill_at(number))
-        recovered = _train(config, folder, None, "--recover")
+        killed = _train(config, folder, ".killed.log", _kill_at(number))
+        newest = _newest_checkpoint(folder)
+        recovered = _train(config, folder, ".recovered.log", None, "--recover")
         change = f"{event} {os.path.relpath(path, uninterrupted)}"
-        results.append({"change": change, "folder": str(folder), "killed": killed, "recovered": recovered})
+        results.append(
+            {"change": change, "folder": str(folder), "newest": newest, "killed": killed, "recovered": recovered}
+        )
     print(json.dumps(results))
 
 

@@ -9,7 +9,6 @@ import torch
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding import make_decoder
-from qdecomp.decoding.ilp import IlpDecoder
 from qdecomp.training.biaffine_parser import Biaffine, mode_seeking_weights
 from tests.training.parser_test_case import ParserTestCase
 
@@ -38,8 +37,8 @@ class TestBiaffineGraphParser(ParserTestCase):
     @pytest.mark.slow
     @pytest.mark.parametrize(
         "special",
-        [{}, INSIDE, {"model.word_encoder.mix_layers": True}],
-        ids=["outside", "inside", "mixed layers"],
+        [INSIDE, {"model.word_encoder.mix_layers": True}],
+        ids=["inside", "outside with mixed layers"],
     )
     def test_it_learns_ten_rows_by_heart(self, special: dict[str, Any]) -> None:
         self.load(**special)
@@ -82,30 +81,13 @@ class TestBiaffineGraphParser(ParserTestCase):
             weighted = self.model(**batch)["loss"]
         assert 0.0 < float(weighted) < float(output["loss"])
 
-    def test_the_score_is_the_probability_of_the_graph(self) -> None:
-        batch, output, scored = self.scored_batch(steps=40)
-        self.model.decoder = make_decoder("greedy")
-        for question, (entry, prediction) in enumerate(zip(batch["metadata"], output["predictions"], strict=True)):
-            with torch.no_grad():
-                decoded = self.model._decode(scored, question, entry)
-            assert decoded.graph == prediction.graph
-            assert decoded.score == pytest.approx(prediction.score, rel=1e-3, abs=1e-3)
-
     def test_the_ilp_decoder_leaves_no_invalid_graph(self) -> None:
         self.load(**{"model.decoder": "ilp"})
         self.overfit(steps=8, lr=4e-3)
         by_ilp = self.predictions()
-        self.model.decoder = make_decoder("greedy")
+        self.model.graph_decoder = make_decoder("greedy")
         assert not all(prediction.logical_form is not None for prediction in self.predictions())
         assert all(prediction.logical_form is not None for prediction in by_ilp)
-
-    def test_the_decoder_may_be_an_object_with_options(self) -> None:
-        self.load(**{"model.decoder": {"type": "ilp", "time_limit": 0.5}})
-        assert self.model.decoder == IlpDecoder(time_limit=0.5)
-        self.model.decode_graphs_with("greedy")
-        assert self.model.decoder == make_decoder("greedy")
-        with pytest.raises(DataError, match="there is no option 'time'; known options: time_limit"):
-            self.load(**{"model.decoder": {"type": "ilp", "time": 0.5}})
 
     def test_questions_without_a_gold_graph_cost_nothing_but_are_scored(self) -> None:
         self.load()
@@ -114,7 +96,7 @@ class TestBiaffineGraphParser(ParserTestCase):
         batch["graph"]["known"][:] = False
         self.model.eval()
         assert float(self.model(**batch)["loss"].detach()) == 0.0
-        assert self.model._decompositions._total == 10
+        assert self.model._decompositions._counts[0] == 10
 
     def test_in_training_it_does_not_predict(self) -> None:
         self.load()
@@ -150,52 +132,7 @@ def test_scores_are_those_of_the_formula() -> None:
                     torch.testing.assert_close(scores[question, i, j, output], expected, rtol=1e-4, atol=1e-4)
 
 
-def test_given_pairs_have_the_scores_of_all_pairs() -> None:
-    scorer, first, second = _scorer(3), torch.randn(2, 4, 5), torch.randn(2, 4, 5)
-    question, i, j = torch.tensor([0, 1, 1]), torch.tensor([3, 0, 2]), torch.tensor([1, 2, 2])
-    given = scorer.pairs(first[question, i], second[question, j])
-    torch.testing.assert_close(given, scorer.all_pairs(first, second)[question, i, j], rtol=1e-4, atol=1e-4)
-
-
-def test_no_pairs_have_no_scores() -> None:
-    assert _scorer(3).pairs(torch.zeros(0, 5), torch.zeros(0, 5)).shape == (0, 3)
-
-
-def test_before_training_every_score_is_the_bias() -> None:
-    scores = Biaffine(5, 2, bias=-3.0).all_pairs(torch.randn(1, 3, 5), torch.randn(1, 3, 5))
-    assert (scores == -3.0).all()
-
-
-def test_without_a_power_every_question_counts_the_same() -> None:
-    assert mode_seeking_weights(torch.tensor([0.1, 3.0, 90.0]), 0.0).tolist() == [1.0, 1.0, 1.0]
-
-
 def test_weights_are_the_probabilities_to_the_power_by_their_mean() -> None:
     probabilities = torch.tensor([0.9, 0.5, 0.01])
     expected = probabilities.sqrt() / probabilities.sqrt().mean()
     assert mode_seeking_weights(-probabilities.log(), 0.5).tolist() == pytest.approx(expected.tolist())
-
-
-def test_questions_that_are_far_off_do_not_overflow() -> None:
-    weights = mode_seeking_weights(torch.tensor([1e6, 1e6 + 1]), 1.0)
-    assert weights.isfinite().all()
-    assert float(weights.sum()) == pytest.approx(2.0)
-
-
-def test_a_parser_that_may_choose_one_of_two_annotations_settles_on_the_commoner() -> None:
-    annotations = torch.tensor([1.0, 1.0, 1.0, 0.0, 0.0])
-
-    def trained(power: float) -> float:
-        score = torch.zeros((), requires_grad=True)
-        optimizer = torch.optim.SGD([score], lr=0.5)
-        for _ in range(300):
-            optimizer.zero_grad()
-            losses = torch.nn.functional.binary_cross_entropy_with_logits(
-                score.expand(len(annotations)), annotations, reduction="none"
-            )
-            (losses * mode_seeking_weights(losses, power)).mean().backward()
-            optimizer.step()
-        return float(score.detach().sigmoid())
-
-    assert trained(0.0) == pytest.approx(0.6, abs=1e-3)
-    assert trained(1.0) > 0.95

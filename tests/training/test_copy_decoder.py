@@ -38,7 +38,7 @@ KINDS: dict[str, dict[str, Any]] = {
 def decoder(vocab: Vocabulary, request: pytest.FixtureRequest) -> CopyDecoder:
     torch.manual_seed(0)
     size: dict[str, Any] = {"hidden_dim": 8, "embedding_dim": 5, "max_steps": 20}
-    return CopyDecoder(vocab, DIM, TARGET_NAMESPACE, ";", **size, **KINDS[request.param]).eval()
+    return CopyDecoder(vocab, DIM, **size, **KINDS[request.param]).eval()
 
 
 def memory_of(decoder: CopyDecoder, extra_positions: int = 1) -> Memory:
@@ -52,8 +52,7 @@ def memory_of(decoder: CopyDecoder, extra_positions: int = 1) -> Memory:
 def log_probabilities_step_by_step(decoder: CopyDecoder, memory: Memory, row: int) -> list[Tensor]:
     """The extended distribution before each token of a target, one after the other, without the search."""
     single = memory.select(torch.tensor([row]))
-    mean = single.states[single.mask].mean(dim=0, keepdim=True)
-    hidden = [layer.initial_state(mean) for layer in decoder._decoder_layers]
+    hidden = [(output[:, 0], cell[:, 0]) for output, cell in decoder._initial(single)]
     previous, result = START, []
     for token in TARGET[row][TARGET[row] != 0].tolist():
         if isinstance(decoder._feedback, AttentionFeedback):
@@ -95,11 +94,6 @@ def best_of(decoder: CopyDecoder, memory: Memory) -> list[Hypothesis]:
     return [found.hypotheses[0] for found in decoder.search(memory)]
 
 
-def words_of(decoder: CopyDecoder, found: Hypothesis) -> str:
-    """The tokens of a hypothesis; those beyond the vocabulary are the words of a question."""
-    return " ".join([*decoder.tokens, *"abcd"][token] for token in found.tokens)
-
-
 def test_the_distribution_over_generated_and_copied_tokens_sums_to_one(decoder: CopyDecoder) -> None:
     memory = memory_of(decoder)
     scores = decoder._scores(torch.randn(2, 3, 8), memory)
@@ -107,16 +101,6 @@ def test_the_distribution_over_generated_and_copied_tokens_sums_to_one(decoder: 
     assert probabilities.shape == (2, 3, VOCABULARY + 4)
     torch.testing.assert_close(probabilities.sum(dim=-1), torch.ones(2, 3))
     assert (probabilities[:, :, [0, START]] == 0).all()
-
-
-def test_places_of_a_word_share_its_probability(decoder: CopyDecoder) -> None:
-    memory = memory_of(decoder)
-    scores = decoder._scores(torch.randn(2, 1, 8), memory)
-    extended = decoder.extended_log_probabilities(*scores, SOURCE).exp()[0, 0]
-    single = torch.cat(scores, dim=-1).softmax(dim=-1)[0, 0]
-    torch.testing.assert_close(extended[VOCABULARY + 1], single[VOCABULARY + 1] + single[VOCABULARY + 3])
-    torch.testing.assert_close(extended[OF], single[OF] + single[VOCABULARY])
-    assert extended[VOCABULARY + 3] == 0
 
 
 def test_training_computes_what_the_search_computes_step_by_step(decoder: CopyDecoder) -> None:
@@ -147,24 +131,11 @@ def test_the_unknown_token_is_learned_and_never_written(decoder: CopyDecoder) ->
         assert all(1 not in found.tokens for found in best_of(decoder, memory))
 
 
-def test_what_the_search_finds_has_no_empty_step_and_no_reference_to_a_later_one(
-    decoder: CopyDecoder, vocab: Vocabulary
-) -> None:
-    with torch.no_grad():
-        for favourite in (SEPARATOR, REF_1, REF_2, END):
-            decoder._generate.bias[favourite] += 5.0
-            for found in best_of(decoder, memory_of(decoder)):
-                steps = words_of(decoder, found).split(";")
-                assert all(step.strip() for step in steps[:-1] if found.finished)
-                for number, step in enumerate(steps, start=1):
-                    assert all(int(word[1:]) < number for word in step.split() if word[0] == "#")
-
-
 @pytest.mark.parametrize("feedback", [False, True])
 def test_it_learns_to_copy_and_to_generate(vocab: Vocabulary, feedback: bool) -> None:
     torch.manual_seed(0)
     size: dict[str, Any] = {"hidden_dim": 16, "embedding_dim": 8, "dropout": 0.0}
-    decoder = CopyDecoder(vocab, DIM, TARGET_NAMESPACE, ";", **size, attention_feedback=feedback)
+    decoder = CopyDecoder(vocab, DIM, **size, attention_feedback=feedback)
     states, mask = torch.randn(2, 4, DIM), SOURCE != 0
     optimizer = torch.optim.Adam(decoder.parameters(), lr=0.02)
     for _ in range(150):
@@ -180,32 +151,9 @@ def test_it_learns_to_copy_and_to_generate(vocab: Vocabulary, feedback: bool) ->
         assert found[row].score == pytest.approx(-float(losses[row]), abs=1e-3)
 
 
-@torch.no_grad()
-def test_every_step_but_the_last_is_used_unless_the_rules_are_turned_off(vocab: Vocabulary) -> None:
-    def unused(plan_rules: bool | list[str]) -> list[bool]:
-        torch.manual_seed(3)
-        decoder = CopyDecoder(
-            vocab, DIM, TARGET_NAMESPACE, ";", hidden_dim=8, embedding_dim=5, max_steps=40, plan_rules=plan_rules
-        ).eval()
-        decoder._generate.bias[SEPARATOR] += 2.0
-        found = [each for several in decoder.search(memory_of(decoder), wanted=80) for each in several.hypotheses]
-        plans = [words_of(decoder, each) for each in found if each.finished]
-        assert any(";" in plan for plan in plans)
-        # The vocabulary has no reference to a third step.
-        return [any(f"#{number}" not in plan for number in range(1, min(plan.count(";"), 2) + 1)) for plan in plans]
-
-    assert not any(unused(True))
-    assert any(unused(["only_earlier_references", "no_empty_steps"]))
-
-
 def test_attention_feedback_is_for_one_layer(vocab: Vocabulary) -> None:
     with pytest.raises(DataError, match="must have one layer, not 2"):
-        CopyDecoder(vocab, DIM, TARGET_NAMESPACE, ";", num_layers=2, attention_feedback=True)
-
-
-def test_without_attention_feedback_the_weights_have_the_names_that_they_always_had(vocab: Vocabulary) -> None:
-    names = {name.partition(".")[0] for name in CopyDecoder(vocab, DIM, TARGET_NAMESPACE, ";").state_dict()}
-    assert names == {"_embedding", "_word_embedding", "_layers", "_generate", "_copy"}
+        CopyDecoder(vocab, DIM, num_layers=2, attention_feedback=True)
 
 
 @torch.no_grad()

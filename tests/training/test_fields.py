@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections import defaultdict
 
 import pytest
-import torch
 from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data import Batch, Instance, Vocabulary
 
@@ -14,9 +13,6 @@ from qdecomp.training.fields import (
     TARGET_NAMESPACE,
     CopyField,
     EdgesField,
-    edge_matrix,
-    label_matrix,
-    pair_mask,
 )
 
 
@@ -57,22 +53,13 @@ def test_without_gold_there_are_no_target_ids(vocab: Vocabulary) -> None:
     assert len(field) == 1
 
 
-def test_it_says_when_it_was_not_indexed() -> None:
-    with pytest.raises(ValueError, match="indexed"):
-        CopyField(["a"]).as_tensor({"source": 1})
-
-
 GRAPH = DependencyGraph(
     ("red", "cubes", "[RSC]", "[DUM]"), (Edge(0, 1, "filter-sub"), Edge(3, 0, "aggregate-arg[count]"))
 )
 
 
-def test_positions_are_in_model_order() -> None:
-    assert EdgesField.of_graph(GRAPH).labels == {(2, 3): "filter-sub", (1, 2): "aggregate-arg[count]"}
-
-
 def test_a_batch_of_known_and_unknown_graphs() -> None:
-    instances = [Instance({"graph": EdgesField.of_graph(graph)}) for graph in (GRAPH, None)]
+    instances = [Instance({"graph": EdgesField(graph)}) for graph in (GRAPH, None)]
     vocab = Vocabulary.from_instances(instances)
     batch = Batch(instances)
     batch.index_instances(vocab)
@@ -84,31 +71,6 @@ def test_a_batch_of_known_and_unknown_graphs() -> None:
 
 
 def test_a_label_that_the_vocabulary_lacks_is_an_edge_without_a_label() -> None:
-    field = EdgesField.of_graph(GRAPH)
+    field = EdgesField(GRAPH)
     field.index(Vocabulary(tokens_to_add={EDGE_LABELS: ["filter-sub"]}))
     assert field.as_tensor({"edges": 2})["edges"].tolist() == [[2, 3, 0], [1, 2, NO_EDGE]]
-
-
-def test_no_edges_at_all() -> None:
-    field = EdgesField.of_graph(GRAPH.with_edges(()))
-    field.index(Vocabulary())
-    assert field.as_tensor({"edges": 0})["edges"].shape == (0, 3)
-    assert field.as_tensor({"edges": 0})["known"].item()
-
-
-EDGES = torch.tensor([[[0, 2, 7], [2, 1, NO_EDGE]], [[1, 0, 3], [NO_EDGE] * 3]])
-
-
-def test_edges() -> None:
-    matrix = edge_matrix(EDGES, 3)
-    assert matrix.nonzero().tolist() == [[0, 0, 2], [0, 2, 1], [1, 1, 0]]
-
-
-def test_labels() -> None:
-    matrix = label_matrix(EDGES, 3, none=50)
-    assert matrix[0].tolist() == [[50, 50, 7], [50, 50, 50], [50, NO_EDGE, 50]]
-    assert matrix[1].tolist() == [[50, 50, 50], [3, 50, 50], [50, 50, 50]]
-
-
-def test_pairs_of_real_tokens() -> None:
-    assert pair_mask(torch.tensor([[True, True, False]]))[0].tolist() == [[True, True, False]] * 2 + [[False] * 3]

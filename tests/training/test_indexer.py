@@ -8,8 +8,8 @@ import pytest
 from allennlp.data import Token, Vocabulary
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.data_structures.special_tokens import PRESETS, special_tokens_of
-from qdecomp.training.indexer import NO_WORD, EncoderPieces, WordPieceIndexer, added_piece_count
+from qdecomp.data_structures.special_tokens import PRESETS
+from qdecomp.training.indexer import NO_WORD, WordPieceIndexer
 from tests.encoders import ENCODERS, NO_ENCODERS
 
 
@@ -28,35 +28,11 @@ def test_a_word_of_nothing_is_still_a_word(tiny_encoder: Path) -> None:
     assert _indices(WordPieceIndexer(str(tiny_encoder)), ["\u200b", "how"])["words"] == [NO_WORD, 0, 1, NO_WORD]
 
 
-def test_padding_is_masked(tiny_encoder: Path) -> None:
-    indexer = WordPieceIndexer(str(tiny_encoder))
-    tensors = indexer.as_padded_tensor_dict(
-        _indices(indexer, ["how"]), dict.fromkeys(("ids", "words", "types", "mask"), 5)
-    )
-    assert tensors["mask"].tolist() == [True, True, True, False, False]
-    assert tensors["words"].tolist() == [NO_WORD, 0, NO_WORD, NO_WORD, NO_WORD]
-
-
 def test_what_is_too_long(tiny_encoder: Path) -> None:
     indexer = WordPieceIndexer(str(tiny_encoder), max_pieces=5)
     assert not indexer.is_too_long(["how"] * 3)
     assert indexer.is_too_long(["how"] * 4)
     assert indexer.is_too_long(["how", "zqz"])
-
-
-def test_unknown_special_tokens_are_named(tiny_encoder: Path) -> None:
-    with pytest.raises(DataError, match="'papers'; choose from paper"):
-        WordPieceIndexer(str(tiny_encoder), special_tokens="papers")
-
-
-def test_special_tokens_can_be_spelled_out() -> None:
-    value = {"resources": ["size"], "duplicates": 1, "dummies": 2}
-    special = special_tokens_of(value)
-    assert special is not None
-    assert special.appended == ("[RSC]", "size", "[DUP]", "[DUM]", "[DUM]")
-    assert special_tokens_of(None) is None
-    with pytest.raises(DataError, match="resources, duplicates and dummies"):
-        special_tokens_of({"resources": ["size"], "copies": 1})
 
 
 TOKENS = PRESETS["paper"]
@@ -90,9 +66,9 @@ def test_two_texts_stand_as_the_tokenizer_puts_them(encoder: str) -> None:
     separator, *size = (indices["ids"][indices["words"].index(number)] for number in (0, 1))
     question = tokenizer.encode("how many", add_special_tokens=False)  # type: ignore[attr-defined]
     assert indices["ids"] == tokenizer.build_inputs_with_special_tokens(  # type: ignore[attr-defined]
-        question, [separator, *EncoderPieces(encoder).of_word("size")]
+        question, [separator, *WordPieceIndexer(encoder).of_word("size")]
     )
-    assert size[0] == EncoderPieces(encoder).of_word("size")[0]
+    assert size[0] == WordPieceIndexer(encoder).of_word("size")[0]
 
 
 def test_words_know_their_pieces_and_special_tokens_come_first(encoder: str) -> None:
@@ -107,12 +83,12 @@ def test_words_know_their_pieces_and_special_tokens_come_first(encoder: str) -> 
 
 
 def test_each_placeholder_has_a_piece_of_its_own_which_no_word_has(encoder: str) -> None:
-    pieces = EncoderPieces(encoder, TOKENS)
+    pieces = WordPieceIndexer(encoder, "paper")
     resources = set(TOKENS.resources)
     own = [piece for (piece, *_), token in zip(pieces.special, TOKENS.appended, strict=True) if token not in resources]
     assert len(own) == len(set(own)) == PLACEHOLDERS
     size = len(_tokenizer(encoder))  # type: ignore[arg-type]
-    assert sum(piece >= size for piece in own) == pieces.added == added_piece_count(encoder, TOKENS)
+    assert sum(piece >= size for piece in own) == pieces.added
 
 
 def test_unused_pieces_are_taken_before_new_ones_are_made(tmp_path: Path) -> None:
@@ -120,17 +96,8 @@ def test_unused_pieces_are_taken_before_new_ones_are_made(tmp_path: Path) -> Non
     for name, added in expected.items():
         (tmp_path / name).mkdir()
         ENCODERS[name](tmp_path / name)
-        assert added_piece_count(str(tmp_path / name), TOKENS) == added
-    assert added_piece_count(str(tmp_path / "bert"), None) == 0
-
-
-def test_spaces_belong_to_words_where_the_encoder_learned_them_so(tmp_path: Path) -> None:
-    for name, differs in (("bert", False), ("roberta", True)):
-        (tmp_path / name).mkdir()
-        ENCODERS[name](tmp_path / name)
-        pieces = EncoderPieces(str(tmp_path / name))
-        assert (pieces.of_word("cubes") != pieces.of_word("cubes", is_first=True)) is differs
-        assert len(pieces.of_word("cubes")) == 1
+        assert WordPieceIndexer(str(tmp_path / name), "paper").added == added
+    assert WordPieceIndexer(str(tmp_path / "bert")).added == 0
 
 
 def test_what_is_longer_than_the_encoders_positions_is_too_long(tmp_path: Path) -> None:

@@ -8,13 +8,13 @@ import pytest
 import torch
 from allennlp.common import Params
 from allennlp.data import Batch, DatasetReader
+from torch import Tensor
 
 from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.decoding import Decoded
 from qdecomp.decoding.ilp import IlpDecoder
-from qdecomp.training.latent_rat import RelationLabels
-from qdecomp.training.relation_aware import Relations
+from qdecomp.training.latent_rat import RelationAwareEncoder, RelationAwareLayer, RelationLabels, RelationNet, Relations
 from tests.training.parser_test_case import SMALL_WRITER, ParserTestCase
 
 
@@ -80,7 +80,9 @@ class TestLatentRat(ParserTestCase):
             self.load(**{"model.graph_decoder": {"type": "ilp", "time": 0.5}})
 
     def test_a_decoder_of_graphs_that_nobody_asks_is_refused(self) -> None:
-        self.load()
+        with pytest.raises(DataError, match="decoder, graph"):
+            self.load(**{"model.predict_with": "both"})
+        self.load(**{"model.predict_with": "decoder"})
         with pytest.raises(DataError, match=r"set model\.predict_with to graph"):
             self.model.decode_graphs_with("ilp")
 
@@ -99,15 +101,6 @@ class TestLatentRat(ParserTestCase):
         failed, *same = self.predictions()
         assert (failed.error, failed.graph) == ("decoding: there is none", None)
         assert same == others
-
-    def test_it_says_what_predict_with_may_be(self) -> None:
-        with pytest.raises(DataError, match="decoder, graph"):
-            self.load(**{"model.predict_with": "both"})
-
-    def test_it_says_when_the_reader_has_other_special_tokens(self) -> None:
-        self.load(**{"dataset_reader.special_tokens": "paper", "model.word_encoder.special_tokens": None})
-        with pytest.raises(DataError, match="special_tokens"):
-            self.model(**self.dataset.as_tensor_dict())
 
     def reader(self) -> Any:
         return DatasetReader.from_params(Params.from_file(self.param_file)["dataset_reader"])
@@ -147,13 +140,6 @@ def test_the_loss_is_that_of_a_loop_over_pairs_layers_keys_and_values(head: Rela
     assert float(head.loss(layers, gold, counted).detach()) == pytest.approx(total / count, rel=1e-5)
 
 
-def test_without_pairs_the_loss_is_zero(head: RelationLabels) -> None:
-    gold = torch.zeros(2, TOKENS, TOKENS, dtype=torch.long)
-    loss = head.loss(relations(1), gold, torch.zeros_like(gold, dtype=torch.bool))
-    loss.backward()
-    assert float(loss.detach()) == 0.0
-
-
 def test_a_prediction_is_the_product_of_both_distributions(head: RelationLabels) -> None:
     layer = relations(1)[0]
     probabilities = head.log_probabilities(layer).exp()
@@ -163,8 +149,72 @@ def test_a_prediction_is_the_product_of_both_distributions(head: RelationLabels)
     assert torch.equal(probabilities.argmax(dim=-1), product.argmax(dim=-1))
 
 
-def test_at_first_no_pair_has_an_edge(head: RelationLabels) -> None:
-    nothing = Relations(*torch.zeros(2, 1, TOKENS, TOKENS, DIM))
-    with torch.no_grad():
-        assert (head.keys(nothing.keys).softmax(dim=-1)[..., head.none] > 0.95).all()
-        assert (head.log_probabilities(nothing).argmax(dim=-1) == head.none).all()
+SIZE, HEADS, WORDS = 12, 3, 5
+
+
+@pytest.fixture
+def states() -> Tensor:
+    torch.manual_seed(1)
+    return torch.randn(2, WORDS, SIZE)
+
+
+@pytest.fixture
+def mask() -> Tensor:
+    return torch.tensor([[True] * 5, [True, True, True, False, False]])
+
+
+def new_layer() -> RelationAwareLayer:
+    torch.manual_seed(0)
+    return RelationAwareLayer(SIZE, HEADS, 7, relation_dim=6, relation_layers=3, dropout=0.1)
+
+
+def relation_by_hand(net: RelationNet, left: Tensor, right: Tensor) -> Tensor:
+    """The net over the difference of two states, layer by layer."""
+    value = net.first(left - right)
+    for layer in net.others:
+        value = layer(value.relu())
+    return value
+
+
+def attention_by_hand(layer: RelationAwareLayer, states: Tensor, length: int) -> Tensor:
+    """The formulas of the paper for one question, one number after the other."""
+    size = SIZE // HEADS
+    rows = []
+    for i in range(length):
+        parts = []
+        for head in range(HEADS):
+            part = slice(head * size, (head + 1) * size)
+            query = layer.query(states[i])[part]
+            scores = []
+            for j in range(length):
+                relation = relation_by_hand(layer.key_relations, states[i], states[j])
+                scores.append(float(query @ (layer.key(states[j])[part] + relation)) / math.sqrt(size))
+            weights = [math.exp(score) / sum(math.exp(other) for other in scores) for score in scores]
+            total = torch.zeros(size)
+            for j in range(length):
+                relation = relation_by_hand(layer.value_relations, states[i], states[j])
+                total = total + weights[j] * (layer.value(states[j])[part] + relation)
+            parts.append(total)
+        rows.append(torch.cat(parts))
+    return torch.stack(rows)
+
+
+@torch.no_grad()
+def test_attention_is_that_of_the_formulas(states: Tensor, mask: Tensor) -> None:
+    layer = new_layer().eval()
+    relations = Relations(layer.key_relations(states), layer.value_relations(states))
+    attended = layer.attend(states, mask, relations)
+    for row in range(2):
+        length = int(mask[row].sum())
+        by_hand = attention_by_hand(layer, states[row], length)
+        torch.testing.assert_close(attended[row, :length], by_hand, atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_padding_changes_nothing(states: Tensor, mask: Tensor) -> None:
+    encoder = RelationAwareEncoder(SIZE, num_heads=HEADS).eval()
+    padded, relations = encoder(states, mask)
+    alone, relations_alone = encoder(states[1:, :3], mask[1:, :3])
+    torch.testing.assert_close(padded[1:, :3], alone)
+    assert len(relations) == len(relations_alone) == 4
+    torch.testing.assert_close(relations[3].values[1:, :3, :3], relations_alone[3].values)

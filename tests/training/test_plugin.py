@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -58,14 +57,3 @@ def test_the_package_is_found_from_anywhere(by_plugin: dict[str, str], tmp_path:
     program = "from allennlp.common.util import import_module_and_submodules as load; load('qdecomp')"
     assert registered_after(program, tmp_path) == by_plugin
     assert not list(tmp_path.iterdir())
-
-
-def test_without_the_package_the_error_says_how_to_include_it(
-    project_root: Path, tmp_path: Path, allennlp: Callable[..., subprocess.Popen[str]]
-) -> None:
-    config = project_root / "training_config" / "demo.jsonnet"
-    process = allennlp("train", config, "-s", tmp_path / "out", cwd=tmp_path)
-    output, _ = process.communicate()
-    assert process.returncode != 0
-    assert "break_graph not in acceptable choices for dataset_reader.type" in output
-    assert "--include-package" in output

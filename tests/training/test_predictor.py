@@ -28,34 +28,16 @@ ODD = ["\N{GRINNING FACE} red cubes", "a", "\u200b red \x07 cubes", "[DUP] #1 ; 
 
 @pytest.mark.parametrize("batch_size", [1, 7])
 def test_bad_questions_give_records_that_say_why(predictor: QuestionDecompositionPredictor, batch_size: int) -> None:
-    questions = [(str(number), question) for number, question in enumerate([*BAD, "How many cubes are red?", *ODD])]
+    questions = [(str(number), text, None) for number, text in enumerate([*BAD, "How many cubes are red?", *ODD])]
     records = []
     for start in range(0, len(questions), batch_size):
         records += predictor.predict_questions(questions[start : start + batch_size])
-    assert [record["question"] for record in records] == [question for _, question in questions]
+    assert [record["question"] for record in records] == [question for _, question, _ in questions]
     assert [list(record) for record in records] == [FIELDS] * len(questions)
     assert [record["error"] for record in records[: len(BAD)]] == list(BAD.values())
     for record in records:
         assert (record["error"] is None) == (record["decomposition"] is not None)
         assert json.loads(json.dumps(record)) == record
-
-
-def test_the_readers_instances_can_be_predicted(predictor: QuestionDecompositionPredictor, project_root: Path) -> None:
-    instances = list(predictor._dataset_reader.read(project_root / "data" / "questions.txt"))
-    records = predictor.predict_batch_instance(instances)
-    assert len(records) == len(instances) > 10
-    assert records[0]["graph"] is not None
-    assert (
-        predictor.predict_instance(instances[0])["question"]
-        == records[0]["question"]
-        == "show me the flights from porto to nairobi on friday in the evening"
-    )
-
-
-def test_graphs_can_be_read_back(predictor: QuestionDecompositionPredictor) -> None:
-    record = predictor.predict("How many cubes are red?", "q")
-    graph = dependency_graph_from_json(record["graph"])
-    assert graph.question_tokens == ("How", "many", "cubes", "are", "red", "?")
 
 
 def fail_on_rivers(
@@ -84,7 +66,7 @@ def test_a_model_that_fails_on_one_question_answers_the_others(
     predictor: QuestionDecompositionPredictor, monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
 ) -> None:
     fail_on_rivers(predictor, monkeypatch, error)
-    records = predictor.predict_questions([("1", "red cubes"), ("2", "long rivers"), ("3", "blue cubes")])
+    records = predictor.predict_batch_json([{"question": text} for text in ("red cubes", "long rivers", "blue cubes")])
     assert [record["graph"] is None for record in records] == [False, True, False]
     assert records[1]["error"] == message
 
@@ -96,9 +78,9 @@ def test_a_mistake_in_the_code_is_no_record(
     predictor: QuestionDecompositionPredictor, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     fail_on_rivers(predictor, monkeypatch, error("a mistake"))
-    for questions in ([("1", "red cubes"), ("2", "long rivers")], [("2", "long rivers")]):
+    for questions in (["red cubes", "long rivers"], ["long rivers"]):
         with pytest.raises(error, match="a mistake"):
-            predictor.predict_questions(questions)
+            predictor.predictions(questions)
 
 
 def test_half_of_a_character_is_an_error_that_can_be_written(predictor: QuestionDecompositionPredictor) -> None:
@@ -113,28 +95,25 @@ def test_half_of_a_character_is_an_error_that_can_be_written(predictor: Question
 def test_one_question_is_one_record(predictor: QuestionDecompositionPredictor) -> None:
     record = predictor.predict_json({"question": "How many cubes are red?", "question_id": "a"})
     assert list(record) == FIELDS
-    assert record == predictor.predict("How many cubes are red?", "a")
+    graph = dependency_graph_from_json(record["graph"])
+    assert graph.question_tokens == ("How", "many", "cubes", "are", "red", "?")
     assert predictor.predict_batch_json([{"question": "red cubes"}, {"text": "red"}])[1]["error"] is not None
 
 
 def test_the_decoder_can_be_chosen(archive: Path) -> None:
-    predictor = Predictor.from_path(archive, decoder="ilp")
-    questions = [(str(number), "red cubes " * (number + 1)) for number in range(4)]
-    assert all(record["error"] is None for record in predictor.predict_questions(questions))
+    predictor = Predictor.from_path(archive, decoder={"type": "ilp", "time_limit": 0.25})
+    assert isinstance(predictor, QuestionDecompositionPredictor)
+    assert predictor._model.graph_decoder == IlpDecoder(time_limit=0.25)
+    assert all(each.error is None for each in predictor.predictions(["red cubes " * count for count in range(1, 5)]))
+    with pytest.raises(DataError, match="decoder 'ilp': there is no option 'limit'"):
+        Predictor.from_path(archive, decoder={"type": "ilp", "limit": 0.25})
     with pytest.raises(DataError, match="no decoder 'best'"):
         Predictor.from_path(archive, decoder="best")
 
 
-def test_the_decoder_can_have_a_time_limit(archive: Path) -> None:
-    predictor = Predictor.from_path(archive, decoder={"type": "ilp", "time_limit": 0.25})
-    assert predictor._model.decoder == IlpDecoder(time_limit=0.25)
-    with pytest.raises(DataError, match="decoder 'ilp': there is no option 'limit'"):
-        Predictor.from_path(archive, decoder={"type": "ilp", "limit": 0.25})
-
-
 def test_candidates_can_be_asked_for(archive: Path) -> None:
     predictor = Predictor.from_path(archive, decoder="ilp", candidates=2)
-    assert predictor._model.decoder == IlpDecoder(candidates=2)
+    assert predictor._model.graph_decoder == IlpDecoder(candidates=2)
     with pytest.raises(DataError, match="candidates need the decoder 'ilp'"):
         Predictor.from_path(archive, candidates=2)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from qdecomp.parsers.ranker import Inputs, ranker_inputs
+from qdecomp.parsers.network import Inputs, ranker_inputs
 from qdecomp.parsers.search import Hypothesis
 from qdecomp.training.ranker import PlanRanker, RankedList, batches, collate, list_loss, logits_of
 

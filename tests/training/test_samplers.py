@@ -32,23 +32,12 @@ def sampler() -> BatchSampler:
 def test_batches_are_of_like_length_and_have_every_instance_once(
     instances: list[Instance], sampler: BatchSampler
 ) -> None:
+    state = random.getstate()
     batches = list(sampler.get_batch_indices(instances))
+    assert random.getstate() == state, "a random number was drawn"
     assert batches == [[1, 7, 5, 3], [9, 0, 4, 8], [6, 2]]
     assert len(batches) == sampler.get_num_batches(instances)
     assert sampler.get_batch_size() == 4
-
-
-def test_no_random_number_is_drawn(instances: list[Instance], sampler: BatchSampler) -> None:
-    state = random.getstate()
-    first = list(sampler.get_batch_indices(instances))
-    assert random.getstate() == state
-    random.seed(1)
-    assert list(sampler.get_batch_indices(instances)) == first
-
-
-def test_no_instances_make_no_batch(sampler: BatchSampler) -> None:
-    assert list(sampler.get_batch_indices([])) == []
-    assert sampler.get_num_batches([]) == 0
 
 
 def test_mistakes_are_named(instances: list[Instance]) -> None:
@@ -56,6 +45,10 @@ def test_mistakes_are_named(instances: list[Instance]) -> None:
         ByLengthSampler(0, "question")
     with pytest.raises(DataError, match="there is no field copy; the fields are question"):
         list(ByLengthSampler(4, "copy").get_batch_indices(instances))
+    with pytest.raises(DataError, match="below 0"):
+        buckets({"GEO": -1.0})
+    with pytest.raises(DataError, match="width"):
+        LengthGridSampler(32, {}, {"copy.source": 0})
 
 
 CELLS = {"copy.source": 2, "copy.target": 3}
@@ -121,16 +114,6 @@ def test_epochs_differ_and_seeds_repeat(questions: list[Instance], sampler_of: C
     assert len({frozenset(batch) for batch in first} & {frozenset(batch) for batch in second}) < 3
 
 
-def test_buckets_are_of_like_length(questions: list[Instance]) -> None:
-    for batch in buckets({}).get_batch_indices(questions):
-        assert max(lengths(questions, batch, "source")) - min(lengths(questions, batch, "source")) <= 1
-
-
-def test_a_weight_below_zero_is_refused() -> None:
-    with pytest.raises(DataError, match="below 0"):
-        buckets({"GEO": -1.0})
-
-
 def test_there_is_little_padding_in_both_lengths(questions: list[Instance]) -> None:
     def padding(sampler: LengthGridSampler, key: str) -> float:
         batches = [lengths(questions, batch, key) for batch in sampler.get_batch_indices(questions)]
@@ -153,9 +136,3 @@ def test_there_is_little_padding_in_both_lengths(questions: list[Instance]) -> N
 def test_it_says_which_lengths_there_are(questions: list[Instance], cells: dict[str, int], message: str) -> None:
     with pytest.raises(DataError, match=message):
         list(LengthGridSampler(32, {}, cells).get_batch_indices(questions))
-
-
-@pytest.mark.parametrize("cells", [{}, {"copy.source": 0}])
-def test_a_cell_has_a_width(cells: dict[str, int]) -> None:
-    with pytest.raises(DataError, match="width"):
-        LengthGridSampler(32, {}, cells)

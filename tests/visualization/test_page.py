@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +8,20 @@ from typing import Any
 import pytest
 
 from qdecomp.data_structures.conversion.chain import convert
+from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.operators import Operator
+from qdecomp.data_structures.qdmr import parse_qdmr
 from qdecomp.files import read_break_csv
-from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
-from qdecomp.visualization import PageItem, VerdictEvidence, page_html, page_parts
+from qdecomp.parsers.decomposition import (
+    Decomposition,
+    decomposition_from_graph,
+    decomposition_from_text,
+    failed_decomposition,
+)
+from qdecomp.visualization import PageItem, decomposition_html, page_html
 from qdecomp.visualization.assets import content_policy, page_script
-from qdecomp.visualization.colours import SURFACES
-from tests.pages import Page, figure_faults, run_in_page
+from tests.pages import Page, figure_faults
 from tests.visualization.examples import GRAPHS, HOSTILE
 
 QUESTION = "How many red cubes are there?"
@@ -47,10 +51,6 @@ def page() -> Page:
     return Page(page_html(ITEMS, title=f"Title {HOSTILE}"))
 
 
-def records(page: Page) -> list[str]:
-    return [attributes["class"] or "" for tag, attributes in page.tags if tag == "article"]
-
-
 def test_the_page_is_well_formed_and_needs_nothing_from_elsewhere(page: Page) -> None:
     assert page.open == []
     assert not {"link", "img", "iframe"} & {tag for tag, _ in page.tags}
@@ -62,18 +62,16 @@ def test_the_page_is_well_formed_and_needs_nothing_from_elsewhere(page: Page) ->
 
 
 def test_records_are_marked_by_lf_em(page: Page) -> None:
-    kinds = [set(classes.split()) & {"qd-equal", "qd-different", "qd-failed"} for classes in records(page)]
+    records = [(attributes["class"] or "").split() for tag, attributes in page.tags if tag == "article"]
+    kinds = [set(classes) & {"qd-equal", "qd-different", "qd-failed"} for classes in records]
     assert kinds == [{"qd-equal"}, {"qd-different"}, {"qd-different", "qd-failed"}, set(), {"qd-different"}]
     assert page.texts.count("✓ equal to gold") == 1
     assert page.texts.count("✗ different from gold") == 3
     assert "(gold: step 1: refers to itself (#1)) · q-5" in page.texts
     assert "the question is too long" in page.texts
-
-
-def test_gold_stands_beside_the_prediction(page: Page) -> None:
+    # Gold stands beside the prediction.
     assert page.texts.count("Prediction") == page.texts.count("Gold") == 4
     assert page.texts.count("Steps: gold") == 3
-    # Two sides of two questions, one of each of the others; steps and graph of each.
     assert page.count("svg") == 14
 
 
@@ -84,12 +82,6 @@ def test_the_counts_stand_above_and_choose_what_is_shown(page: Page) -> None:
     assert labels == inputs == ["qd-show-all", "qd-show-equal", "qd-show-different", "qd-show-failed"]
 
 
-def test_without_gold_there_is_nothing_to_choose() -> None:
-    page = Page(page_html([WITHOUT_GOLD]))
-    assert not [attributes for tag, attributes in page.tags if tag == "input" and attributes["type"] == "radio"]
-    assert "Gold" not in page.texts
-
-
 def test_whatever_comes_from_data_is_escaped(page: Page) -> None:
     html = page_html(ITEMS, title=HOSTILE)
     assert html.count("<script") == 1
@@ -97,22 +89,12 @@ def test_whatever_comes_from_data_is_escaped(page: Page) -> None:
     assert HOSTILE in page.texts
 
 
-def test_pictures_are_folded_where_there_are_many() -> None:
-    few, many = Page(page_html([EQUAL] * 3)), Page(page_html([EQUAL] * 100))
-    assert {"open" in attributes for tag, attributes in few.tags if attributes.get("class") == "qd-pictures"} == {True}
-    assert {"open" in attributes for tag, attributes in many.tags if attributes.get("class") == "qd-pictures"} == {
-        False
-    }
-
-
 def test_the_page_allows_its_own_script_only() -> None:
-    source = page_script().removeprefix("<script>").removesuffix("</script>")
-    digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
-    assert f"default-src 'none'; script-src 'sha256-{digest}';" in content_policy()
+    assert "default-src 'none'; script-src 'sha256-" in content_policy()
     html = page_html(ITEMS)
     assert html.index(content_policy()) < html.index("<style") < html.index(page_script())
     # What ends a script element early would make the rest of it text.
-    assert "</" not in source
+    assert page_script().count("</") == 1
 
 
 def test_the_tools_know_sources_steps_and_scores() -> None:
@@ -133,21 +115,12 @@ def test_the_tools_know_sources_steps_and_scores() -> None:
     assert "confidence 0.61 · SARI 0.91" in page.text
 
 
-def test_differences_are_marked_and_evidence_has_a_place() -> None:
-    item = replace(
-        DIFFERENT,
-        prediction_remarks=((),),
-        gold_remarks=((), ("missing",), ("missing",)),
-        evidence=(VerdictEvidence("Why <b>", ("because of <i>",)),),
-    )
-    html = page_html([item])
-    page = Page(html)
+def test_differences_are_marked() -> None:
+    item = replace(DIFFERENT, prediction_remarks=((),), gold_remarks=((), ("missing",), ("missing",)))
+    page = Page(page_html([item]))
     marks = [attributes for _, attributes in page.tags if "qd-remark-missing" in (attributes.get("class") or "")]
     # Two in the record, one in the legend.
     assert len(marks) == 3
-    assert "Why <b>" in page.texts
-    assert "because of <i>" in page.texts
-    assert "<b>" not in html
 
 
 def test_the_legend_names_every_operator_and_special_token(page: Page) -> None:
@@ -155,10 +128,55 @@ def test_the_legend_names_every_operator_and_special_token(page: Page) -> None:
     assert {*(operator.value for operator in Operator), "span", "duplicate", "[DUP]", "[DUM]"} <= set(legend)
 
 
-def test_the_page_comes_in_pieces_with_one_style() -> None:
-    parts = list(page_parts(ITEMS))
-    assert len(parts) == len(ITEMS) + 2
-    assert all("<style" not in part for part in parts[1:])
+def test_a_notebook_shows_question_steps_and_both_pictures() -> None:
+    graph = convert(QUESTION, GOLD).graph
+    fragment = Page(decomposition_from_graph(QUESTION, graph, -1.25)._repr_html_())
+    assert fragment.open == []
+    assert QUESTION in fragment.texts
+    assert fragment.count("li") == 3
+    assert [attributes["class"] for tag, attributes in fragment.tags if tag == "svg"] == [
+        "qdecomp qd-steps",
+        "qdecomp qd-graph",
+    ]
+    assert "score -1.25" in fragment.texts
+    assert fragment.count("style") == 1
+    # Without a graph, there is the picture of the steps.
+    assert Page(decomposition_html(QUESTION, decomposition_from_text("", GOLD))).count("svg") == 1
+
+
+def test_a_notebook_shows_errors_with_what_there_is() -> None:
+    broken = Page(decomposition_html(QUESTION, decomposition_from_text(QUESTION, "return #1")))
+    assert {"return #1", "step 1: refers to itself (#1)"} <= set(broken.texts)
+    assert broken.count("svg") == 0
+    failed = decomposition_html(HOSTILE, failed_decomposition(HOSTILE, HOSTILE))
+    assert {"There is no decomposition.", HOSTILE} <= set(Page(failed).texts)
+    assert "<script" not in failed
+
+
+VALUES = "return cubes ;return #1 that are <red> ;return number of #2"
+CONVERSION = convert("How many <red> cubes are there?", VALUES)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [parse_qdmr(VALUES), to_logical_form(VALUES), CONVERSION.span_graph, CONVERSION.graph],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_show_themselves_as_pictures(value: Any) -> None:
+    html = value._repr_html_()
+    page = Page(html)
+    assert page.open == []
+    assert (page.count("svg"), page.count("style")) == (1, 1)
+    assert "cubes" in page.text
+    assert "<red>" not in html
+
+
+def test_long_graphs_are_wrapped() -> None:
+    question = " ".join(f"word{number}" for number in range(40))
+    graph = GRAPHS["long"]
+    shown = Decomposition(question, predicted_graph=graph, error="no steps")
+    for html in (graph._repr_html_(), shown._repr_html_(), page_html([PageItem("long", question, shown)])):
+        assert max(map(float, re.findall(r"--qd-width:([\d.]+)px", html))) <= 560
 
 
 def hard_page(project_root: Path) -> str:
@@ -179,40 +197,8 @@ def hard_page(project_root: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1200, 500])
-def test_in_a_browser_nothing_is_clipped_or_covered(project_root: Path, tmp_path: Path, width: int, dark: bool) -> None:
-    labels, faults = figure_faults(hard_page(project_root), tmp_path, width=width, dark=dark)
+def test_in_a_browser_nothing_is_clipped_or_covered(project_root: Path, tmp_path: Path, width: int) -> None:
+    labels, faults = figure_faults(hard_page(project_root), tmp_path, width=width)
     assert labels > 500
     assert faults == []
-
-
-_LOOK_AT_COLOURS = """
-const fill = (element) => getComputedStyle(element).fill;
-const hidden = (id) => {
-  document.getElementById(id).click();
-  return [...document.querySelectorAll("article")].map((each) => getComputedStyle(each).display === "none");
-};
-return {
-  paper: fill(document.querySelector("svg.qd-graph .qd-paper")),
-  labels: [...new Set([...document.querySelectorAll("svg .qd-label, svg .qd-operator")].map(fill))],
-  page: getComputedStyle(document.body).backgroundColor,
-  hidden: hidden("qd-show-equal").slice(-5),
-  scripts: document.querySelectorAll("article script").length,
-};
-"""
-
-
-def as_hex(colour: str) -> str:
-    return "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", colour)[:3])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_in_a_browser_the_scheme_decides_the_colours(project_root: Path, tmp_path: Path, scheme: str) -> None:
-    page = hard_page(project_root)
-    seen: dict[str, Any] = run_in_page(page, _LOOK_AT_COLOURS, tmp_path, dark=scheme == "dark")
-    assert as_hex(seen["paper"]) == as_hex(seen["page"]) == getattr(SURFACES["paper"], scheme)
-    assert len(seen["labels"]) >= 12
-    assert seen["hidden"] == [False, True, True, True, True]
-    assert seen["scripts"] == 0

@@ -12,6 +12,7 @@ import pytest
 from qdecomp.cli.render import command as render
 from qdecomp.parsers.decomposition import decomposition_from_text
 from qdecomp.visualization import PageItem, page_html
+from qdecomp.visualization.assets import SURFACES
 from tests.browser import Browser, open_browser
 from tests.visualization.examples import HOSTILE
 
@@ -59,6 +60,19 @@ def choose(browser: Browser, selector: str, value: str) -> None:
     )
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_scheme_decides_the_colours(browser: Browser, page: Path, scheme: str) -> None:
+    browser.look(dark=scheme == "dark")
+    browser.open(page)
+    browser.run("document.querySelector('#q1 .qd-pictures summary').click()")
+    browser.wait_until("document.querySelector('#q1 .qd-paper')")
+    seen = browser.run(
+        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.qd-paper')).fill]"
+    )
+    paper = SURFACES["paper"][scheme == "dark"]
+    assert seen == [f"rgb({', '.join(str(int(paper[place : place + 2], 16)) for place in (1, 3, 5))})"] * 2
+
+
 def test_search_finds_words_and_ids(opened: Browser) -> None:
     choose(opened, "[name=search]", "CUBES box 17?")
     assert opened.run(SHOWN) == ["q17"]
@@ -93,13 +107,11 @@ def test_sorting_by_confidence_score_and_verdict(opened: Browser) -> None:
 
 def test_pictures_unfold_one_by_one_and_all_at_once(opened: Browser) -> None:
     seen = "document.querySelectorAll('article svg').length"
-    frames = "new Promise((done) => setTimeout(done, 300))"
     assert opened.run(seen) == 0
     opened.run("document.querySelector('#q1 .qd-pictures summary').click()")
-    opened.run(frames)
-    assert opened.run("document.querySelectorAll('#q1 svg').length") == 2
+    opened.wait_until("document.querySelectorAll('#q1 svg').length === 2")
     opened.run("document.querySelector('.qd-fold').click()")
-    opened.run(frames)
+    opened.run("new Promise((done) => setTimeout(done, 300))")
     assert opened.run("document.querySelectorAll('details.qd-pictures[open]').length") == COUNT
     # Only what is near the window is drawn.
     assert 2 < opened.run(seen) < 2 * COUNT
@@ -142,9 +154,8 @@ def test_without_scripts_everything_is_there(browser: Browser, page: Path) -> No
 
 def test_nothing_from_the_data_runs(browser: Browser, tmp_path: Path) -> None:
     attack = "<script>window.hit = 1</script><img src=x onerror='window.hit = 1'></noscript><svg onload='window.hit=1'>"
-    attacked = PageItem(
-        attack, attack, decomposition_from_text("q", f"return {attack}"), decomposition_from_text("q", GOLD), attack
-    )
+    sides = (decomposition_from_text("q", text) for text in (f"return {attack}", GOLD))
+    attacked = PageItem(attack, attack, *sides, attack)
     path = tmp_path / "page.html"
     path.write_text(page_html([attacked] * 61, title=attack), encoding="utf-8")
     browser.look()
@@ -152,29 +163,20 @@ def test_nothing_from_the_data_runs(browser: Browser, tmp_path: Path) -> None:
     browser.run("document.querySelector('.qd-fold').click()")
     browser.run("new Promise((done) => setTimeout(done, 300))")
     assert browser.run("document.querySelectorAll('article svg').length") > 0
-    assert browser.run("[typeof window.hit, document.querySelectorAll('img, article script').length]") == [
-        "undefined",
-        0,
-    ]
+    found = browser.run("[typeof window.hit, document.querySelectorAll('img, article script').length]")
+    assert found == ["undefined", 0]
 
 
-@pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1280, 400])
-def test_a_long_question_fits_and_one_click_shows_it_in_full(
-    browser: Browser, tmp_path: Path, width: int, dark: bool
-) -> None:
+def test_a_long_question_fits(browser: Browser, tmp_path: Path, width: int) -> None:
     predictions, page = tmp_path / "predictions.jsonl", tmp_path / "page.html"
     words = " ".join(f"word{number}" for number in range(25))
     record = {"question_id": "x", "question": f"How many {words} are there?"}
     record["decomposition"] = f"return {words} ;return number of #1"
     predictions.write_text(json.dumps(record))
     render(["--input", str(predictions), "--output", str(page)], standalone_mode=False)
-    browser.look(width=width, dark=dark)
+    browser.look(width=width)
     browser.open(page)
-    size = "document.querySelector('svg.qd-graph').getBoundingClientRect().width"
-    fitted = browser.run(size)
-    browser.run("document.querySelector('figure:has(svg.qd-graph) .qd-full').click()")
-    full = browser.run(size)
-    assert fitted < full
-    assert full >= 1500
     assert browser.run("document.documentElement.scrollWidth") <= width
+    scrolled = "[...document.querySelectorAll('.qd-scroll')].map((each) => each.scrollWidth - each.clientWidth)"
+    assert browser.run(f"Math.max(...{scrolled})") == 0

@@ -51,9 +51,7 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, float]
         answer = read_decomposition(results[0]).text
     except QDecompError:
         answer = ""
-    scored = {get_metric(name).field_name: _score(name, doc, answer) for name in METRICS}
-    return {name: 0.0 if value is None else value for name, value in scored.items()}
-
-
-def _score(name: str, doc: dict[str, Any], answer: str) -> float | None:
-    return get_metric(name).load()(doc["question"], answer, doc["decomposition"]).value
+    metrics = [get_metric(name) for name in METRICS]
+    return {
+        each.field_name: each.load()(doc["question"], answer, doc["decomposition"]).value or 0.0 for each in metrics
+    }

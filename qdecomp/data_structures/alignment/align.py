@@ -8,20 +8,17 @@ choice takes the cheapest candidate. Only the rest goes to CP-SAT, which is load
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from qdecomp.data_structures.alignment.candidates import AlignmentProblem, make_problem
 from qdecomp.data_structures.errors import AlignmentError, Reason, missing_extra
 from qdecomp.data_structures.limits import MOST_ALIGNMENT_CHOICES, above
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.operators import Operator
-
-if TYPE_CHECKING:
-    from ortools.sat.python import cp_model
-
 
 # What the solver may take for a whole question. The first limit is the same on every machine, so results are, too; the
 # second guards against a stuck machine.
@@ -33,48 +30,34 @@ _WALL_SECONDS = 10.0
 class CostWeights:
     """What the program pays (or, below zero, gains), from the strongest preference to the weakest.
 
-    In a question of ordinary size, each is worth more than all that follow it could add up to. So a weaker preference
-    only decides between alignments that are equal by the stronger ones.
+    In a question of ordinary size, each is worth more than all that follow it could add up to.
     """
 
-    #: Minimalism: a token that a step uses for its content.
-    token: int = 50_000_000_000
-    #: Minimalism: a token that one more step uses, which takes a copy of it in the graph.
-    shared: int = 50_000_000_000
-    #: Step coverage: a step without content that a word of the question shows.
-    anchor: int = -2_000_000_000
-    #: Step coverage: that word shows the step's property, and not only its operator.
-    shows_property: int = -200_000_000
-    #: Sequential preference: neighbouring tokens in one step.
-    sequence: int = -10_000_000
-    #: Sequential preference: neighbouring tokens in a step and in a step that it refers to.
-    reference: int = -5_000_000
-    #: Exact match: a token that is the step's word and not merely equivalent.
-    exact: int = -100_000
-    #: Between equals, the token further left ...
-    position: int = 30
-    #: ... and for the earlier step; this makes the optimum unique in practice.
-    step: int = 1
+    token: int = 50_000_000_000  # minimalism: a token that a step uses for its content
+    shared: int = 50_000_000_000  # minimalism: a token that one more step uses, which takes a copy of it in the graph
+    anchor: int = -2_000_000_000  # step coverage: a step without content that a word of the question shows
+    shows_property: int = -200_000_000  # step coverage: that word shows the step's property, and not only its operator
+    sequence: int = -10_000_000  # sequential preference: neighbouring tokens in one step
+    reference: int = -5_000_000  # sequential preference: neighbouring tokens in a step and one that it refers to
+    exact: int = -100_000  # exact match: a token that is the step's word and not merely equivalent
+    position: int = 30  # between equals, the token further left ...
+    step: int = 1  # ... and for the earlier step; this makes the optimum unique in practice
 
 
 WEIGHTS = CostWeights()
-"""The weights that alignments are found with."""
 
-TokenChoice = tuple[int, int]
+TokenChoice: TypeAlias = tuple[int, int]
 """A step and the position of a token."""
+_Chosen: TypeAlias = defaultdict[int, set[int]]
+"""For each position, the steps that have taken it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The token positions of each step, sorted.
-
-    ``missing`` are the words, with their step from 0, that no token is equivalent to. ``optimal`` is False if the time
-    limit ended the search; the alignment is then the best that was found.
-    """
+    """The token positions of each step, sorted."""
 
     steps: tuple[tuple[int, ...], ...]
-    missing: tuple[tuple[int, str], ...] = ()
-    optimal: bool = True
+    missing: tuple[tuple[int, str], ...] = ()  # the words, with their step from 0, that no token is equivalent to
 
 
 def align(form: LogicalForm, tokens: Sequence[str]) -> Alignment:
@@ -87,41 +70,38 @@ def align(form: LogicalForm, tokens: Sequence[str]) -> Alignment:
     """
     problem = make_problem(form, tokens)
     missing = tuple((number, word) for number, step in enumerate(problem.steps) for word in step.missing)
-    chosen, optimal = solve_alignment(problem)
     steps: list[list[int]] = [[] for _ in problem.steps]
-    for number, position in sorted(chosen):
+    for number, position in sorted(solve_alignment(problem)):
         steps[number].append(position)
     for number, step in enumerate(form.steps):
         if step.operator is Operator.SELECT and not steps[number]:
             words = ", ".join(problem.steps[number].missing)
             raise AlignmentError(Reason("it selects by words that the question does not have: {}", words), number + 1)
-    return Alignment(tuple(map(tuple, steps)), missing, optimal)
+    return Alignment(tuple(map(tuple, steps)), missing)
 
 
-def solve_alignment(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -> tuple[frozenset[TokenChoice], bool]:
-    """The best choices, and whether they are proved to be the best."""
-    chosen = _Chosen((k, need[0]) for k, step in enumerate(problem.steps) for need in step.needs if len(need) == 1)
-    costs = _Costs(problem, weights)
+def solve_alignment(problem: AlignmentProblem) -> frozenset[TokenChoice]:
+    """The best choices, or good ones if the solver's time is over."""
+    chosen: _Chosen = defaultdict(set)
+    for number, step in enumerate(problem.steps):
+        for need in step.needs:
+            if len(need) == 1:
+                chosen[need[0]].add(number)
+    costs = _Costs(problem)
     budget = _Budget()
-    optimal = True
     for component in _components(list(_open_groups(problem, chosen)), costs):
         if len(component) == 1:
-            chosen.add([_cheapest(component[0], costs, chosen)])
+            _choose_cheapest(component[0], costs, chosen)
             continue
         choices = sum(len(group.options) for group in component)
         if reason := above(MOST_ALIGNMENT_CHOICES, choices, "ways to align words"):
             raise AlignmentError(Reason("{}; do the question or the steps repeat the same words many times?", reason))
-        if budget.is_spent:
+        best = frozenset() if budget.is_spent else _solved(component, costs, chosen, budget)
+        if not best:
             _choose_one_by_one(component, costs, chosen)
-            optimal = False
-            continue
-        best, proven = _Program(component, costs, chosen).solve(budget)
-        optimal = optimal and proven
-        if best:
-            chosen.add(best)
-        else:
-            _choose_one_by_one(component, costs, chosen)
-    return frozenset(chosen), optimal
+        for number, position in best:
+            chosen[position].add(number)
+    return frozenset((number, position) for position, numbers in chosen.items() for number in numbers)
 
 
 class _Budget:
@@ -144,26 +124,27 @@ def _choose_one_by_one(groups: Iterable[_ChoiceGroup], costs: _Costs, chosen: _C
     """Without a solver: each group takes its cheapest choice, given those before it; anchors take what is left."""
     for group in sorted(groups, key=lambda group: group.is_anchor):
         if group.is_anchor:
-            free = tuple(position for position in group.options if not chosen.steps_at(position))
+            free = tuple(position for position in group.options if not chosen[position])
             if free:
-                chosen.add([_cheapest(_ChoiceGroup(group.step, free, True), costs, chosen)])
-        elif not any(group.step in chosen.steps_at(position) for position in group.options):
-            chosen.add([_cheapest(group, costs, chosen)])
+                _choose_cheapest(_ChoiceGroup(group.step, free, True), costs, chosen)
+        elif not any(group.step in chosen[position] for position in group.options):
+            _choose_cheapest(group, costs, chosen)
 
 
 def _open_groups(problem: AlignmentProblem, chosen: _Chosen) -> Iterator[_ChoiceGroup]:
     """What is not yet decided: needs with several candidates, and anchors that are still free."""
     for step, candidates in enumerate(problem.steps):
         for need in candidates.needs:
-            if not any(step in chosen.steps_at(position) for position in need):
+            if not any(step in chosen[position] for position in need):
                 yield _ChoiceGroup(step, need)
-        free = tuple(position for position in candidates.anchors if not chosen.steps_at(position))
+        free = tuple(position for position in candidates.anchors if not chosen[position])
         if free:
             yield _ChoiceGroup(step, free, is_anchor=True)
 
 
-def _cheapest(group: _ChoiceGroup, costs: _Costs, chosen: _Chosen) -> TokenChoice:
-    return min(group.choices, key=lambda choice: costs.cost_given(choice, chosen, group.is_anchor))
+def _choose_cheapest(group: _ChoiceGroup, costs: _Costs, chosen: _Chosen) -> None:
+    step, position = min(group.choices, key=lambda choice: costs.cost_given(choice, chosen, group.is_anchor))
+    chosen[position].add(step)
 
 
 def _components(groups: Sequence[_ChoiceGroup], costs: _Costs) -> list[list[_ChoiceGroup]]:
@@ -185,7 +166,7 @@ def _components(groups: Sequence[_ChoiceGroup], costs: _Costs) -> list[list[_Cho
     for number, group in enumerate(groups):
         for position in group.options:
             for neighbour in costs.neighbours.get(position, ()):
-                for step in costs.relatives[group.step]:
+                for step in costs.gains[group.step]:
                     other = of_step_at.get((step, neighbour))
                     if other is not None:
                         leader[find(other)] = find(number)
@@ -205,163 +186,95 @@ class _ChoiceGroup:
 
     @property
     def choices(self) -> tuple[TokenChoice, ...]:
-        """The options as pairs of step and position."""
         return tuple((self.step, position) for position in self.options)
 
 
 class _Costs:
     """The objective of a problem, piece by piece."""
 
-    def __init__(self, problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -> None:
+    def __init__(self, problem: AlignmentProblem) -> None:
         self.problem = problem
-        self.weights = weights
         self.neighbours: dict[int, list[int]] = {}
         for left, right in problem.neighbours:
             self.neighbours.setdefault(left, []).append(right)
             self.neighbours.setdefault(right, []).append(left)
-        related: list[set[int]] = [{number} for number in range(len(problem.steps))]
+        self.gains: list[dict[int, int]] = [{number: WEIGHTS.sequence} for number in range(len(problem.steps))]
+        """For each step, what it gains by tokens next to its own of itself, and of those that one refers to."""
         for number, candidates in enumerate(problem.steps):
             for target in candidates.references:
-                related[number].add(target)
-                related[target].add(number)
-        self.relatives = tuple(tuple(sorted(steps)) for steps in related)
-        """For each step, the steps that gain by tokens next to its own: itself, and those that one refers to."""
-        self._related = tuple(related)
-
-    def own_cost(self, choice: TokenChoice, is_anchor: bool = False) -> int:
-        """What a choice costs on its own."""
-        step, position = choice
-        candidates = self.problem.steps[step]
-        cost = self.weights.anchor if is_anchor else self.weights.token
-        if is_anchor and position in candidates.shows_property:
-            cost += self.weights.shows_property
-        if position in candidates.exact:
-            cost += self.weights.exact
-        return cost + self.weights.position * position + self.weights.step * step
-
-    def together(self, first: int, second: int) -> int:
-        """What two steps gain by neighbouring tokens."""
-        if first == second:
-            return self.weights.sequence
-        return self.weights.reference if second in self._related[first] else 0
+                self.gains[number].setdefault(target, WEIGHTS.reference)
+                self.gains[target].setdefault(number, WEIGHTS.reference)
 
     def cost_given(self, choice: TokenChoice, chosen: _Chosen, is_anchor: bool = False) -> int:
         """What a choice costs given those already chosen: on its own, by sharing and by its neighbours."""
         step, position = choice
-        cost = self.own_cost(choice, is_anchor)
-        if chosen.steps_at(position) - {step}:
-            cost += self.weights.shared
+        candidates = self.problem.steps[step]
+        cost = WEIGHTS.anchor if is_anchor else WEIGHTS.token
+        if is_anchor and position in candidates.shows_property:
+            cost += WEIGHTS.shows_property
+        if position in candidates.exact:
+            cost += WEIGHTS.exact
+        if chosen[position] - {step}:
+            cost += WEIGHTS.shared
         for neighbour in self.neighbours.get(position, ()):
-            cost += sum(self.together(step, other) for other in chosen.steps_at(neighbour))
-        return cost
+            cost += sum(self.gains[step].get(other, 0) for other in chosen[neighbour])
+        return cost + WEIGHTS.position * position + WEIGHTS.step * step
 
 
-class _Chosen:
-    """The choices so far, by position."""
+def _solved(groups: Iterable[_ChoiceGroup], costs: _Costs, chosen: _Chosen, budget: _Budget) -> frozenset[TokenChoice]:
+    """The best choices of groups that affect each other, by a CP-SAT model; none if the budget was too small.
 
-    def __init__(self, choices: Iterable[TokenChoice]) -> None:
-        self._steps: dict[int, set[int]] = {}
-        self.add(choices)
-
-    def add(self, choices: Iterable[TokenChoice]) -> None:
-        """Choose more."""
-        for step, position in choices:
-            self._steps.setdefault(position, set()).add(step)
-
-    def steps_at(self, position: int) -> Set[int]:
-        """The steps that have taken a position."""
-        return self._steps.get(position, frozenset())
-
-    def __iter__(self) -> Iterator[TokenChoice]:
-        return ((step, position) for position, steps in self._steps.items() for step in steps)
-
-
-class _Program:
-    """The choices of groups that affect each other, as a CP-SAT model with a variable for each choice."""
-
-    def __init__(self, groups: Iterable[_ChoiceGroup], costs: _Costs, chosen: _Chosen) -> None:
-        self.costs = costs
-        self.chosen = chosen
-        self.solver_library = solver_library()
-        self.model = self.solver_library.CpModel()
-        self.variables: dict[TokenChoice, cp_model.IntVar] = {}
-        self.anchors: set[TokenChoice] = set()
-        self.at: dict[int, list[TokenChoice]] = {}
-        self.terms: list[cp_model.IntVar] = []
-        self.coefficients: list[int] = []
-        for group in groups:
-            self._add_group(group)
-        self._add_sharing()
-        self._add_neighbours()
-
-    def _add_group(self, group: _ChoiceGroup) -> None:
-        """One of the options must be taken, or, for an anchor, may be."""
+    The solver has one thread, so that two runs give the same.
+    """
+    cp_model = solver_library()
+    model = cp_model.CpModel()
+    variables: dict[TokenChoice, Any] = {}
+    anchors: set[TokenChoice] = set()
+    at: dict[int, list[TokenChoice]] = {}
+    terms: list[tuple[Any, int]] = []
+    for group in groups:
         for choice in group.choices:
-            if choice not in self.variables:
-                self._add_choice(choice, group.is_anchor)
-        variables = [self.variables[choice] for choice in group.choices]
-        if group.is_anchor:
-            self.model.add_at_most_one(variables)
-        else:
-            self.model.add_bool_or(variables)
-
-    def _add_choice(self, choice: TokenChoice, is_anchor: bool) -> None:
-        variable = self.model.new_bool_var("")
-        self.variables[choice] = variable
-        self.at.setdefault(choice[1], []).append(choice)
-        if is_anchor:
-            self.anchors.add(choice)
-        self._pay(variable, self.costs.cost_given(choice, self.chosen, is_anchor))
-
-    def _add_sharing(self) -> None:
-        """No other step takes an anchor's token; any other token has a cost for each further step that takes it."""
-        for position, choices in self.at.items():
-            for first, second in combinations(choices, 2):
-                if first in self.anchors or second in self.anchors:
-                    self.model.add_bool_or([~self.variables[first], ~self.variables[second]])
-            content = [self.variables[choice] for choice in choices if choice not in self.anchors]
-            if len(content) > 1 and not self.chosen.steps_at(position):
-                further = self.model.new_int_var(0, len(content) - 1, "")
-                self.model.add(further >= sum(content) - 1)
-                self._pay(further, self.costs.weights.shared)
-
-    def _add_neighbours(self) -> None:
-        """Pairs of choices that gain by being neighbours."""
-        for left, right in self.costs.problem.neighbours:
-            for first in self.at.get(left, ()):
-                for step in self.costs.relatives[first[0]]:
-                    second = self.variables.get((step, right))
-                    if second is not None:
-                        both = self.model.new_bool_var("")
-                        self.model.add_implication(both, self.variables[first])
-                        self.model.add_implication(both, second)
-                        self._pay(both, self.costs.together(first[0], step))
-
-    def _pay(self, variable: cp_model.IntVar, cost: int) -> None:
-        self.terms.append(variable)
-        self.coefficients.append(cost)
-
-    def solve(self, budget: _Budget) -> tuple[frozenset[TokenChoice], bool]:
-        """The best choices, none if the budget was too small, and whether they are proved to be the best.
-
-        The solver has one thread, so that two runs give the same.
-        """
-        cp_model = self.solver_library
-        self.model.minimize(cp_model.LinearExpr.weighted_sum(self.terms, self.coefficients))
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = 1
-        solver.parameters.random_seed = 0
-        # Linear relaxations settle these problems at once; looking for symmetries costs more than it gains.
-        solver.parameters.linearization_level = 2
-        solver.parameters.symmetry_level = 0
-        solver.parameters.max_deterministic_time = budget.deterministic_seconds
-        solver.parameters.max_time_in_seconds = max(budget.wall_seconds, 0.0)
-        status = solver.solve(self.model)
-        budget.deterministic_seconds -= solver.response_proto.deterministic_time
-        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return frozenset(), False
-        taken = frozenset(choice for choice, variable in self.variables.items() if solver.boolean_value(variable))
-        return taken, status == cp_model.OPTIMAL
+            if choice not in variables:
+                variables[choice] = model.new_bool_var("")
+                at.setdefault(choice[1], []).append(choice)
+                if group.is_anchor:
+                    anchors.add(choice)
+                terms.append((variables[choice], costs.cost_given(choice, chosen, group.is_anchor)))
+        options = [variables[choice] for choice in group.choices]
+        (model.add_at_most_one if group.is_anchor else model.add_bool_or)(options)
+    # No other step takes an anchor's token; any other token has a cost for each further step that takes it.
+    for position, choices in at.items():
+        for first, second in combinations(choices, 2):
+            if first in anchors or second in anchors:
+                model.add_bool_or([~variables[first], ~variables[second]])
+        content = [variables[choice] for choice in choices if choice not in anchors]
+        if len(content) > 1 and not chosen[position]:
+            further = model.new_int_var(0, len(content) - 1, "")
+            model.add(further >= sum(content) - 1)
+            terms.append((further, WEIGHTS.shared))
+    # Pairs of choices gain by being neighbours.
+    for left, right in costs.problem.neighbours:
+        for first in at.get(left, ()):
+            for step, gain in sorted(costs.gains[first[0]].items()):
+                if (step, right) in variables:
+                    both = model.new_bool_var("")
+                    model.add_implication(both, variables[first])
+                    model.add_implication(both, variables[step, right])
+                    terms.append((both, gain))
+    model.minimize(cp_model.LinearExpr.weighted_sum(*map(list, zip(*terms, strict=True))))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 0
+    # Linear relaxations settle these problems at once; looking for symmetries costs more than it gains.
+    solver.parameters.linearization_level = 2
+    solver.parameters.symmetry_level = 0
+    solver.parameters.max_deterministic_time = budget.deterministic_seconds
+    solver.parameters.max_time_in_seconds = max(budget.wall_seconds, 0.0)
+    status = solver.solve(model)
+    budget.deterministic_seconds -= solver.response_proto.deterministic_time
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return frozenset()
+    return frozenset(choice for choice, variable in variables.items() if solver.boolean_value(variable))
 
 
 def solver_library() -> Any:

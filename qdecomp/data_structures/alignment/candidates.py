@@ -31,29 +31,19 @@ _EMPTY_WORDS = frozenset(("the", "a", "is", "are", "was", "were", "be", "did", "
 
 @dataclass(frozen=True, slots=True)
 class StepCandidates:
-    """What one step may be aligned with.
+    """What one step may be aligned with."""
 
-    ``needs`` has a tuple of token positions for each class of content words, at least one of which must be taken;
-    ``anchors`` are the positions of which a step without needs may take one; ``shows_property`` are those of them that
-    show a property and not only the operator; ``exact`` are the positions whose token is a word of the step
-    itself; ``references`` are the steps referred to, from 0; ``missing`` are the content words that
-    no token is equivalent to.
-    """
-
-    needs: tuple[tuple[int, ...], ...]
-    anchors: tuple[int, ...]
-    shows_property: frozenset[int]
-    exact: frozenset[int]
-    references: tuple[int, ...]
-    missing: tuple[str, ...]
+    needs: tuple[tuple[int, ...], ...]  # for each class of content words, positions of which one must be taken
+    anchors: tuple[int, ...]  # positions of which a step without needs may take one
+    shows_property: frozenset[int]  # those anchors that show a property and not only the operator
+    exact: frozenset[int]  # positions whose token is a word of the step itself
+    references: tuple[int, ...]  # steps referred to, from 0
+    missing: tuple[str, ...]  # content words that no token is equivalent to
 
 
 @dataclass(frozen=True, slots=True)
 class AlignmentProblem:
-    """The steps with their candidates, and the pairs of neighbours among the tokens.
-
-    Two tokens are neighbours if there is nothing but a few auxiliary words and punctuation between them.
-    """
+    """The steps with their candidates, and pairs of tokens with only a few auxiliary words and punctuation between."""
 
     size: int
     steps: tuple[StepCandidates, ...]
@@ -69,23 +59,14 @@ def make_problem(form: LogicalForm, tokens: Sequence[str]) -> AlignmentProblem:
 
 
 def content_words(step: LogicalStep) -> tuple[str, ...]:
-    """The words of a step that need a token, lower-cased and split at every character that is not part of a word.
-
-    >>> from qdecomp.data_structures.logical_form import parse_step
-    >>> content_words(parse_step("FILTER[](sub=#1, condition=that are from Jean-Luc's house)"))
-    ('jean', 'luc', 's', 'house')
-    """
+    """The words of a step that need a token, lower-cased and split at every character that is not part of a word."""
     auxiliary = removed_words(step.operator, step.properties, strict=True)
     pieces = (piece for word in _words(step) if word not in auxiliary for piece in _SPLIT.split(word))
     return tuple(dict.fromkeys(piece for piece in pieces if piece))
 
 
 def _words(step: LogicalStep) -> list[str]:
-    """The words of a step; those next to a reference are left out if an argument has nothing but words.
-
-    All words of a node go to one argument, and in an operator over references the words of such an argument count
-    while words next to a reference do not.
-    """
+    """The words of a step, which all go to one argument: where bare words count, those next to a reference do not."""
     arguments = step.arguments
     if OPERATORS[step.operator].prefers_bare_words:
         arguments = tuple(argument for argument in arguments if not argument.references) or arguments
@@ -93,14 +74,13 @@ def _words(step: LogicalStep) -> list[str]:
 
 
 class _Vocabulary:
-    """The tokens of one question by the classes of their words."""
+    """The tokens of a question by word and by class of equivalent words, and the resource words after them."""
 
     def __init__(self, tokens: Sequence[str], length: int) -> None:
         self.lower = [token.lower() for token in tokens]
-        self.length = length
         self._resources = range(length + 1, len(tokens))
-        self.names: Mapping[str, str] = representatives(" ".join(tokens[:length]))
-        self.classes = [frozenset(self._name(p) for p in _SPLIT.split(word) if p) for word in self.lower]
+        self._representatives: Mapping[str, str] = representatives(" ".join(tokens[:length]))
+        self.classes = [frozenset(self._class_of(p) for p in _SPLIT.split(word) if p) for word in self.lower]
         self.by_class: dict[str, list[int]] = {}
         self.by_word: dict[str, list[int]] = {}
         for position in range(length):
@@ -108,16 +88,16 @@ class _Vocabulary:
                 self.by_class.setdefault(name, []).append(position)
             self.by_word.setdefault(self.lower[position], []).append(position)
 
-    def _name(self, word: str) -> str:
-        return self.names.get(word, word)
+    def _class_of(self, word: str) -> str:
+        return self._representatives.get(word, word)
 
     def candidates(self, step: LogicalStep) -> StepCandidates:
         words = content_words(step)
-        said = frozenset(map(self._name, words))
+        of_step = frozenset(map(self._class_of, words))
         auxiliary = removed_words(step.operator, step.properties, strict=True)
-        needs = {self._name(word): self._positions(word, said, auxiliary) for word in words}
+        needs = {self._class_of(word): self._positions(word, of_step, auxiliary) for word in words}
         self._keep_phrases_together(needs)
-        missing = [word for word in words if not needs[self._name(word)]]
+        missing = [word for word in words if not needs[self._class_of(word)]]
         found = tuple(positions for positions in needs.values() if positions)
         own = frozenset(words).union(_words(step))
         anchors, shows_property = self._anchors(step, bool(found))
@@ -125,44 +105,39 @@ class _Vocabulary:
         references = tuple(dict.fromkeys(number - 1 for number in step.references))
         return StepCandidates(found, anchors, frozenset(shows_property), exact, references, tuple(missing))
 
-    def _positions(self, word: str, said: frozenset[str], auxiliary: frozenset[str]) -> tuple[int, ...]:
+    def _positions(self, word: str, of_step: frozenset[str], auxiliary: frozenset[str]) -> tuple[int, ...]:
         """The question's tokens of a word's class, or else the resource word that fits best.
 
         A token of several words, such as "1,000", stands for all of them, so it should not say more than the step does;
         a token that is an auxiliary word would not count as content.
         """
-        positions = tuple(self.by_class.get(self._name(word), ()))
-        clean = tuple(p for p in positions if self.classes[p] <= said and self.lower[p] not in auxiliary)
+        positions = tuple(self.by_class.get(self._class_of(word), ()))
+        clean = tuple(p for p in positions if self.classes[p] <= of_step and self.lower[p] not in auxiliary)
         if positions:
             return (clean or positions)[:_MOST_CANDIDATES]
-        resource = self._resource(self._name(word))
-        if resource is None:
-            resource = next((p for p in self._resources if self.lower[p] in variants(word)), None)
-        return () if resource is None else (resource,)
+        return (
+            self._resource(self._class_of(word))
+            or tuple(p for p in self._resources if self.lower[p] in variants(word))[:1]
+        )
 
-    def _resource(self, name: str) -> int | None:
-        return next((position for position in self._resources if name in self.classes[position]), None)
+    def _resource(self, name: str) -> tuple[int, ...]:
+        return tuple(position for position in self._resources if name in self.classes[position])[:1]
 
     def _keep_phrases_together(self, needs: dict[str, tuple[int, ...]]) -> None:
-        """If one of two neighbouring words is a resource word, so is the other, if it can be.
+        """If one of two neighbouring words, such as "at least", is a resource word, so is the other, if it can be."""
+        for names in (list(needs), list(needs)[::-1]):
+            for neighbour, name in pairwise(names):
+                if self._are_resources(needs[neighbour]) and not self._are_resources(needs[name]):
+                    needs[name] = self._resource(name) or needs[name]
 
-        In "at least one", an "at" elsewhere in the question has nothing to do with a "least" that the question does
-        not have.
-        """
-        names = list(needs)
-        pairs = [*pairwise(names), *pairwise(reversed(names))]
-        changed = True
-        while changed:
-            changed = False
-            for name, other in pairs:
-                inside, outside = (needs[n][:1] < (self.length,) for n in (name, other))
-                resource = self._resource(name)
-                if inside and not outside and resource is not None:
-                    needs[name] = (resource,)
-                    changed = True
+    def _are_resources(self, positions: tuple[int, ...]) -> bool:
+        return bool(positions) and positions[0] in self._resources
 
     def _anchors(self, step: LogicalStep, has_content: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The positions of words that show a step, and among them those of its own words and of its property."""
+        """The positions of the anchors, and of those among them that show more than the operator.
+
+        For a step with content, these are words such as "distinct" that it should keep beside its content.
+        """
         own = frozenset(_words(step))
         if has_content:
             shows_property = self._places(OPERATORS[step.operator].useful_words & own)
@@ -182,10 +157,6 @@ def _neighbours(question: Sequence[str], steps: Sequence[StepCandidates]) -> lis
         for right in range(left + 1, min(left + 2 + _WIDEST_GAP, len(question))):
             if right in wanted:
                 pairs.append((left, right))
-            if not _is_auxiliary(question[right]):
+            if question[right].lower() not in stop_words() and any(map(str.isalnum, question[right])):
                 break
     return pairs
-
-
-def _is_auxiliary(token: str) -> bool:
-    return token.lower() in stop_words() or not any(map(str.isalnum, token))

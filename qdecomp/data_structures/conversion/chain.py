@@ -13,10 +13,9 @@ AGGREGATE[count](arg=#2)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from qdecomp.data_structures.alignment import Alignment, align
+from qdecomp.data_structures.alignment.align import Alignment, align
 from qdecomp.data_structures.conversion.graph_repair import repair
 from qdecomp.data_structures.conversion.lf_to_sdg import logical_form_from_span_graph, span_graph_from_logical_form
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
@@ -24,23 +23,12 @@ from qdecomp.data_structures.conversion.sdg_to_dg import to_dependency_graph, to
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.lf_em import LfEmResult, lf_em
 from qdecomp.data_structures.logical_form import LogicalForm
-from qdecomp.data_structures.qdmr import Qdmr, parse_qdmr
+from qdecomp.data_structures.qdmr import Qdmr
 from qdecomp.data_structures.span_graph import SpanGraph
 from qdecomp.data_structures.special_tokens import PRESETS, SpecialTokens
 from qdecomp.data_structures.tokenization import check_length, tokenize
 
-__all__ = [
-    "CONVERSION_VERSION",
-    "Conversion",
-    "GraphReading",
-    "check_round_trip",
-    "convert",
-    "logical_form_from_graph",
-    "read_graph",
-]
-
-CONVERSION_VERSION = "9"
-"""Changes whenever a graph may change; part of the key of every cache of graphs."""
+CONVERSION_VERSION = "9"  # changes whenever a graph may change; part of the key of every cache of graphs
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +43,12 @@ class Conversion:
 
 
 def convert(
-    question: str,
-    decomposition: str | Qdmr | LogicalForm,
-    *,
-    special: SpecialTokens = PRESETS["default"],
-    tokens: Sequence[str] | None = None,
+    question: str, decomposition: str | Qdmr | LogicalForm, *, special: SpecialTokens = PRESETS["default"]
 ) -> Conversion:
-    """Turn an annotated decomposition into its dependency graph.
-
-    ``tokens`` are the question's, if it is already split; otherwise :func:`tokenize` splits it. What cannot be
-    converted is a :class:`~qdecomp.data_structures.errors.QDecompError` that says at which stage and why.
-    """
-    form = _form(decomposition)
+    """Turn an annotated decomposition into its dependency graph; a ``QDecompError`` says where and why it has none."""
+    form = decomposition if isinstance(decomposition, LogicalForm) else to_logical_form(decomposition)
     check_length(question)
-    words = (*(tokenize(question) if tokens is None else tokens), *special.words)
+    words = tokenize(question) + special.words
     alignment = align(form, words)
     span_graph = span_graph_from_logical_form(form, alignment, words)
     # A graph that cannot be read back, for lack of a word or because two references coincide, would teach nonsense.
@@ -91,15 +71,11 @@ class GraphReading:
 
 
 def read_graph(graph: DependencyGraph, *, tolerant: bool = False) -> GraphReading:
-    """Read the steps off a dependency graph.
+    """Read the steps off a dependency graph; one that means nothing is a :class:`GraphError` that says why and where.
 
-    A graph that means nothing is a :class:`~qdecomp.data_structures.errors.GraphError` that says what is wrong and
-    where. With ``tolerant``, what has one obvious reading is repaired first.
+    With ``tolerant``, what has one obvious reading is repaired first.
     """
-    repairs: tuple[str, ...] = ()
-    if tolerant:
-        repaired = repair(graph)
-        graph, repairs = repaired.graph, repaired.repairs
+    graph, repairs = repair(graph) if tolerant else (graph, ())
     span_graph = to_span_graph(graph)
     return GraphReading(span_graph, logical_form_from_span_graph(span_graph), repairs)
 
@@ -110,18 +86,7 @@ def logical_form_from_graph(graph: DependencyGraph) -> LogicalForm:
 
 
 def check_round_trip(conversion: Conversion) -> LfEmResult:
-    """Whether a conversion loses anything: its graph, converted back, compared by LF-EM with what was converted.
-
-    >>> decomposition = "return cubes ;return #1 that are red ;return number of #2"
-    >>> check_round_trip(convert("How many red cubes are there?", decomposition)).verdict
-    True
-    """
+    """Whether a conversion loses anything: its graph, converted back, compared by LF-EM with what was converted."""
     form = logical_form_from_graph(conversion.graph)
     # What comes back unchanged is equal, also where the published rules have no operator for a step.
     return lf_em(conversion.question, form, form if form == conversion.form else conversion.form)
-
-
-def _form(decomposition: str | Qdmr | LogicalForm) -> LogicalForm:
-    if isinstance(decomposition, LogicalForm):
-        return decomposition
-    return to_logical_form(parse_qdmr(decomposition) if isinstance(decomposition, str) else decomposition)

@@ -7,88 +7,60 @@ is left as it is, and :func:`~qdecomp.data_structures.conversion.sdg_to_dg.to_sp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TypeVar
 
-from qdecomp.data_structures.conversion.sdg_to_dg import chains
+from qdecomp.data_structures.conversion.sdg_to_dg import chains, fault_of
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, STRUCTURAL_TAGS, UNUSED, EdgeTag, format_tag, parse_tag
 from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.operators import OPERATORS
-from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR
+from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN
 
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Repaired:
-    """A graph after repair, with a sentence for each change."""
-
-    graph: DependencyGraph
-    repairs: tuple[str, ...]
-
-
-def repair(graph: DependencyGraph) -> Repaired:
-    """Change what has one obvious reading.
-
-    >>> graph = DependencyGraph(("red", "cubes"), (Edge(0, 1, "filter-sub"), Edge(1, 1, "span")))
-    >>> repair(graph).repairs
-    ("dropped the span edge from 1 'cubes' to 1 'cubes': from a token to itself",)
-    """
+def repair(graph: DependencyGraph) -> tuple[DependencyGraph, tuple[str, ...]]:
+    """The graph with what has one obvious reading changed to it, and a sentence for each change."""
     notes: list[str] = []
     for change in _CHANGES:
-        graph = graph.with_edges(change(graph, notes))
-    return Repaired(graph, tuple(notes))
+        graph = DependencyGraph(graph.tokens, tuple(change(graph, notes)))
+    return graph, tuple(notes)
 
 
 def _name(graph: DependencyGraph, edge: Edge) -> str:
     return f"the {edge.tag} edge from {graph.describe(edge.head)} to {graph.describe(edge.dependent)}"
 
 
-def _without_senseless_edges(graph: DependencyGraph, notes: list[str]) -> Iterator[Edge]:
-    for edge in graph.edges:
-        reason = _senseless(graph, edge)
-        if reason is None:
-            yield edge
-        else:
-            notes.append(f"dropped {_name(graph, edge)}: {reason}")
+def _without_senseless_edges(graph: DependencyGraph, notes: list[str]) -> Sequence[Edge]:
+    reasons = {edge: _senseless(graph, edge) for edge in graph.edges}
+    notes += [f"dropped {_name(graph, edge)}: {reason}" for edge, reason in reasons.items() if reason]
+    return [edge for edge, reason in reasons.items() if not reason]
 
 
 def _senseless(graph: DependencyGraph, edge: Edge) -> str | None:
-    if edge.head == edge.dependent:
-        return "from a token to itself"
-    if SEPARATOR in (graph.tokens[edge.head], graph.tokens[edge.dependent]):
-        return "the separator takes part in no edge"
-    if edge.tag == DUPLICATE:
-        copies = graph.tokens[edge.head] == DUPLICATE_TOKEN and edge.dependent < graph.words_end
-        return None if copies else f"must go from a {DUPLICATE_TOKEN} to a word"
-    if edge.tag not in STRUCTURAL_TAGS:
-        try:
+    try:
+        if edge.tag not in STRUCTURAL_TAGS:
             parse_tag(edge.tag)
-        except GraphError as error:
-            return error.reason
-    return None
+    except GraphError as error:
+        return fault_of(graph, edge) or error.reason
+    return fault_of(graph, edge)
 
 
 def _with_straight_spans(graph: DependencyGraph, notes: list[str]) -> Iterator[Edge]:
     """Tokens that span edges connect, in whatever way, are one node: chain them from left to right."""
-    spans = [edge for edge in graph.edges if edge.tag == SPAN]
-    wanted = {pair for chain in _connected(spans) for pair in pairwise(chain)}
+    present = {(edge.head, edge.dependent) for edge in graph.edges if edge.tag == SPAN}
+    groups: dict[int, frozenset[int]] = {}
+    for head, dependent in present:
+        merged = groups.get(head, frozenset((head,))) | groups.get(dependent, frozenset((dependent,)))
+        groups.update(dict.fromkeys(merged, merged))
+    wanted = {pair for group in set(groups.values()) for pair in pairwise(sorted(group))}
     yield from (edge for edge in graph.edges if edge.tag != SPAN or (edge.head, edge.dependent) in wanted)
-    present = {(edge.head, edge.dependent) for edge in spans}
     yield from (Edge(left, right, SPAN) for left, right in wanted - present)
     if present != wanted:
         notes.append("made one chain from left to right of tokens that span edges connect in another way")
-
-
-def _connected(edges: Iterable[Edge]) -> list[list[int]]:
-    groups: dict[int, set[int]] = {}
-    for edge in edges:
-        merged = groups.get(edge.head, {edge.head}) | groups.get(edge.dependent, {edge.dependent})
-        groups.update((token, merged) for token in merged)
-    return [sorted(group) for group in {id(group): group for group in groups.values()}.values()]
 
 
 def _without_empty_copies(graph: DependencyGraph, notes: list[str]) -> Sequence[Edge]:
@@ -112,8 +84,7 @@ def _without_empty_copies(graph: DependencyGraph, notes: list[str]) -> Sequence[
 
 
 def _moved(edge: Edge, new: dict[int, int]) -> Edge:
-    head, dependent = new.get(edge.head, edge.head), new.get(edge.dependent, edge.dependent)
-    return edge if (head, dependent) == (edge.head, edge.dependent) else replace(edge, head=head, dependent=dependent)
+    return replace(edge, head=new.get(edge.head, edge.head), dependent=new.get(edge.dependent, edge.dependent))
 
 
 def _at_representatives(graph: DependencyGraph, notes: list[str]) -> Iterator[Edge]:
@@ -124,7 +95,7 @@ def _at_representatives(graph: DependencyGraph, notes: list[str]) -> Iterator[Ed
         if moved.head == moved.dependent:
             notes.append(f"dropped {_name(graph, edge)}: both are in one node")
             continue
-        if moved is not edge:
+        if moved != edge:
             notes.append(f"moved {_name(graph, edge)} to the last tokens of the nodes")
         yield moved
 
@@ -138,9 +109,8 @@ def _with_one_operator(graph: DependencyGraph, notes: list[str]) -> Iterator[Edg
             yield from edges
             continue
         kept = [edge for edge in edges if tags[edge].operator == operator]
-        for edge in edges:
-            if edge not in kept:
-                notes.append(f"dropped {_name(graph, edge)}: most edges of {graph.describe(head)} say {operator}")
+        reason = f"most edges of {graph.describe(head)} say {operator}"
+        notes += [f"dropped {_name(graph, edge)}: {reason}" for edge in edges if edge not in kept]
         properties = _favourite(kept, [tags[edge].properties for edge in kept])
         for edge in kept:
             if properties is None or tags[edge].properties == properties:
@@ -206,9 +176,8 @@ def _with_one_root(graph: DependencyGraph, notes: list[str]) -> Sequence[Edge]:
     if len(best) != 1:
         return graph.edges
     kept = {token for node in reached[best[0]] for token in members[node]}
-    for node in members:
-        if node not in reached[best[0]]:
-            notes.append(f"dropped the node of {graph.describe(node)}: the answer does not need it")
+    needless = [graph.describe(node) for node in members if node not in reached[best[0]]]
+    notes += [f"dropped the node of {name}: the answer does not need it" for name in needless]
     edges = [edge for edge in graph.edges if edge.head in kept]
     wrong = [edge for edge in edges if edge.tag == UNUSED and (edge.head != best[0] or edge.dependent in referred_to)]
     notes.extend(f"dropped {_name(graph, edge)}: it is not from the root to an unused node" for edge in wrong)
@@ -216,16 +185,15 @@ def _with_one_root(graph: DependencyGraph, notes: list[str]) -> Sequence[Edge]:
 
 
 def _reachable(graph: DependencyGraph, root: int, referred_to: set[int]) -> set[int]:
-    nodes, todo = {root}, [root]
-    while todo:
-        node = todo.pop()
+    nodes = [root]
+    for node in nodes:
         for edge in graph.edges:
-            if edge.head != node or edge.tag in (SPAN, DUPLICATE) or edge.dependent in nodes:
-                continue
-            if edge.tag != UNUSED or (node == root and edge.dependent not in referred_to):
-                nodes.add(edge.dependent)
-                todo.append(edge.dependent)
-    return nodes
+            is_way = edge.tag not in STRUCTURAL_TAGS or (
+                edge.tag == UNUSED and node == root and edge.dependent not in referred_to
+            )
+            if edge.head == node and is_way and edge.dependent not in nodes:
+                nodes.append(edge.dependent)
+    return set(nodes)
 
 
 def _with_needed_argument(graph: DependencyGraph, notes: list[str]) -> Iterator[Edge]:

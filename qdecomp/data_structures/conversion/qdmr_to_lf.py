@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from qdecomp.data_structures.conversion.step_rules import LIST_SEPARATOR, STEP_RULES, StepRule
-from qdecomp.data_structures.lexicon import property_phrases, stop_words
+from qdecomp.data_structures.lexicon import property_phrases, property_words, stop_words
 from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator, Template
 from qdecomp.data_structures.qdmr import Qdmr, Step, is_reference, parse_qdmr
-
-__all__ = ["StepReading", "read_step", "to_logical_form", "to_logical_step", "to_qdmr", "to_step"]
 
 # How many texts are tried for a step; nearly all take the first one or two.
 _MAX_TRIALS = 200
 # No rule distinguishes larger numbers of references.
 _MANY_REFERENCES = 3
-_GROUP_NAME = re.compile(r"(?<=\()\?P<\w+>")
+_GROUP_NAME = re.compile(r"(?<=\()\?P<(\w+)>")
+_Group: TypeAlias = tuple[str, bool, int]
+"""A group of an expression: the argument, whether the group is a list of them, and its number."""
 _BEFORE_A_COMPARISON = frozenset(("is", "are", "was", "were", "be", "the"))
 
 
@@ -37,9 +38,6 @@ class StepReading(NamedTuple):
 def to_logical_form(qdmr: Qdmr | str) -> LogicalForm:
     """Convert every step of a decomposition, given as a value or as Break's text.
 
-    A step that fits no rule gets the closest reading by the position of its references and is marked as
-    ``approximate``.
-
     >>> print(to_logical_form("return cubes ;return #1 that are red ;return number of #2"))
     SELECT[](sub=cubes)
     FILTER[](sub=#1, condition=that are red)
@@ -54,8 +52,8 @@ def to_logical_form(qdmr: Qdmr | str) -> LogicalForm:
 def to_logical_step(step: Step) -> LogicalStep:
     """Convert one step by the first rule that it fits; the last rules fit everything."""
     operator, properties, arguments, approximate = read_step(step)
-    named = [Argument.of_step_tokens(name, tuple(tokens)) for name, tokens in arguments]
-    return LogicalStep(operator, properties, tuple(named), approximate)
+    named = tuple([Argument(name, tuple(tokens)) for name, tokens in arguments])
+    return LogicalStep(operator, properties, named, approximate)
 
 
 def read_step(step: Step) -> StepReading:
@@ -64,46 +62,9 @@ def read_step(step: Step) -> StepReading:
     match = pattern.fullmatch(step.text)
     if match is None or match.lastindex is None:
         raise AssertionError("the last rules fit everything")
-    return _read(rules[match.lastindex], match, step)
-
-
-class _RuleWithGroups(NamedTuple):
-    """A rule, and for each of its groups: the argument, whether the group is a list of them, and its number."""
-
-    rule: StepRule
-    groups: tuple[tuple[str, bool, int], ...]
-
-
-@cache
-def _rules_for(references: int) -> tuple[re.Pattern[str], Mapping[int, _RuleWithGroups]]:
-    """The rules for so many references as one expression, and each rule by the number of the group that ends it.
-
-    The alternatives of an expression are tried in order, as the rules are, but without a call for each.
-    """
-    alternatives: list[str] = []
-    rules: dict[int, _RuleWithGroups] = {}
-    count = 0
-    for rule in STEP_RULES:
-        if rule.references[0] <= references <= rule.references[1]:
-            names = sorted(rule.pattern.groupindex, key=rule.pattern.groupindex.__getitem__)
-            groups = [
-                (name.removeprefix("each_").partition("_")[0], name.startswith("each_"), number)
-                for number, name in enumerate(names, start=count + 1)
-            ]
-            alternatives.append(f"(?:{_GROUP_NAME.sub('', rule.pattern.pattern)})()")
-            count += len(names) + 1
-            rules[count] = _RuleWithGroups(rule, tuple(groups))
-    return re.compile("|".join(alternatives), re.IGNORECASE | re.DOTALL), rules
-
-
-def _read(found: _RuleWithGroups, match: re.Match[str], step: Step) -> StepReading:
-    rule, groups = found
+    rule, groups = rules[match.lastindex]
     operator = rule.operator
-    phrase: tuple[str, ...] = ()
-    if rule.property is not None:
-        properties: tuple[str, ...] = (rule.property,)
-    else:
-        properties, phrase = _find_property(operator, step.tokens)
+    properties, phrase = ((rule.shows,), ()) if rule.shows else _find_property(operator, step.tokens)
     hides_words = OPERATORS[operator].references_hide_words
     arguments = []
     for name, tokens in _arguments(groups, match):
@@ -112,7 +73,8 @@ def _read(found: _RuleWithGroups, match: re.Match[str], step: Step) -> StepReadi
         elif phrase and name == "condition":
             tokens = _without_comparison(tokens, phrase)
         elif operator is Operator.DISCARD and name == "sub":
-            tokens = _without_last_stop_words(tokens)
+            while len(tokens) > 1 and tokens[-1].lower() in stop_words():
+                tokens.pop()
         if tokens:
             arguments.append((name, tokens))
     # Without a property, a comparison has no published form.
@@ -120,12 +82,29 @@ def _read(found: _RuleWithGroups, match: re.Match[str], step: Step) -> StepReadi
     return StepReading(operator, properties, arguments, approximate)
 
 
+@cache
+def _rules_for(references: int) -> tuple[re.Pattern[str], Mapping[int, tuple[StepRule, Sequence[_Group]]]]:
+    """The rules for so many references as one expression, and each rule by the number of the group that ends it."""
+    alternatives: list[str] = []
+    rules: dict[int, tuple[StepRule, Sequence[_Group]]] = {}
+    count = 0
+    for rule in STEP_RULES:
+        if rule.references[0] <= references <= rule.references[1]:
+            names = _GROUP_NAME.findall(rule.expression)
+            groups = [
+                (name.removeprefix("each_").partition("_")[0], name.startswith("each_"), number)
+                for number, name in enumerate(names, start=count + 1)
+            ]
+            alternatives.append(f"(?:{_GROUP_NAME.sub('', rule.expression)})()")
+            count += len(names) + 1
+            rules[count] = rule, groups
+    return re.compile("|".join(alternatives), re.IGNORECASE | re.DOTALL), rules
+
+
 def _find_property(operator: Operator, tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The property of the lowest tier, found by the longest phrase, with that phrase."""
     phrases = _phrases_by_first_word(operator)
-    if not phrases:
-        return (), ()
-    lower = tuple([token.lower() for token in tokens])
+    lower = tuple([token.lower() for token in tokens]) if phrases else ()
     found = [
         candidate
         for place, token in enumerate(lower)
@@ -148,37 +127,23 @@ def _phrases_by_first_word(operator: Operator) -> Mapping[str, list[tuple[int, i
     return phrases
 
 
-def _position(tokens: Sequence[str], phrase: Sequence[str]) -> int | None:
-    width = len(phrase)
-    for start in range(len(tokens) - width + 1):
-        if tokens[start] == phrase[0] and tuple(tokens[start : start + width]) == tuple(phrase):
-            return start
-    return None
-
-
-def _arguments(groups: Iterable[tuple[str, bool, int]], match: re.Match[str]) -> list[tuple[str, list[str]]]:
+def _arguments(groups: Iterable[_Group], match: re.Match[str]) -> list[tuple[str, list[str]]]:
     """The tokens of each argument: first the members of lists, then the pieces of one argument put together."""
     found: list[tuple[str, list[str]]] = []
     pieces: dict[str, list[str]] = {}
     for name, is_list, number in groups:
         text = match[number]
-        if not text:
-            continue
-        if is_list:
+        if text and is_list:
             found += [(name, member.split()) for member in LIST_SEPARATOR.split(text)]
-        elif name in pieces:
-            pieces[name] += text.split()
-        else:
-            pieces[name] = text.split()
+        elif text:
+            pieces.setdefault(name, []).extend(text.split())
     found += pieces.items()
     return found
 
 
 @cache
 def _known_words(operator: Operator) -> frozenset[str]:
-    if operator is Operator.ARITHMETIC:
-        return stop_words()
-    return stop_words() | {word for row in property_phrases(operator) for phrase in row.phrases for word in phrase}
+    return stop_words() if operator is Operator.ARITHMETIC else stop_words() | property_words(operator)
 
 
 def _without_known_words(operator: Operator, tokens: Sequence[str]) -> list[str]:
@@ -193,35 +158,20 @@ def _first_reference(tokens: Sequence[str]) -> int:
 
 
 def _without_comparison(tokens: Sequence[str], phrase: tuple[str, ...]) -> list[str]:
-    lower = [token.lower() for token in tokens]
-    start = _position(lower, phrase)
-    if start is None:
+    lower = tuple([token.lower() for token in tokens])
+    end = next((end for end in range(len(phrase), len(lower) + 1) if lower[end - len(phrase) : end] == phrase), None)
+    if end is None:
         return list(tokens)
-    before = list(tokens[:start])
+    before = list(tokens[: end - len(phrase)])
     while before and before[-1].lower() in _BEFORE_A_COMPARISON:
         before.pop()
     while before and before[0].lower() in _BEFORE_A_COMPARISON:
         before.pop(0)
-    return [*before, *tokens[start + len(phrase) :]]
-
-
-def _without_last_stop_words(tokens: Sequence[str]) -> list[str]:
-    kept = list(tokens)
-    while len(kept) > 1 and kept[-1].lower() in stop_words():
-        kept.pop()
-    return kept
+    return [*before, *tokens[end:]]
 
 
 def to_qdmr(form: LogicalForm) -> Qdmr:
-    """Write a logical form as a decomposition.
-
-    Each step's text is one that converts back to the same step, if any of the operator's templates gives one;
-    a step that cannot be written, such as a sum of nothing, gets the first template's text.
-
-    >>> from qdecomp.data_structures.logical_form import parse_logical_form
-    >>> str(to_qdmr(parse_logical_form(["SELECT[](sub=cubes)", "AGGREGATE[count](arg=#1)"])))
-    'return cubes ;return number of #1'
-    """
+    """Write a logical form as a decomposition, each step by a template whose text converts back, if there is one."""
     return Qdmr(tuple(to_step(step) for step in form.steps))
 
 
@@ -245,7 +195,8 @@ def _texts(step: LogicalStep) -> Iterator[str]:
         # A template that leaves out an argument does not apply.
         if shown in template.properties and all(f"{{{name}" in template.text for name in names):
             for blanks in _blanks(template, step, names):
-                text = template.text.format_map(_Blanks(blanks, property=template.properties[shown]))
+                # An argument that the step lacks is left out.
+                text = template.text.format_map(defaultdict(str, blanks, property=template.properties[shown]))
                 if text and not text.isspace():
                     yield text
 
@@ -263,7 +214,7 @@ def _templates(operator: Operator) -> tuple[Template, ...]:
     return tuple(found)
 
 
-def _blanks(template: Template, step: LogicalStep, names: Iterable[str]) -> Iterator[dict[str, str]]:
+def _blanks(template: Template, step: LogicalStep, names: Iterable[str]) -> list[dict[str, str]]:
     """What replaces the arguments: one filling, or one for each place at which the template splits an argument."""
     blanks: dict[str, str] = {}
     split: tuple[str, list[str]] | None = None
@@ -277,15 +228,9 @@ def _blanks(template: Template, step: LogicalStep, names: Iterable[str]) -> Iter
         if f"{{{name}_head}}" in template.text:
             split = name, tokens
     if split is None:
-        yield blanks
-        return
+        return [blanks]
     name, tokens = split
-    for place in range(len(tokens), -1, -1):
-        yield {**blanks, f"{name}_head": " ".join(tokens[:place]), f"{name}_tail": " ".join(tokens[place:])}
-
-
-class _Blanks(dict[str, str]):
-    """Fills a template; an argument that the step lacks is left out."""
-
-    def __missing__(self, key: str) -> str:
-        return ""
+    return [
+        {**blanks, f"{name}_head": " ".join(tokens[:place]), f"{name}_tail": " ".join(tokens[place:])}
+        for place in range(len(tokens), -1, -1)
+    ]

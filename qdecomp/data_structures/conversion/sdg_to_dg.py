@@ -9,7 +9,7 @@ equal graphs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
@@ -17,8 +17,6 @@ from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED, format_ta
 from qdecomp.data_structures.errors import GraphError, Reason
 from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR, SpecialTokens
-
-__all__ = ["chains", "placeholders_needed", "to_dependency_graph", "to_span_graph"]
 
 _STAGE = "dependency graph"
 
@@ -28,25 +26,11 @@ def to_dependency_graph(graph: SpanGraph, special: SpecialTokens) -> DependencyG
     question = graph.question_tokens
     if graph.tokens[len(question) :] != special.words:
         raise GraphError(_STAGE, "the span graph was made with other resource words")
-    free = {
-        DUPLICATE_TOKEN: iter(range(len(graph.tokens), len(graph.tokens) + special.duplicates)),
-        DUMMY: iter(range(len(graph.tokens) + special.duplicates, len(graph.tokens) + len(special.placeholders))),
-    }
-
-    def take(token: str) -> int:
-        position = next(free[token], None)
-        if position is None:
-            duplicates, dummies = placeholders_needed(graph)
-            raise GraphError(
-                _STAGE,
-                Reason(
-                    f"too few {token} tokens: needs {{}} {DUPLICATE_TOKEN} and {{}} {DUMMY}, there are {{}} and {{}}",
-                    *(duplicates, dummies, special.duplicates, special.dummies),
-                ),
-            )
-        return position
-
-    representatives, edges = _project_nodes(graph, take)
+    representatives, edges, needed = _project_nodes(graph, special.duplicates)
+    if needed[0] > special.duplicates or needed[1] > special.dummies:
+        token = DUPLICATE_TOKEN if needed[0] > special.duplicates else DUMMY
+        template = f"too few {token} tokens: needs {{}} {DUPLICATE_TOKEN} and {{}} {DUMMY}, there are {{}} and {{}}"
+        raise GraphError(_STAGE, Reason(template, *needed, special.duplicates, special.dummies))
     for edge in graph.edges:
         edges.append(Edge(representatives[edge.source], representatives[edge.target], format_tag(edge.tag)))
     edges.extend(Edge(representatives[graph.root], representatives[node], UNUSED) for node in graph.unused)
@@ -55,40 +39,36 @@ def to_dependency_graph(graph: SpanGraph, special: SpecialTokens) -> DependencyG
 
 def placeholders_needed(graph: SpanGraph) -> tuple[int, int]:
     """How many ``[DUP]`` and ``[DUM]`` tokens a span graph takes."""
-    taken = {DUPLICATE_TOKEN: 0, DUMMY: 0}
-
-    def take(token: str) -> int:
-        taken[token] += 1
-        return len(graph.tokens) + sum(taken.values())
-
-    _project_nodes(graph, take)
-    return taken[DUPLICATE_TOKEN], taken[DUMMY]
+    return _project_nodes(graph, 0)[2]
 
 
-def _project_nodes(graph: SpanGraph, take: Callable[[str], int]) -> tuple[list[int], list[Edge]]:
-    """The position that stands for each node, and the ``span`` and ``duplicate`` edges."""
+def _project_nodes(graph: SpanGraph, duplicates: int) -> tuple[list[int], list[Edge], tuple[int, int]]:
+    """The position that stands for each node, the edges inside of nodes, and how many placeholders they take."""
     representatives: list[int] = []
     edges: list[Edge] = []
     owned: set[int] = set()
+    copies = dummies = 0
     for positions in graph.nodes:
         chain = [position for position in positions if position not in owned]
         shared = [position for position in positions if position in owned]
         owned.update(chain)
         if shared:
-            copy = take(DUPLICATE_TOKEN)
+            copy = len(graph.tokens) + copies
+            copies += 1
             edges.extend(Edge(copy, position, DUPLICATE) for position in shared)
             chain.append(copy)
         if not chain or (len(graph.nodes) == 1 and len(chain) == 1):
-            chain.append(take(DUMMY))
+            chain.append(len(graph.tokens) + duplicates + dummies)
+            dummies += 1
         edges.extend(Edge(left, right, SPAN) for left, right in pairwise(chain))
         representatives.append(chain[-1])
     if len(graph.nodes) == 1 and not edges:
         raise GraphError(_STAGE, "the only step has no token in the question")
-    return representatives, edges
+    return representatives, edges, (copies, dummies)
 
 
 def to_span_graph(graph: DependencyGraph) -> SpanGraph:
-    """Read the steps off a dependency graph; a graph that means nothing is a :class:`GraphError` that says why."""
+    """Read the steps off a dependency graph; one that means nothing is a :class:`GraphError` that says why."""
     _check_edges(graph)
     members = chains(graph)
     node_of = {chain[-1]: number for number, chain in enumerate(members)}
@@ -127,36 +107,40 @@ def chains(graph: DependencyGraph) -> list[tuple[int, ...]]:
             fork = edge.head if edge.head in following else edge.dependent
             raise GraphError(_STAGE, Reason("two span edges on one side of token {}", graph.describe(fork)))
         following[edge.head], preceding[edge.dependent] = edge.dependent, edge.head
-    found = []
-    for start in used - preceding.keys():
-        chain = [start]
+    found = [[start] for start in used - preceding.keys()]
+    for chain in found:
         while chain[-1] in following:
             chain.append(following[chain[-1]])
-        found.append(tuple(chain))
-    return sorted(found, key=lambda chain: chain[-1])
+    return sorted(map(tuple, found), key=lambda chain: chain[-1])
 
 
 def _check_edges(graph: DependencyGraph) -> None:
     """What a single edge may look like, and that no ``[DUP]`` is left without a token to copy."""
     if not graph.edges:
         raise GraphError(_STAGE, "there is no edge")
-    tokens, words_end = graph.tokens, graph.words_end
     copying = {edge.head for edge in graph.edges if edge.tag == DUPLICATE}
     for edge in graph.edges:
-        where = f"{edge.tag} edge from {graph.describe(edge.head)} to {graph.describe(edge.dependent)}"
-        if edge.head == edge.dependent:
-            raise GraphError(_STAGE, Reason("{}: from a token to itself", where))
+        fault = fault_of(graph, edge)
+        if fault is None and edge.tag == SPAN and edge.head > edge.dependent:
+            fault = Reason("span edges go to the right")
+        if fault is not None:
+            where = f"{edge.tag} edge from {graph.describe(edge.head)} to {graph.describe(edge.dependent)}"
+            raise GraphError(_STAGE, Reason("{}: {}", where, fault))
         for position in (edge.head, edge.dependent):
-            if tokens[position] == SEPARATOR:
-                raise GraphError(_STAGE, Reason("{}: the separator takes part in no edge", where))
-            if tokens[position] == DUPLICATE_TOKEN and position not in copying:
-                raise GraphError(
-                    _STAGE, Reason("{} copies no token: it has no duplicate edge", graph.describe(position))
-                )
-        if edge.tag == SPAN and edge.head > edge.dependent:
-            raise GraphError(_STAGE, Reason("{}: span edges go to the right", where))
-        if edge.tag == DUPLICATE and (tokens[edge.head] != DUPLICATE_TOKEN or edge.dependent >= words_end):
-            raise GraphError(_STAGE, Reason("{}: must go from a {} to a word", where, DUPLICATE_TOKEN))
+            if graph.tokens[position] == DUPLICATE_TOKEN and position not in copying:
+                reason = Reason("{} copies no token: it has no duplicate edge", graph.describe(position))
+                raise GraphError(_STAGE, reason)
+
+
+def fault_of(graph: DependencyGraph, edge: Edge) -> Reason | None:
+    """Why an edge means nothing, whatever the others are."""
+    if edge.head == edge.dependent:
+        return Reason("from a token to itself")
+    if SEPARATOR in (graph.tokens[edge.head], graph.tokens[edge.dependent]):
+        return Reason("the separator takes part in no edge")
+    if edge.tag == DUPLICATE and (graph.tokens[edge.head] != DUPLICATE_TOKEN or edge.dependent >= graph.words_end):
+        return Reason("must go from a {} to a word", DUPLICATE_TOKEN)
+    return None
 
 
 def _references(graph: DependencyGraph, node_of: dict[int, int]) -> Iterator[SpanEdge]:
@@ -175,8 +159,8 @@ def _references(graph: DependencyGraph, node_of: dict[int, int]) -> Iterator[Spa
         tag = parse_tag(edge.tag)
         first, signature = signatures.setdefault(edge.head, (edge.tag, (tag.operator, tag.properties)))
         if signature != (tag.operator, tag.properties):
-            where = graph.describe(edge.head)
-            raise GraphError(_STAGE, Reason("two operators on one node: {} and {} at token {}", first, edge.tag, where))
+            details = first, edge.tag, graph.describe(edge.head)
+            raise GraphError(_STAGE, Reason("two operators on one node: {} and {} at token {}", *details))
         yield SpanEdge(node_of[edge.head], node_of[edge.dependent], tag)
 
 
@@ -194,9 +178,8 @@ def _root(
         raise GraphError(_STAGE, Reason("{} roots: nothing refers to the nodes of tokens {}", len(roots), names))
     for edge in unused:
         if node_of[edge.head] != roots[0]:
-            raise GraphError(
-                _STAGE, Reason("{} edge from {}, which is not the root", UNUSED, graph.describe(edge.head))
-            )
+            reason = Reason("{} edge from {}, which is not the root", UNUSED, graph.describe(edge.head))
+            raise GraphError(_STAGE, reason)
         if node_of[edge.dependent] in referred_to:
             raise GraphError(_STAGE, Reason("{} edge to {}, which is used", UNUSED, graph.describe(edge.dependent)))
     return roots[0]

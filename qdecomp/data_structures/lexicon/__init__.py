@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import chain
+from typing import Any
 
-from qdecomp.data_structures.operators import OPERATORS, Operator
+from qdecomp.data_structures.operators import Operator
 
 NUMBER_WORDS: tuple[tuple[str, ...], ...] = (("0", "zero"), ("1", "one"), ("2", "two"))
 """The numbers that have their own properties, such as ``equals-1``, with the ways to write them."""
@@ -40,13 +42,13 @@ def _lines(name: str) -> Iterator[tuple[str, ...]]:
 @cache
 def stop_words() -> frozenset[str]:
     """Auxiliary words (V_aux of the paper), which carry no content."""
-    return frozenset(word for line in _lines("stop_words.txt") for word in line)
+    return frozenset(chain.from_iterable(_lines("stop_words.txt")))
 
 
 @cache
 def skipped_words() -> frozenset[str]:
     """Words of questions, besides the auxiliary words, that decompositions often leave out or say differently."""
-    return frozenset(word for line in _lines("skipped_words.txt") for word in line)
+    return frozenset(chain.from_iterable(_lines("skipped_words.txt")))
 
 
 @cache
@@ -58,25 +60,24 @@ def synonym_classes(strict: bool = False) -> tuple[frozenset[str], ...]:
 @cache
 def property_phrases(operator: Operator) -> tuple[PropertyPhrases, ...]:
     """What shows each property of an operator, in the order of tiers."""
-    text = files(__package__).joinpath("properties.json").read_text(encoding="utf-8")
     rows = [
         PropertyPhrases(name, row["tier"], phrases)
-        for row in json.loads(text)
-        if operator.value in row["operators"]
+        for row in _rows("properties.json", operator)
         for name, phrases in _with_numbers(row["property"], row["phrases"])
     ]
-    unknown = {row.property for row in rows} - set(OPERATORS[operator].properties)
-    if unknown:
-        raise ValueError(f"properties.json: {operator} has no property {', '.join(sorted(unknown))}")
     return tuple(sorted(rows, key=lambda row: row.tier))
 
 
+def _rows(name: str, operator: Operator) -> list[dict[str, Any]]:
+    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return [row for row in json.loads(text) if operator.value in row["operators"]]
+
+
 @cache
-def property_words(operator: Operator, name: str) -> frozenset[str]:
-    """The single words of all phrases that show a property."""
-    return frozenset(
-        word for row in property_phrases(operator) if row.property == name for phrase in row.phrases for word in phrase
-    )
+def property_words(operator: Operator, name: str | None = None) -> frozenset[str]:
+    """The single words of all phrases that show a property, or any property."""
+    rows = [row for row in property_phrases(operator) if name in (None, row.property)]
+    return frozenset(word for row in rows for phrase in row.phrases for word in phrase)
 
 
 @cache
@@ -87,24 +88,14 @@ def removed_words(operator: Operator, properties: tuple[str, ...], strict: bool)
 
 
 def _with_numbers(name: str, phrases: list[str]) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
-    if "{n}" not in name:
-        yield name, tuple(tuple(phrase.split()) for phrase in phrases)
-        return
-    for words in NUMBER_WORDS:
+    for words in NUMBER_WORDS if "{n}" in name else [("",)]:
         filled = (phrase.replace("{n}", word) for phrase in phrases for word in words)
         yield name.replace("{n}", words[0]), tuple(tuple(phrase.split()) for phrase in filled)
 
 
 @cache
 def anchor_words(operator: Operator, properties: tuple[str, ...]) -> frozenset[str]:
-    """The words of a question that may represent a step that has no words of its own.
-
-    "How many cubes are there?" has no word of the step "number of #1", but "many" shows it. Such a word represents the
-    step in the graph; it is not part of what the step says.
-
-    >>> sorted(anchor_words(Operator.AGGREGATE, ("avg",)))
-    ['average', 'averages', 'avg', 'mean']
-    """
+    """Words of a question, such as "many" for "number of #1", that may represent a step without words of its own."""
     general = (words for name, words in _anchor_rows(operator) if name is None)
     return property_anchors(operator, properties).union(*general)
 
@@ -118,13 +109,4 @@ def property_anchors(operator: Operator, properties: tuple[str, ...]) -> frozens
 
 @cache
 def _anchor_rows(operator: Operator) -> tuple[tuple[str | None, frozenset[str]], ...]:
-    text = files(__package__).joinpath("anchors.json").read_text(encoding="utf-8")
-    rows = [
-        (row["property"], frozenset(row["words"].split()))
-        for row in json.loads(text)
-        if operator.value in row["operators"]
-    ]
-    unknown = {name for name, _ in rows} - {None, *OPERATORS[operator].properties}
-    if unknown:
-        raise ValueError(f"anchors.json: {operator} has no property {unknown}")
-    return tuple(rows)
+    return tuple((row["property"], frozenset(row["words"].split())) for row in _rows("anchors.json", operator))

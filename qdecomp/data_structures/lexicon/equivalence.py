@@ -1,7 +1,7 @@
 """Which words mean the same in the steps of one question.
 
-The classes are the synonyms of the constant lexicon and, for each word of the question, its inflections; classes that
-share a word are merged, and each class is represented by its alphabetically first word.
+The classes are the lexicon's synonyms and, for each word of the question, its inflections; classes that share a word
+are merged, and each class is represented by its alphabetically first word.
 """
 
 from __future__ import annotations
@@ -15,33 +15,27 @@ from qdecomp.data_structures.lexicon import stop_words, synonym_classes
 from qdecomp.data_structures.lexicon.inflections import variants
 
 _WORD = re.compile(r"\w+")
-_LONGEST_REMEMBERED_QUESTION = 300
+_LONGEST_CACHED_QUESTION = 300
 
-# A dictionary of texts alone is nothing that Python's garbage collector has to walk through; there are many of them.
+# There are many, and Python's garbage collector skips a dictionary that holds only strings.
 WordClass: TypeAlias = Mapping[str, str]
-"""Words that mean the same, each with the one that stands for all of them."""
+"""Words that mean the same, each mapped to the one that represents them."""
 
 
 def representatives(question: str, strict: bool = False) -> Mapping[str, str]:
-    """What each word of a class is replaced by; a word that is not there stays as it is.
-
-    >>> representatives("Which cities have two rivers?")["city"]
-    'cities'
-    """
-    short = len(question) <= _LONGEST_REMEMBERED_QUESTION
-    return _remembered_representatives(question, strict) if short else _representatives(question, strict)
+    """What replaces each word of a class; a word that is not a key stays as it is."""
+    short = len(question) <= _LONGEST_CACHED_QUESTION
+    return _cached_representatives(question, strict) if short else _representatives(question, strict)
 
 
 def _representatives(question: str, strict: bool) -> Mapping[str, str]:
-    # Stop words are gone before anything is replaced.
-    stopped = stop_words()
-    words = dict.fromkeys(_WORD.findall(question.lower()))
-    classes = [_class_of(word, strict) for word in words if word not in stopped]
-    return {**_static_representatives(strict), **merged_classes(classes)}
+    # Stop words are removed before words are replaced.
+    words = set(_WORD.findall(question.lower())) - stop_words()
+    return {**_static_representatives(strict), **merged_classes([_class_of(word, strict) for word in words])}
 
 
-# A question is asked about several times in a row.
-_remembered_representatives = lru_cache(maxsize=1024)(_representatives)
+# The same question is looked up several times in a row.
+_cached_representatives = lru_cache(maxsize=1024)(_representatives)
 
 
 @lru_cache(maxsize=32768)
@@ -61,22 +55,22 @@ def word_class(words: frozenset[str]) -> WordClass:
 
 
 def merged_classes(classes: Sequence[WordClass]) -> Mapping[str, str]:
-    """All words of some classes with what stands for them; classes that share a word are one."""
-    names: dict[str, str] = {}
+    """The representative of every word, with classes that share a word merged."""
+    merged: dict[str, str] = {}
     for each in classes:
-        names.update(each)
-    if len(names) == sum(map(len, classes)):
-        return names
-    apart: list[WordClass] = []
+        merged.update(each)
+    if len(merged) == sum(map(len, classes)):
+        return merged
+    disjoint: list[WordClass] = []
     for each in classes:
-        # Those that are apart have no word in common, so absorbing one never brings in another.
-        touched = [other for other in apart if not other.keys().isdisjoint(each)]
-        if touched:
-            apart = [other for other in apart if other not in touched]
-            each = word_class(frozenset(each).union(*touched))
-            names.update(each)
-        apart.append(each)
-    return names
+        # Disjoint classes share no word, so absorbing one never brings in another.
+        overlapping = [other for other in disjoint if not other.keys().isdisjoint(each)]
+        if overlapping:
+            disjoint = [other for other in disjoint if other not in overlapping]
+            each = word_class(frozenset(each).union(*overlapping))
+            merged.update(each)
+        disjoint.append(each)
+    return merged
 
 
 @cache

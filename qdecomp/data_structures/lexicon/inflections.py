@@ -10,17 +10,16 @@ from __future__ import annotations
 import gzip
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.abc import MetaPathFinder
 from string import ascii_lowercase
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 from qdecomp.data_structures.limits import cache_short
 
-Forms = Mapping[str, tuple[str, ...]]
-"""Forms of a word by part of speech."""
+Forms = Mapping[str, tuple[str, ...]]  # the forms of a word by part of speech
 
 # Words longer than this are not English words, and lemminflect's rules for unknown ones would only waste time.
 _LONGEST_WORD = 40
@@ -30,8 +29,6 @@ _LONGEST_WORD = 40
 def variants(word: str) -> frozenset[str]:
     """The lower-cased inflections of a word, including itself, the noun in "-ness" of an adjective, and a plural.
 
-    >>> sorted(variants("Cities"))
-    ['cities', 'city']
     >>> sorted(variants("cheapest"))
     ['cheap', 'cheaper', 'cheapest', 'cheapests', 'cheapness']
     """
@@ -76,11 +73,7 @@ def _inflected(lemma: str, part: str) -> list[str]:
 
 
 def lemmas(word: str) -> Forms:
-    """The lemmas of a word in lower case, by part of speech; none for a word that lemminflect does not know.
-
-    >>> dict(lemmas("cities"))
-    {'NOUN': ('city',)}
-    """
+    """The lemmas of a word in lower case, by part of speech; none for a word that lemminflect does not know."""
     known = _knowledge()
     found = {}
     for line in known.lemma_lines.of(word):
@@ -90,11 +83,7 @@ def lemmas(word: str) -> Forms:
 
 
 def inflections(lemma: str, part: str) -> Forms:
-    """The inflections of a lemma in lower case, by tag; those that lemminflect's rules give where it knows none.
-
-    >>> dict(inflections("city", "NOUN"))
-    {'NNS': ('cities',), 'NN': ('city',)}
-    """
+    """The inflections of a lemma in lower case, by tag; those that lemminflect's rules give where it knows none."""
     known = _knowledge()
     tags = known.tags_of_part(part)
     found = {tag: forms for tag, forms in _inflections_of_all_parts(lemma).items() if tag in tags}
@@ -114,37 +103,19 @@ def _inflections_of_all_parts(lemma: str) -> Forms:
     return {**found, **known.inflection_overrides.get(lemma, {})}
 
 
-@dataclass(frozen=True, slots=True)
-class _Knowledge:
-    """The tables of lemminflect, and its functions that read them."""
-
-    lemma_lines: _Table
-    lemma_overrides: Mapping[str, Forms]
-    inflection_lines: _Table
-    inflection_overrides: Mapping[str, Forms]
-    auxiliaries: Mapping[str, Forms]
-    read_lemma_line: Callable[[str], tuple[str, str, tuple[str, ...]]]
-    read_inflection_line: Callable[[str], tuple[str, str, Forms]]
-    part_of_category: Callable[[str], str]
-    tags_of_part: Callable[[str], Sequence[str]]
-    guess: Callable[[str, str], Forms]
-
-
 class _SpacyIsNotLoaded(MetaPathFinder):
-    """Keeps lemminflect from importing spaCy, which it does if it can, for extensions that are not used here.
+    """Keeps lemminflect from importing spaCy, for seconds and hundreds of megabytes, for what is not used here."""
 
-    That import takes seconds and hundreds of megabytes; if spaCy is already loaded, it is left alone.
-    """
-
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+    @staticmethod
+    def find_spec(fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
         if fullname == "spacy":
             raise ModuleNotFoundError("spaCy is not needed for inflections", name="spacy")
 
 
 @cache
-def _knowledge() -> _Knowledge:
-    finder = _SpacyIsNotLoaded()
-    sys.meta_path.insert(0, finder)
+def _knowledge() -> Any:
+    """The tables of lemminflect, and its functions that read them."""
+    sys.meta_path.insert(0, _SpacyIsNotLoaded)
     try:
         from lemminflect import config, getAllInflectionsOOV
         from lemminflect.codecs.InflectionLUCodec import InflectionLUCodec
@@ -152,8 +123,8 @@ def _knowledge() -> _Knowledge:
         from lemminflect.codecs.OverridesCodec import OverridesCodec
         from lemminflect.core.LexicalUtils import categoryToUPos, uposToTags
     finally:
-        sys.meta_path.remove(finder)
-    return _Knowledge(
+        sys.meta_path.remove(_SpacyIsNotLoaded)
+    return SimpleNamespace(
         lemma_lines=_Table(config.lemma_lu_fn),
         lemma_overrides=OverridesCodec.load(config.lemma_overrides_fn),
         inflection_lines=_Table(config.inflection_lu_fn),

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from qdecomp.data_structures.reading.lists import BULLET, NUMBERINGS, Numbering, in_lines, in_one_line, member_texts
+from qdecomp.data_structures.reading.lists import (
+    BULLET,
+    NUMBERINGS,
+    WrittenStep,
+    in_lines,
+    in_one_line,
+    member_texts,
+    small_number,
+)
 from qdecomp.data_structures.reading.markup import is_note, is_prose
 from qdecomp.data_structures.reading.structured import has_text, steps_in_text, steps_of_value
-from qdecomp.data_structures.reading.values import WrittenStep, small_number
 
+_EACH_LINE = re.IGNORECASE | re.MULTILINE
 _BREAK = re.compile(r"\A[\s\"'“‘]*return(?!s\b|ed\b|ing\b)", re.IGNORECASE)
 _BREAK_INSIDE = re.compile(r"\breturn\b[^;\n]*(?:;\s*return\b[^;\n]*)+;?", re.IGNORECASE)
 # A separator takes the spaces before it and is searched for only where they begin, so many spaces cost no more than
@@ -20,21 +29,12 @@ _BREAK_INSIDE = re.compile(r"\breturn\b[^;\n]*(?:;\s*return\b[^;\n]*)+;?", re.IG
 _SPACES = r"(?<!\s)\s*"
 _NEXT_RETURN = re.compile(rf"{_SPACES}[,.|]\s+(?:and |then )*(?=return\b)", re.IGNORECASE)
 _ARROW = re.compile(rf"{_SPACES}(?:(?<!-)-+>|(?<!=)=+>|[→⇒➔➜➡⟶↓⬇])\ufe0f?\s*")
-_SEPARATORS = (
-    ("arrows", _ARROW),
-    ("@@SEP@@", re.compile(rf"{_SPACES}(?:@@SEP@@|\[SEP\]|<sep>)\s*", re.IGNORECASE)),
-    ("<br>", re.compile(rf"{_SPACES}<br\s*/?>\s*", re.IGNORECASE)),
-    ("pipes", re.compile(r"(?<!\s)\s+\|\|?\s+")),
-    ("semicolons", re.compile(rf"{_SPACES};\s*")),
-)
 _TAGGED = re.compile(
     r"<(?P<tag>(?:step|li|item|sub-?question|question|q|s)[ _-]?\d{0,3})\b[^>]*>(?P<text>.*?)</(?P=tag)>",
     re.DOTALL | re.IGNORECASE,
 )
 # Self-ask: follow-up questions, each with an answer.
-_FOLLOW_UP = re.compile(
-    r"^[ \t]*(?:[-*][ \t]+)?follow[ -]?up(?: question)?(?: \d{1,2})?:[ \t]*", re.IGNORECASE | re.MULTILINE
-)
+_FOLLOW_UP = re.compile(r"^[ \t]*(?:[-*][ \t]+)?follow[ -]?up(?: question)?(?: \d{1,2})?:[ \t]*", _EACH_LINE)
 _FOLLOWED = re.compile(
     r"\A[ \t]*(?:intermediate )?answer(?: \d{1,2})?:[ \t]*(?P<answer>.{1,80}?)[.\s]*\Z", re.IGNORECASE
 )
@@ -58,46 +58,37 @@ _ORDER = re.compile(
     r"(?:first|second|third|fourth|fifth|sixth|next|then|after that|finally|last)(?:ly)?[,:]\s+",
     re.IGNORECASE,
 )
-_ESCAPED_LINE_BREAK = re.compile(r"\\n")
 _TOO_LONG_FOR_A_STEP = 60
-_EMPTY_LINES = re.compile(r"\n\n+")
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a writer separates steps.
-
-    ``shown_by`` must be found in a text; ``split`` then gives its steps, or none if the text is not certainly in this
-    form. A form that is ``kept`` is Break's own: the text is left as it is.
-    """
+    """How a writer separates steps."""
 
     name: str
-    shown_by: re.Pattern[str]
-    split: Callable[[str], list[WrittenStep]]
-    kept: bool = False
+    shown_by: re.Pattern[str]  # what must be found in a text
+    split: Callable[[str], list[WrittenStep]]  # gives its steps, or none if the text is not certainly in this form
+    kept: bool = False  # Break's own: the text is left as it is
+
+
+def _steps(texts: Iterable[str]) -> list[WrittenStep]:
+    return list(map(WrittenStep, texts))
 
 
 def _break_steps(text: str) -> list[WrittenStep]:
     """Break's text: it begins with ``return``, and only semicolons end a step."""
     text = text.strip()
-    if "\n" in text:
-        lines = [line for line in map(str.strip, text.split("\n")) if line]
-        if any(not line.endswith(";") and not below.startswith(";") for line, below in pairwise(lines)):
-            return []
-    if _HASHED_LABEL.search(text):
+    lines = [line for line in map(str.strip, text.split("\n")) if line]
+    if any(not line.endswith(";") and not below.startswith(";") for line, below in pairwise(lines)):
         return []
-    if ";" not in text and any(len(pattern.split(text)) > 1 for pattern in (_NEXT_RETURN, _ARROW)):
+    if _HASHED_LABEL.search(text) or (";" not in text and (_NEXT_RETURN.search(text) or _ARROW.search(text))):
         return []
     return [WrittenStep(text)]
 
 
 def _break_inside(text: str) -> list[WrittenStep]:
     match = _BREAK_INSIDE.search(text)
-    return [] if match is None else [WrittenStep(part) for part in match[0].split(";") if part.strip()]
-
-
-def _tagged(text: str) -> list[WrittenStep]:
-    return [WrittenStep(match["text"].strip()) for match in _TAGGED.finditer(text)]
+    return [] if match is None else _steps(part for part in match[0].split(";") if part.strip())
 
 
 def _table(text: str) -> list[WrittenStep]:
@@ -107,8 +98,8 @@ def _table(text: str) -> list[WrittenStep]:
         for line in text.split("\n")
         if line.strip().startswith("|")
     ]
-    rule = next((place for place, row in enumerate(rows) if _RULE.match("|".join(row))), None)
-    if rule is None or not rows[rule + 1 :] or rule == 0:
+    rule = next((place for place, row in enumerate(rows) if _RULE.match("|".join(row))), 0)
+    if rule == 0 or not rows[rule + 1 :]:
         return []
     width = len(rows[rule - 1])
     body = [row for row in rows[rule + 1 :] if len(row) == width]
@@ -117,14 +108,6 @@ def _table(text: str) -> list[WrittenStep]:
     column = 1 if numbered else 0
     labels = [small_number(number) if numbered else None for number in numbers]
     return [WrittenStep(row[column], label) for row, label in zip(body, labels, strict=True)]
-
-
-def _numbered_lines(numbering: Numbering) -> Callable[[str], list[WrittenStep]]:
-    return lambda text: in_lines(text, numbering)
-
-
-def _numbered_inside(numbering: Numbering) -> Callable[[str], list[WrittenStep]]:
-    return lambda text: in_one_line(text, numbering)
 
 
 def _hashed(text: str) -> list[WrittenStep]:
@@ -152,7 +135,7 @@ def _bullets(text: str) -> list[WrittenStep]:
     before = lines[: starts[0][0]]
     if len(starts) == 1 and before and before[-1].strip() and not is_prose(before[-1]):
         return []
-    return [WrittenStep(text) for text in member_texts(lines, starts)]
+    return _steps(member_texts(lines, starts))
 
 
 def _records(text: str) -> list[WrittenStep]:
@@ -202,7 +185,7 @@ def _follow_ups(text: str) -> list[WrittenStep]:
 def _first_solve(text: str) -> list[WrittenStep]:
     match = _FIRST_SOLVE.search(text)
     questions = [] if match is None else _IN_QUOTES.findall(match["before"])
-    return [WrittenStep(each) for each in (*questions, match["last"])] if match is not None and questions else []
+    return _steps([*questions, match["last"]]) if match is not None and questions else []
 
 
 def _chain(text: str) -> list[WrittenStep]:
@@ -210,58 +193,42 @@ def _chain(text: str) -> list[WrittenStep]:
     if "\n" in text.strip():
         return []
     first, *rest = (part.strip() for part in _CHAIN.split(text.strip()))
-    if any("#" in part for part in rest):
-        return [WrittenStep(part) for part in (first, *rest)]
-    return [WrittenStep(first), *(WrittenStep(f"{part} of #{place}") for place, part in enumerate(rest, start=1))]
+    if not any("#" in part for part in rest):
+        rest = [f"{part} of #{place}" for place, part in enumerate(rest, start=1)]
+    return _steps([first, *rest])
 
 
 def _ordered(text: str) -> list[WrittenStep]:
     parts = [part for part in _ORDER.split(text.strip())[1:] if part]
-    return [WrittenStep(part.partition("\n\n")[0].strip()) for part in parts] if len(parts) > 1 else []
+    return _steps(part.partition("\n\n")[0].strip() for part in parts) if len(parts) > 1 else []
 
 
-def _separated(separator: re.Pattern[str]) -> Callable[[str], list[WrittenStep]]:
+def _separated(name: str, separator: str) -> Form:
+    pattern = re.compile(separator, re.IGNORECASE)
+
     def split(text: str) -> list[WrittenStep]:
         lines = [line for line in text.split("\n") if not is_prose(line)]
-        paragraphs = _EMPTY_LINES.split("\n".join(map(str.strip, lines)).strip())
+        paragraphs = re.split(r"\n\n+", "\n".join(map(str.strip, lines)).strip())
         # The separators may be on lines of their own; what follows the last of them without a separator is prose.
-        while len(paragraphs) > 1 and not separator.search(paragraphs[-1]):
+        while len(paragraphs) > 1 and not pattern.search(paragraphs[-1]):
             paragraphs.pop()
-        parts = [part.strip() for part in separator.split("\n".join(paragraphs))]
-        steps = [WrittenStep(part) for part in parts if part]
+        parts = [part.strip() for part in pattern.split("\n".join(paragraphs))]
+        steps = _steps(filter(None, parts))
         return steps if len(steps) > 1 else []
 
-    return split
-
-
-def _next_return(text: str) -> list[WrittenStep]:
-    return [WrittenStep(part) for part in _NEXT_RETURN.split(text.strip())]
-
-
-def _lines_with_return(text: str) -> list[WrittenStep]:
-    lines = [line.strip() for line in text.split("\n")]
-    return [WrittenStep(line) for line in lines if _BREAK.match(line)]
+    return Form(name, pattern, split)
 
 
 def _lines(text: str) -> list[WrittenStep]:
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     kept = [line for line in lines if not is_prose(line) and not is_note(line)]
-    if any(len(line.split()) > _TOO_LONG_FOR_A_STEP for line in kept):
-        return []
-    return [WrittenStep(line) for line in kept]
+    return [] if any(len(line.split()) > _TOO_LONG_FOR_A_STEP for line in kept) else _steps(kept)
 
 
 def _escaped_lines(text: str) -> list[WrittenStep]:
-    text = _ESCAPED_LINE_BREAK.sub("\n", text)
+    text = text.replace("\\n", "\n")
     return next((steps for form in FORMS if form.shown_by.search(text) and (steps := form.split(text))), [])
 
-
-def _whole(text: str) -> list[WrittenStep]:
-    return [WrittenStep(" ".join(text.split()))]
-
-
-_ANYTHING = re.compile(r"")
-_SEVERAL_LINES = re.compile(r"\n")
 
 BREAK = Form("Break's text", _BREAK, _break_steps, kept=True)
 """The form that all others are turned into."""
@@ -271,29 +238,32 @@ FORMS: tuple[Form, ...] = (
     Form("1#)", _HASHED_LABEL, _hashed),
     Form("lines with \\n", re.compile(r"\A[^\n]*\\n[^\n]*\Z"), _escaped_lines),
     Form("JSON", re.compile(r"[\[{]\s*[\"'{]"), steps_in_text),
-    Form("tags", _TAGGED, _tagged),
+    Form("tags", _TAGGED, lambda text: _steps(match["text"].strip() for match in _TAGGED.finditer(text))),
     Form("table", re.compile(r"^[^\S\n]*\|[ \t:|-]+$", re.MULTILINE), _table),
     Form("Break's text inside of prose", _BREAK_INSIDE, _break_inside),
     *(
-        Form(
-            f"lines with {each.name}",
-            re.compile(each.at_line.pattern, each.at_line.flags | re.MULTILINE),
-            _numbered_lines(each),
-        )
+        Form(f"lines with {each.name}", re.compile(each.at_line.pattern, _EACH_LINE), partial(in_lines, numbering=each))
         for each in NUMBERINGS
     ),
-    *(Form(f"{each.name} in one line", each.anywhere, _numbered_inside(each)) for each in NUMBERINGS),
+    *(Form(f"{each.name} in one line", each.anywhere, partial(in_one_line, numbering=each)) for each in NUMBERINGS),
     Form("YAML", _RECORD, _records),
     Form("follow-up questions", _FOLLOW_UP, _follow_ups),
     Form("to answer …, we need to know …", _FIRST_SOLVE, _first_solve),
     Form("bulleted list", re.compile(BULLET.pattern, re.MULTILINE), _bullets),
     Form("first … then …", re.compile(r"\A\s*first(?:ly)?[,:]", re.IGNORECASE), _ordered),
     Form(">>", _CHAIN, _chain),
-    *(Form(name, pattern, _separated(pattern)) for name, pattern in _SEPARATORS[:4]),
-    Form("sentences with return", _NEXT_RETURN, _next_return),
-    Form("lines with return", re.compile(r"^[^\S\n]*return\b", re.MULTILINE | re.IGNORECASE), _lines_with_return),
-    Form(_SEPARATORS[4][0], _SEPARATORS[4][1], _separated(_SEPARATORS[4][1])),
-    Form("a line for each step", _SEVERAL_LINES, _lines),
-    Form("one step", _ANYTHING, _whole),
+    _separated("arrows", _ARROW.pattern),
+    _separated("@@SEP@@", rf"{_SPACES}(?:@@SEP@@|\[SEP\]|<sep>)\s*"),
+    _separated("<br>", rf"{_SPACES}<br\s*/?>\s*"),
+    _separated("pipes", r"(?<!\s)\s+\|\|?\s+"),
+    Form("sentences with return", _NEXT_RETURN, lambda text: _steps(_NEXT_RETURN.split(text.strip()))),
+    Form(
+        "lines with return",
+        re.compile(r"^[^\S\n]*return\b", _EACH_LINE),
+        lambda text: _steps(line for line in map(str.strip, text.split("\n")) if _BREAK.match(line)),
+    ),
+    _separated("semicolons", rf"{_SPACES};\s*"),
+    Form("a line for each step", re.compile(r"\n"), _lines),
+    Form("one step", re.compile(""), lambda text: _steps([" ".join(text.split())])),
 )
 """In the order in which they are tried; the last one fits everything."""

@@ -1,4 +1,4 @@
-"""Lists of steps: numbered, labelled and bulleted, with one step on each line or all on one line."""
+"""Steps as they were written, and lists of them: numbered, labelled and bulleted, in lines or in one line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from qdecomp.data_structures.reading.markup import is_note, is_prose
-from qdecomp.data_structures.reading.values import WrittenStep, consecutive
 
 _NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 # Without "a", the pattern that ignores case also takes "fıve" and "ſix".
@@ -18,16 +17,21 @@ _BULLET_MARK = r"(?:[-*+•‣●◦·▪▸►➤➢✓✔☐–—]|\[[ xX]\])
 
 
 @dataclass(frozen=True, slots=True)
-class Numbering:
-    """A way to number steps; the group ``n`` of ``label`` is the number.
+class WrittenStep:
+    """The text of a step, the number that its writer gave it, and the places of the steps that it is said to need."""
 
-    One that is ``easily_mistaken`` for a reference at the start of a step counts only at the start of the text or after
-    prose.
-    """
+    text: str
+    label: int | None = None
+    needs: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """A way to number steps; the group ``n`` of ``label`` is the number."""
 
     name: str
     label: str
-    easily_mistaken: bool = False
+    easily_mistaken: bool = False  # for a reference: counts only at the start of the text or after prose
     at_line: re.Pattern[str] = field(init=False, repr=False, compare=False)
     anywhere: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
@@ -56,21 +60,16 @@ NUMBERINGS: tuple[Numbering, ...] = (
 """The first one that numbers the lines of a text, in order and without a gap, is the one that its writer used."""
 
 BULLET = re.compile(rf"^(?P<before>[ \t]*){_BULLET_MARK}")
-"""A bullet at the start of a line, with the spaces before it."""
-
-_LOWER_OR_REFERENCE = re.compile(r"[a-z#]")
 
 
 def in_lines(text: str, numbering: Numbering) -> list[WrittenStep]:
-    """The members of the longest list of lines with these labels; none if they do not count 1, 2, 3 …
-
-    >>> [step.text for step in in_lines("Sure!\\n1. cubes\\n2. #1 that are red\\n\\nDone.", NUMBERINGS[4])]
-    ['cubes', '#1 that are red']
-    """
+    """The members of the longest list of lines with these labels; none if they do not count 1, 2, 3 …"""
     lines = text.split("\n")
-    starts = [(place, match) for place, line in enumerate(lines) if (match := numbering.at_line.match(line))]
     runs: list[list[tuple[int, re.Match[str], int]]] = []
-    for place, match in starts:
+    for place, line in enumerate(lines):
+        match = numbering.at_line.match(line)
+        if match is None:
+            continue
         label = _label(match)
         if runs and label == runs[-1][-1][2] + 1:
             runs[-1].append((place, match, label))
@@ -80,7 +79,8 @@ def in_lines(text: str, numbering: Numbering) -> list[WrittenStep]:
         return []
     run = max(reversed(runs), key=len)
     alone = len(run) == 1 or numbering.easily_mistaken
-    if alone and not _starts_a_list(lines[: run[0][0]]):
+    before = lines[: run[0][0]]
+    if alone and before and before[-1].strip() and not is_prose(before[-1]):
         return []
     if len(run) == 1 and in_one_line(text, numbering):
         return []
@@ -89,11 +89,7 @@ def in_lines(text: str, numbering: Numbering) -> list[WrittenStep]:
 
 
 def in_one_line(text: str, numbering: Numbering) -> list[WrittenStep]:
-    """The members of a list inside a line, such as ``(1) cubes (2) #1 that are red``; at least two.
-
-    >>> [step.text for step in in_one_line("1) cubes; 2) #1 that are red", NUMBERINGS[4])]
-    ['cubes;', '#1 that are red']
-    """
+    """The members of a list inside a line, such as ``(1) cubes (2) #1 that are red``; at least two."""
     found: list[tuple[re.Match[str], int]] = []
     for match in numbering.anywhere.finditer(text):
         label = _label(match)
@@ -101,22 +97,18 @@ def in_one_line(text: str, numbering: Numbering) -> list[WrittenStep]:
             found.append((match, label))
     if len(found) < 2 or (found[0][0].start() > 0 and not is_prose(text[: found[0][0].start()])):
         return []
-    ends = [match.start() for match, _ in found[1:]]
     # What follows the last member after an empty line is prose.
-    last = text[found[-1][0].end() :].partition("\n\n")[0]
-    texts = [text[match.end() : end] for (match, _), end in zip(found, ends, strict=False)] + [last]
-    return [WrittenStep(part.strip(), label) for part, (_, label) in zip(texts, found, strict=True)]
+    end = found[-1][0].end() + len(text[found[-1][0].end() :].partition("\n\n")[0])
+    ends = [*(match.start() for match, _ in found[1:]), end]
+    return [
+        WrittenStep(text[match.end() : end].strip(), label) for (match, label), end in zip(found, ends, strict=True)
+    ]
 
 
 def without_labels(texts: Sequence[str]) -> list[WrittenStep]:
-    """Texts that are known to be steps, without the labels that they may have, such as ``Step 1:``.
-
-    >>> without_labels(["1. cubes", "2. #1 that are red"])[1]
-    WrittenStep(text='#1 that are red', label=2, needs=())
-    """
+    """Texts that are known to be steps, without the labels that they may have, such as ``Step 1:``."""
     for numbering in NUMBERINGS:
-        matches = [numbering.at_line.match(text) for text in texts]
-        found = [match for match in matches if match is not None]
+        found = [match for text in texts if (match := numbering.at_line.match(text))]
         labels = [_label(match) for match in found]
         certain = not numbering.easily_mistaken or len(found) > 1
         if len(found) == len(texts) and consecutive(labels) and certain:
@@ -134,7 +126,8 @@ def member_texts(lines: Sequence[str], starts: Sequence[tuple[int, re.Match[str]
         for line in lines[place + 1 : end]:
             stripped = line.strip()
             if not parts[0]:
-                parts[0] = _content(stripped)
+                # A label may stand alone above its text, which may itself be a member of a list.
+                parts[0] = BULLET.sub("", stripped)
             elif stripped and _continues(line, len(match["before"])):
                 parts.append(stripped)
             else:
@@ -143,21 +136,11 @@ def member_texts(lines: Sequence[str], starts: Sequence[tuple[int, re.Match[str]
     return texts
 
 
-def _content(line: str) -> str:
-    """The text of a line below a label that stands alone; it may itself be a member of a list."""
-    return BULLET.sub("", line)
-
-
 def _continues(line: str, indent: int) -> bool:
     if BULLET.match(line) or is_note(line) or is_prose(line):
         return False
     stripped = line.lstrip()
-    return len(line) - len(stripped) > indent or _LOWER_OR_REFERENCE.match(stripped) is not None
-
-
-def _starts_a_list(before: Sequence[str]) -> bool:
-    """Whether a list may begin after these lines: there is nothing, prose, or an empty line."""
-    return not before or not before[-1].strip() or is_prose(before[-1])
+    return len(line) - len(stripped) > indent or re.match("[a-z#]", stripped) is not None
 
 
 def _label(match: re.Match[str]) -> int:
@@ -165,3 +148,13 @@ def _label(match: re.Match[str]) -> int:
     if text.isdecimal():
         return int(text)
     return _NUMBER_WORDS.index(text) if text in _NUMBER_WORDS else ord(text) - ord("a") + 1
+
+
+def consecutive(labels: list[int]) -> bool:
+    """Whether labels count steps: from 1 or, as programmers do, from 0."""
+    return bool(labels) and labels[0] in (0, 1) and labels == list(range(labels[0], labels[0] + len(labels)))
+
+
+def small_number(digits: str) -> int:
+    """The number of a step. Nine digits are more than any has; Python refuses to convert thousands of them."""
+    return int(digits.lstrip("0")[:9] or "0")

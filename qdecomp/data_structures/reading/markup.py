@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from functools import partial
 
 _MOST_WRAPPINGS = 8
 
@@ -71,24 +71,14 @@ _EMPHASIS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapping:
-    """Something around the steps; ``unwrap`` gives what is inside, or None if it is not there."""
-
-    name: str
-    unwrap: Callable[[str], str | None]
-
-
-def _after_thoughts(text: str) -> str | None:
+def after_thoughts(text: str) -> str | None:
+    """The text after a model's thoughts, which may be long."""
     ends = list(_THOUGHTS_END.finditer(text))
     return text[ends[-1].end() :] if ends else None
 
 
-def _longest(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
-    def unwrap(text: str) -> str | None:
-        return max((match["inner"] for match in pattern.finditer(text)), key=len, default=None)
-
-    return unwrap
+def _longest(pattern: re.Pattern[str], text: str) -> str | None:
+    return max((match["inner"] for match in pattern.finditer(text)), key=len, default=None)
 
 
 def _below_heading(text: str) -> str | None:
@@ -98,50 +88,35 @@ def _below_heading(text: str) -> str | None:
         heading = _HEADING.match(line) or (_FIRST_HEADING.match(line) if number == 0 else None)
         if heading is not None:
             return "\n".join([heading["inner"].lstrip(), *lines[number + 1 :]])
-        if is_item(line):
+        if _ITEM.match(line):
             return None
     return None
 
 
-WRAPPINGS: tuple[Wrapping, ...] = (
-    Wrapping("thoughts", _after_thoughts),
-    Wrapping("tags", _longest(_TAGGED)),
-    Wrapping("code fence", _longest(_FENCE)),
-    Wrapping("heading", _below_heading),
-)
-"""What is removed, from the outside to the inside, as often as it is found."""
+WRAPPINGS: Mapping[str, Callable[[str], str | None]] = {
+    "thoughts": after_thoughts,
+    "tags": partial(_longest, _TAGGED),
+    "code fence": partial(_longest, _FENCE),
+    "heading": _below_heading,
+}
+"""What is removed, from the outside to the inside, as often as it is found: each gives what is inside, if anything."""
 
 
 def unwrap(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text inside all wrappings, and their names.
-
-    >>> unwrap("Here is the decomposition:\\n```\\nreturn cubes\\n```\\nIt has one step.")
-    ('return cubes', ('code fence',))
-    """
+    """The text inside all wrappings, and their names."""
     names: list[str] = []
     for _ in range(_MOST_WRAPPINGS):
-        for wrapping in WRAPPINGS:
-            inner = wrapping.unwrap(text)
-            if inner is not None and inner.strip():
-                text = inner.strip("\n").rstrip()
-                names.append(wrapping.name)
-                break
-        else:
+        found = ((name, inner) for name, inside in WRAPPINGS.items() if (inner := inside(text)) and inner.strip())
+        name, inner = next(found, ("", text))
+        if not name:
             break
+        text = inner.strip("\n").rstrip()
+        names.append(name)
     return text, tuple(dict.fromkeys(names))
 
 
-def without_thoughts(text: str) -> str:
-    """The text after a model's thoughts, which may be long."""
-    return (_after_thoughts(text) or text).strip()
-
-
 def plain(text: str) -> str:
-    """The text without emphasis, headings' marks and invisible characters.
-
-    >>> plain("**Step 1:** _red_ cubes\\n2 * 3 is `six`, and snake_case stays")
-    'Step 1: red cubes\\n2 * 3 is six, and snake_case stays'
-    """
+    """The text without emphasis, headings' marks and invisible characters; ``2 * 3`` and ``snake_case`` stay."""
     for pattern, replacement in _EMPHASIS:
         text = pattern.sub(replacement, text)
     return text
@@ -152,11 +127,6 @@ def no_answer(text: str) -> str | None:
     if _REFUSAL.match(text):
         return "it is a refusal, not a decomposition"
     return "it is SQL, not a decomposition" if _SQL.match(text) else None
-
-
-def is_item(line: str) -> bool:
-    """Whether a line looks like a member of a list."""
-    return _ITEM.match(line) is not None
 
 
 def is_note(line: str) -> bool:

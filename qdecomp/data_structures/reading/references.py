@@ -1,16 +1,21 @@
-"""How steps name each other: ``#1``, ``[1]``, ``step 1``, ``S1``."""
+"""How steps name each other: ``#1``, ``[1]``, ``step 1``, ``S1``, and in words.
+
+In words, they say "that country" or "those", use names that the writer gave, or leave it to data beside a step to say
+what it needs.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
-from qdecomp.data_structures.reading.values import WrittenStep, consecutive, small_number
+from qdecomp.data_structures.reading.lists import WrittenStep, consecutive, small_number
 
-NATIVE = "#1"
-"""The name of Break's own style."""
+NATIVE = "#1"  # the name of Break's own style
+IN_WORDS = "those"  # the name of references in words
 _NUMBER_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
 # Without "a", the pattern that ignores case also takes "fıve" and "ſix".
 _NUMBER = rf"(?:\d{{1,3}}|(?a:{'|'.join(_NUMBER_WORDS)}))"
@@ -28,21 +33,12 @@ _INSIDE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceStyle:
-    """A way to write references; every number inside what ``form`` matches is one.
-
-    A style that is also ordinary text, such as ``(1)``, counts only if ``all_back`` holds: every match names an earlier
-    step.
-    """
+class ReferenceStyle(NamedTuple):
+    """A way to write references; every number inside what the expression ``form`` matches is one."""
 
     name: str
     form: str
-    all_back: bool = False
-    pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "pattern", re.compile(self.form, re.IGNORECASE))
+    all_back: bool = False  # also ordinary text, such as "(1)": counts only if every match names an earlier step
 
 
 STYLES: tuple[ReferenceStyle, ...] = (
@@ -59,36 +55,28 @@ STYLES: tuple[ReferenceStyle, ...] = (
     ReferenceStyle("(1)", r"\(\d{1,2}\)", all_back=True),
 )
 """The first style that a decomposition shows is the only one that is read, so that other numbers stay words."""
-
-
 UNMISTAKABLE = STYLES[:7]
 """What counts as a reference even in Break's own text, if nothing shows that references are written differently."""
 
 
 def with_references(steps: Sequence[WrittenStep], styles: Sequence[ReferenceStyle] = STYLES) -> tuple[list[str], str]:
-    """The texts of steps with references as ``#1``, and the name of the style that they were written in.
-
-    >>> with_references([WrittenStep("cubes"), WrittenStep("those of step 1 that are red")])
-    (['cubes', 'those of #1 that are red'], 'step 1')
-    """
+    """The texts of steps with references as ``#1``, and the name of the style that they were written in."""
     style = next((style for style in styles if _shows(steps, style)), STYLES[0])
     places = _places(steps, style)
     return [_translate(step.text, style, places) for step in steps], style.name
 
 
 def _shows(steps: Sequence[WrittenStep], style: ReferenceStyle) -> bool:
-    numbers = [
-        (place, number)
-        for place, step in enumerate(steps, start=_first_number(steps))
-        for number in _numbers(step.text, style)
-    ]
+    places = enumerate(steps, start=_first_number(steps))
+    numbers = [(place, number) for place, step in places for number in _numbers(step.text, style)]
     if style.all_back:
         return bool(numbers) and all(number < place for place, number in numbers)
     return any(number != place and number <= len(steps) for place, number in numbers)
 
 
 def _numbers(text: str, style: ReferenceStyle) -> list[int]:
-    return [_value(number[0]) for match in style.pattern.finditer(text) for number in _ANY_NUMBER.finditer(match[0])]
+    found = re.finditer(style.form, text, re.IGNORECASE)
+    return [_value(number[0]) for match in found for number in _ANY_NUMBER.finditer(match[0])]
 
 
 def _first_number(steps: Sequence[WrittenStep]) -> int:
@@ -108,18 +96,117 @@ def _places(steps: Sequence[WrittenStep], style: ReferenceStyle) -> int:
 def _translate(text: str, style: ReferenceStyle, added: int) -> str:
     def references(match: re.Match[str]) -> str:
         numbers = list(_ANY_NUMBER.finditer(match[0]))
-        if len(numbers) == 1:
-            return f"#{_value(numbers[0][0]) + added}"
-        # "steps 1, 2 and 3" keeps what is between its numbers.
-        between = [match[0][left.end() : right.start()] for left, right in pairwise(numbers)]
-        words = [each.strip() for each in between]
         parts = [f"#{_value(numbers[0][0]) + added}"]
-        for word, number in zip(words, numbers[1:], strict=True):
-            parts += [word.replace("&", "and"), f"#{_value(number[0]) + added}"]
+        # "steps 1, 2 and 3" keeps what is between its numbers.
+        for left, right in pairwise(numbers):
+            between = match[0][left.end() : right.start()].strip().replace("&", "and")
+            parts += [between, f"#{_value(right[0]) + added}"]
         return " ".join(parts)
 
-    return style.pattern.sub(references, text)
+    return re.sub(style.form, references, text, flags=re.IGNORECASE)
 
 
 def _value(number: str) -> int:
     return small_number(number) if number.isdecimal() else _NUMBER_WORDS[number.lower()]
+
+
+_REFERENCE = re.compile(r"#\d")
+_NAMED = re.compile(
+    r"(?<![\s,;])[\s,;]*[(\[]?\b(?:call|name|label|denote) (?:it|this|that|these|them|those)(?: set| group| list)?"
+    r"(?: as)? [\"'“‘]?(?P<name>[A-Za-z]\w{0,20})[\"'”’]?[)\]]?[.\s]*\Z",
+    re.IGNORECASE,
+)
+_LET = re.compile(r"\A\s*let (?P<name>[A-Za-z]\w{0,20}) (?:be|denote|=) (?:all |the )?", re.IGNORECASE)
+_ASSIGNED = re.compile(r"\A\s*(?P<name>[A-Za-z]\w{0,20})\s*:?=\s*(?=[^\s=])")
+_TOO_COMMON = frozenset(("a", "an", "the", "it", "is", "of", "in", "to", "as"))
+# A question or a command; elsewhere, "they" are somebody in the sentence itself.
+_SENTENCE = re.compile(
+    r"\?\s*\Z|\A\s*(?:Count|Find|Get|List|Filter|Select|Keep|Identify|Determine|Retrieve|Look up|Sort|Show|Give"
+    r"|Calculate|Compute|Check|Among|From|Of|Who|What|Which|Where|When|How|Whose)\b"
+)
+_BEFORE = (
+    r"(?:of|in|for|by|from|with|to|at|on|about|than|among|is|are|was|were|did|does|do|has|have|had|the|count|find|sort"
+    r"|which|between|behind|near)"
+)
+_NO_NOUN = r"(?:is|are|was|were|be|has|have|had|does|did|do|can|could|will|would|that|who|which|with)\b"
+_MENTION = re.compile(
+    rf"(?<!\S)(?:(?P<before>{_BEFORE}) )?"
+    rf"(?P<mention>(?:that|this|these|those|the same) (?!{_NO_NOUN})[a-z]+"
+    r"|(?:the )?(?:above|previous|last) (?:answers?|results?|ones?|steps?)|the (?:answers?|results?)|those|these|them"
+    r"|they|it|he|she|him)(?=\s|[?.,!]|\Z)",
+    re.IGNORECASE,
+)
+_ALONE = frozenset(("those", "these", "them", "they", "it", "he", "she", "him"))
+_RELATIVE = re.compile(r"\s(?:that|who|which|with)\b")
+_ITS = re.compile(
+    r"(?:(?<=\bis )|(?<=\bof )|(?<=\bin )|(?<=\bare )|(?<=\bwas ))(?:its|their|his|her) (?=\w)", re.IGNORECASE
+)
+# What narrows another step, rather than naming what it asks of it.
+_PART = re.compile(
+    r"\A(?:(?:those|(?:the )?ones) )?"
+    r"(?=(?:that|which|who|whose|where|with|without|from|in|on|at|by|near|behind|not)\b)",
+    re.IGNORECASE,
+)
+
+
+def with_names(steps: Sequence[WrittenStep]) -> list[WrittenStep]:
+    """The steps without the names that their writer gives them, "(call this D)", and with references for them."""
+    names: dict[str, int] = {}
+    found: list[WrittenStep] = []
+    for place, step in enumerate(steps, start=1):
+        text = step.text
+        match = next((match for pattern in (_NAMED, _LET, _ASSIGNED) if (match := pattern.search(text))), None)
+        if match is not None:
+            text = text[: match.start()] + text[match.end() :]
+        for name, number in names.items():
+            text = re.sub(rf"(?<![\w#]){re.escape(name)}(?!\w)", f"#{number}", text)
+        if match is not None and text.strip() and match["name"] not in _TOO_COMMON:
+            names[match["name"]] = place
+        found.append(replace(step, text=text if text.strip() else step.text))
+    used = any(_REFERENCE.search(step.text) for step in found)
+    return found if names and used else list(steps)
+
+
+def with_mentions(texts: Sequence[str]) -> tuple[list[str], bool]:
+    """Sentences without a reference refer to the step before with "that country" or "those"; whether one does."""
+    found = list(texts)
+    for place, text in enumerate(texts[1:], start=1):
+        if not _REFERENCE.search(text) and _SENTENCE.search(text):
+            found[place] = _pointing_at(text, place)
+    return found, found != list(texts)
+
+
+def _pointing_at(text: str, place: int) -> str:
+    its = _ITS.sub(f"#{place} 's ", text, count=1)
+    if its != text:
+        return its
+    for match in _MENTION.finditer(text):
+        alone = match["mention"].lower() in _ALONE
+        if (match["before"] or match.start() == 0 or alone) and not (alone and _RELATIVE.match(text, match.end())):
+            before = f"{match['before']} " if match["before"] else ""
+            return f"{text[: match.start()]}{before}#{place}{text[match.end() :]}"
+    return text
+
+
+def with_needs(texts: Sequence[str], steps: Sequence[WrittenStep]) -> tuple[list[str], list[int]]:
+    """The texts with the references that data gives beside them, and the steps that say nothing about theirs."""
+    found: list[str] = []
+    silent: list[int] = []
+    for number, (text, step) in enumerate(zip(texts, steps, strict=True), start=1):
+        if step.needs and not _REFERENCE.search(text):
+            pointed = _pointing_at(text, step.needs[-1]) if len(step.needs) == 1 else text
+            if pointed == text:
+                silent.append(number)
+                pointed = _with_references(text, step.needs)
+            text = pointed
+        found.append(text)
+    return found, silent
+
+
+def _with_references(text: str, needs: Sequence[int]) -> str:
+    references = " , ".join(f"#{number}" for number in needs)
+    bare = text.rstrip(" .?!")
+    ending = text[len(bare) :].strip()
+    if "?" not in ending and _PART.match(bare):
+        return f"{references} {_PART.sub('', bare, count=1)}{ending}"
+    return f"{bare}{'' if bare.lower().endswith(' of') else ' of'} {references}{ending}"

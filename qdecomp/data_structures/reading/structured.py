@@ -8,14 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from qdecomp.data_structures.reading.lists import without_labels
-from qdecomp.data_structures.reading.values import WrittenStep, consecutive
+from qdecomp.data_structures.reading.lists import WrittenStep, consecutive, without_labels
 
 # Where a value with steps may begin; otherwise, what is inside a text was not written as data.
 _START = re.compile(r"\[\s*[\"'{]|\{\s*[\"']")
 _MOST_STARTS = 16
 _MOST_DEPTH = 6
-# The names that writers give to all steps, to the text of a step, and to its number, as _name() writes them.
+# The names that writers give to all steps, to the text of a step, and to its number, as _named() writes them.
 _ALL_STEPS = [
     *("steps", "decomposition", "qdmr", "plan", "subquestions", "substeps", "decomposedquestions"),
     *("decompositionsteps", "questions", "operations", "tasks", "queries", "subqueries", "reasoningsteps"),
@@ -26,6 +25,7 @@ _ONE_STEP = [
     *("operation", "action", "task", "substep", "decomposition", "qdmr", "value"),
 ]
 _NUMBER_OF_STEP = ["step", "id", "number", "index", "stepnumber", "stepid", "no", "n", "order", "i"]
+_IDS = ["id", *(name for name in _NUMBER_OF_STEP if name != "id"), "name", "key", "label"]
 _NEEDED_STEPS = [
     *("dependson", "dependencies", "dependency", "deps", "parents", "parent", "inputs", "requires"),
     *("prerequisites", "needs", "references", "refs", "dependentsteps", "dependsonsteps"),
@@ -34,16 +34,8 @@ _NUMBERED_NAME = re.compile(r"[a-z#]*(\d{1,3})\Z")
 
 
 def steps_in_text(text: str) -> list[WrittenStep]:
-    """The steps of the first value in a text that has some.
-
-    >>> [step.text for step in steps_in_text('My answer: {"steps": ["cubes", "#1 that are red"]}')]
-    ['cubes', '#1 that are red']
-    """
-    for value in _values(text):
-        steps = steps_of_value(value)
-        if steps:
-            return steps
-    return []
+    """The steps of the first value in a text that has some."""
+    return next((steps for value in _values(text) if (steps := steps_of_value(value))), [])
 
 
 def steps_of_value(value: Any, depth: int = 0) -> list[WrittenStep]:
@@ -51,7 +43,7 @@ def steps_of_value(value: Any, depth: int = 0) -> list[WrittenStep]:
     if depth > _MOST_DEPTH:
         return []
     if isinstance(value, Mapping):
-        return _steps_of_object({_name(key): each for key, each in value.items()}, depth)
+        return _steps_of_object(_named(value), depth)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
         return _steps_of_list(value, depth)
     return []
@@ -62,34 +54,36 @@ def _steps_of_object(members: Mapping[str, Any], depth: int) -> list[WrittenStep
         inside = members.get(name)
         if isinstance(inside, str) and inside.strip():
             return [WrittenStep(inside)]
-        steps = steps_of_value(inside, depth + 1)
-        if steps:
+        if steps := steps_of_value(inside, depth + 1):
             return steps
-    numbered = [(int(match[1]), each) for name, each in members.items() if (match := _NUMBERED_NAME.match(name))]
-    if numbered and len(numbered) == len(members) and all(_text_of_step(each) is not None for _, each in numbered):
-        numbered.sort(key=lambda pair: pair[0])
-        steps = [WrittenStep(_text_of_step(each) or "", number) for number, each in numbered]
-        return _with_needs(steps, [each for _, each in numbered])
-    return []
+    numbered = [
+        (int(match[1]), _named(each)) for name, each in members.items() if (match := _NUMBERED_NAME.match(name))
+    ]
+    numbered.sort(key=lambda pair: pair[0])
+    texts = [text for _, each in numbered if (text := _text_of_step(each)) is not None]
+    if not texts or len(texts) < len(members):
+        return []
+    steps = [WrittenStep(text, number) for text, (number, _) in zip(texts, numbered, strict=True)]
+    return _with_needs(steps, [each for _, each in numbered])
 
 
 def _steps_of_list(values: Sequence[Any], depth: int) -> list[WrittenStep]:
-    texts = [_text_of_step(value) for value in values]
-    if not texts or any(text is None for text in texts):
+    members = [_named(value) for value in values]
+    texts = [text for each in members if (text := _text_of_step(each)) is not None]
+    if not texts or len(texts) < len(members):
         return steps_of_value(values[0], depth + 1) if len(values) == 1 else []
-    steps = without_labels([text or "" for text in texts])
-    labels = [label for value in values if (label := _number_of_step(value)) is not None]
+    steps = without_labels(texts)
+    labels = [label for each in members if (label := _number_of_step(each)) is not None]
     if len(labels) == len(steps) and consecutive(labels):
         steps = [WrittenStep(step.text, label) for step, label in zip(steps, labels, strict=True)]
     else:
-        steps = _without_ids(steps, values)
-    return _with_needs(steps, values)
+        steps = _without_ids(steps, members)
+    return _with_needs(steps, members)
 
 
 def _ids(values: Sequence[Any]) -> list[str]:
     """What the writer calls each step, or nothing if not all of them have a name of their own."""
-    names = ["id", *(name for name in _NUMBER_OF_STEP if name != "id"), "name", "key", "label"]
-    for name in names:
+    for name in _IDS:
         ids = [_member(value, [name]) for value in values]
         texts = [str(each) for each in ids if isinstance(each, str | int) and str(each).strip()]
         if len(set(texts)) == len(values):
@@ -97,19 +91,20 @@ def _ids(values: Sequence[Any]) -> list[str]:
     return []
 
 
-def _without_ids(steps: Sequence[WrittenStep], values: Sequence[Any]) -> list[WrittenStep]:
+def _without_ids(steps: list[WrittenStep], values: Sequence[Any]) -> list[WrittenStep]:
     """The steps with references instead of ids in brackets or after a sign, such as ``{capital}`` or ``#q7``."""
     places = {each.lower(): place for place, each in enumerate(_ids(values), start=1)}
     if not places:
-        return list(steps)
+        return steps
     names = "|".join(re.escape(each) for each in sorted(places, key=len, reverse=True))
     said = re.compile(
         rf"(?:\$?\{{{{1,2}}\s?|\[|<|[#$@])(?:answer of )?(?P<id>{names})(?:[._](?:answer|output|result))?"
         r"(?:\s?\}{1,2}|\]|>|(?!\w))",
         re.IGNORECASE,
     )
-    texts = [said.sub(lambda match: f"#{places[match['id'].lower()]}", step.text) for step in steps]
-    return [WrittenStep(text, step.label) for text, step in zip(texts, steps, strict=True)]
+    return [
+        WrittenStep(said.sub(lambda match: f"#{places[match['id'].lower()]}", step.text), step.label) for step in steps
+    ]
 
 
 def _with_needs(steps: Sequence[WrittenStep], values: Sequence[Any]) -> list[WrittenStep]:
@@ -129,12 +124,6 @@ def _with_needs(steps: Sequence[WrittenStep], values: Sequence[Any]) -> list[Wri
     return found
 
 
-def _member(value: Any, names: Sequence[str]) -> Any:
-    """The member with the first of these names that an object has."""
-    members = {_name(key): each for key, each in value.items()} if isinstance(value, Mapping) else {}
-    return next((members[name] for name in names if name in members), None)
-
-
 def _listed(value: Any) -> list[str]:
     values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     texts = [str(each) for each in values if isinstance(each, str | int) and not isinstance(each, bool)]
@@ -143,32 +132,38 @@ def _listed(value: Any) -> list[str]:
 
 def has_text(value: Mapping[str, Any]) -> bool:
     """Whether a member of an object is named as the text of a step."""
-    return any(_name(key) in _ONE_STEP for key in value)
+    return not _named(value).keys().isdisjoint(_ONE_STEP)
 
 
 def _text_of_step(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, Mapping):
-        return None
-    members = {_name(key): each for key, each in value.items()}
-    found = (members[name] for name in _ONE_STEP if isinstance(members.get(name), str))
-    text: str | None = next(found, None)
-    texts = [each for each in members.values() if isinstance(each, str)]
-    return texts[0] if text is None and len(texts) == 1 else text
+    """A text, or that of an object: the member that is named so, or the only one that is a text."""
+    if isinstance(value, str) or not isinstance(value, dict):
+        return value if isinstance(value, str) else None
+    texts = {name: each for name, each in value.items() if isinstance(each, str)}
+    only = next(iter(texts.values())) if len(texts) == 1 else None
+    return next((texts[name] for name in _ONE_STEP if name in texts), only)
 
 
 def _number_of_step(value: Any) -> int | None:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
-    members = {_name(key): each for key, each in value.items()}
     for name in _NUMBER_OF_STEP:
-        number = members.get(name)
+        number = value.get(name)
         if isinstance(number, int) and not isinstance(number, bool):
             return number
         if isinstance(number, str) and (match := _NUMBERED_NAME.match(_name(number))):
             return int(match[1])
     return None
+
+
+def _member(value: Any, names: Sequence[str]) -> Any:
+    """The member with the first of these names that an object has."""
+    return next((value[name] for name in names if name in value), None) if isinstance(value, dict) else None
+
+
+def _named(value: Any) -> Any:
+    """An object with its names in lower case and in one word; any other value as it is."""
+    return {_name(key): each for key, each in value.items()} if isinstance(value, Mapping) else value
 
 
 def _name(key: Any) -> str:

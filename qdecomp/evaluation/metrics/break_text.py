@@ -7,10 +7,10 @@ and the letters ``return`` are removed wherever they occur, because Break's publ
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TypeAlias
+from functools import lru_cache
+from typing import NamedTuple
 
 from qdecomp.data_structures.errors import QdmrSyntaxError
 from qdecomp.data_structures.qdmr import check_references
@@ -19,7 +19,6 @@ from qdecomp.evaluation.metrics import MetricResult
 _SEPARATOR = " @@SEP@@ "
 _TYPED_REFERENCE = re.compile(r"#(\d+)")
 _LONGEST_NGRAM = 4
-_Ngrams: TypeAlias = frozenset[tuple[str, ...]]
 
 REFERENCE = re.compile(r"@@(\d{1,9})@@")
 """A reference inside a label. No step number has more than nine digits: a longer one is a word."""
@@ -62,22 +61,21 @@ class BreakText:
         >>> print(parse_break_text("return cubes ;return color of #2").problem)
         step 2: refers to itself (#2)
         """
-        if self.is_empty:
-            return QdmrSyntaxError("there is no step")
         try:
             check_references(self.references)
         except QdmrSyntaxError as error:
             return error
-        return None
+        return QdmrSyntaxError("there is no step") if self.is_empty else None
 
 
+@lru_cache(maxsize=2)  # several metrics in a row read the same two sides
 def parse_break_text(text: str) -> BreakText:
     """Read any text; the order of the replacements is the official one."""
     parts = " ".join(text.split()).split(";")
     return BreakText(tuple(_TYPED_REFERENCE.sub(r"@@\1@@", part.strip().replace("return", "")) for part in parts))
 
 
-def flat_text(labels: tuple[str, ...]) -> str:
+def flat_text(labels: Iterable[str]) -> str:
     """The labels in one line; an empty one leaves only its separators."""
     return _SEPARATOR.join(label.replace("  ", " ").strip() for label in labels)
 
@@ -86,7 +84,7 @@ def exact_match(question: str, prediction: str, gold: str) -> MetricResult:
     """Break's official EM; an empty prediction is wrong.
 
     >>> exact_match("", "return Large cylinders;return number of  #1", "return large cylinders ;return number of #1")
-    MetricResult(value=1.0, error=None, details=mappingproxy({}))
+    MetricResult(value=1.0, error=None, details={})
     """
     predicted = parse_break_text(prediction)
     if predicted.is_empty:
@@ -109,8 +107,9 @@ def sari_score(source: str, prediction: str, target: str) -> float:
     0.75
     """
     total = 0.0
+    texts = [text.split(" ") for text in (source, prediction, target)]
     for length in range(1, _LONGEST_NGRAM + 1):
-        before, after, wanted = (_ngrams(text.split(" "), length) for text in (source, prediction, target))
+        before, after, wanted = (_ngrams(words, length) for words in texts)
         kept, added, deleted = before & after, after - before, before - after
         total += _f1(len(kept & wanted), len(kept), len(before & wanted))
         total += _f1(len(added & wanted), len(added), len(wanted - before))
@@ -118,7 +117,7 @@ def sari_score(source: str, prediction: str, target: str) -> float:
     return total / (3 * _LONGEST_NGRAM)
 
 
-def _ngrams(words: list[str], length: int) -> _Ngrams:
+def _ngrams(words: list[str], length: int) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(*(words[start:] for start in range(length)), strict=False))
 
 
@@ -131,8 +130,7 @@ def _f1(hits: int, selected: int, relevant: int) -> float:
     return 2 * precision * recall / (precision + recall) if precision and recall else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class StepGraph:
+class StepGraph(NamedTuple):
     """A node for each step, an edge to each step that it refers to: labels and edges by node number.
 
     The order of both matters for breaking ties.
@@ -140,15 +138,6 @@ class StepGraph:
 
     labels: Mapping[int, str]
     edges: Mapping[int, tuple[int, ...]]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", MappingProxyType(dict(self.labels)))
-        object.__setattr__(self, "edges", MappingProxyType(dict(self.edges)))
-
-    @property
-    def edge_count(self) -> int:
-        """How many edges there are."""
-        return sum(map(len, self.edges.values()))
 
 
 def graph_of(text: BreakText) -> StepGraph:
@@ -158,14 +147,11 @@ def graph_of(text: BreakText) -> StepGraph:
     """
     labels = dict(enumerate(text.labels, start=1))
     edges = {step: tuple(dict.fromkeys(targets)) for step, targets in enumerate(text.references, start=1)}
-    mentioned = [node for step, targets in edges.items() if targets for node in (step, *targets)]
-    order = dict.fromkeys([*mentioned, *labels])
+    order = dict.fromkeys([node for step, targets in edges.items() if targets for node in (step, *targets)] + [*labels])
     return StepGraph({node: labels.get(node, "") for node in order}, {node: edges.get(node, ()) for node in order})
 
 
 def text_of(labels: Mapping[int, str]) -> str | None:
     """The labels as one line in the order of their numbers; None unless the numbers are 1, 2, 3 and so on."""
-    numbers = range(1, len(labels) + 1)
-    if set(labels) != set(numbers):
-        return None
-    return flat_text(tuple(labels[number] for number in numbers))
+    numbers = sorted(labels)
+    return flat_text([labels[number] for number in numbers]) if numbers == [*range(1, len(labels) + 1)] else None

@@ -1,5 +1,5 @@
 // One decomposition on the page: its steps, plan, logical form, pictures, confidence and warnings.
-import { byId, element, picture, sentence } from "./dom.js";
+import { byId, element, picture, sentence, showText } from "./dom.js";
 import { offered, selectTab } from "./tabs.js";
 
 const operatorOf = (step) =>
@@ -52,6 +52,13 @@ const showConfidence = (confidence, isProbablyWrong) => {
   byId("confidence-value").textContent = `${value}: the probability that the whole plan is right`;
 };
 
+/** Which parser answered, where there are several, and what a language model took. */
+const showAnswered = (answered) => {
+  const calls = answered?.calls ? ` (${answered.calls} ${answered.calls === 1 ? "call" : "calls"} of a language model)` : "";
+  const note = answered?.note ? `. ${sentence(answered.note)}` : "";
+  showText(byId("answered"), answered && `Answered by ${answered.by}${calls}${note}`);
+};
+
 /** The next candidates of an answer that is probably wrong; ``take`` gets the one that the reader prefers. */
 export const showCandidates = (answer, take) => {
   const others = answer.probably_wrong
@@ -92,6 +99,7 @@ export const showAnswer = (answer, take) => {
   byId("answer").hidden = false;
   byId("answer-title").textContent = answer.question;
   showConfidence(isWritten(answer) ? null : answer.confidence, answer.probably_wrong);
+  showAnswered(answer.answered);
   showCandidates(answer, take);
   showRemarks(answer);
   if (markPlan(answer)) return;

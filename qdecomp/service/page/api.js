@@ -15,10 +15,27 @@ const reach = async (path, options) => {
   }
 };
 
-/** The answer to a JSON body. */
-export const post = async (path, body, signal) => answerOf(await reach(path, {
+const requestOf = (body, signal) => ({
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal,
-}));
+});
+
+/** The answer to a JSON body. */
+export const post = async (path, body, signal) => answerOf(await reach(path, requestOf(body, signal)));
+
+/** The server-sent events that answer a JSON body, each a name and its fields, as they come. */
+export async function* events(path, body, signal) {
+  const response = await reach(path, requestOf(body, signal));
+  if (!response.ok) await answerOf(response);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = "", read = await reader.read(); !read.done; read = await reader.read()) {
+    const blocks = (text + read.value).split("\n\n");
+    text = blocks.pop();
+    for (const block of blocks) {
+      const [, name, data] = block.match(/^event: (.*)\ndata: (.*)$/);
+      yield [name, JSON.parse(data)];
+    }
+  }
+}
 
 /** What a path says. */
 export const get = async (path) => answerOf(await reach(path, {}));

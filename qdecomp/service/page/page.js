@@ -4,7 +4,7 @@ import { get, latest, post } from "./api.js";
 import { startComparing } from "./compare.js";
 import { startCopying } from "./copying.js";
 import { byId, sentence, showText } from "./dom.js";
-import { showRun } from "./run.js";
+import { offerModel, showRun } from "./run.js";
 import { startTabs } from "./tabs.js";
 
 const WAIT_AFTER_A_KEY = 300;
@@ -144,4 +144,6 @@ openLink();
 get("version").then((about) => {
   showText(byId("about"), `qdecomp ${about.version}, parser ${about.parser}`);
   question.maxLength = about.limits.max_question_length;
+  offerModel(about.language_model);
+  byId("kept").hidden = Boolean(about.language_model);  // its answers are in a cache
 }, fail);

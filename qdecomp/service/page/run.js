@@ -1,14 +1,15 @@
-// Running the plan: the reader answers what is asked, and the service says what follows and what can be asked next.
-import { latest, post } from "./api.js";
+// Running the plan: the reader or a language model answers what is asked, and the service says what follows from that.
+import { events, post } from "./api.js";
 import { byId, element, sentence } from "./dom.js";
 
-const next = latest((body, signal) => post("next_steps", body, signal));
 const TRUTH = { yes: true, true: true, no: false, false: false };
 let running = null;  // the decomposition that is run
 let answers = {};
+let turn = new AbortController();  // what is asked of the service; only the latest counts
 
 const inWords = (answer) => {
   if (Array.isArray(answer)) return answer.map(inWords).join(", ") || "none";
+  if (typeof answer === "object") return inWords(Object.entries(answer).map(([key, value]) => `${key}: ${inWords(value)}`));
   return typeof answer === "boolean" ? (answer ? "yes" : "no") : String(answer);
 };
 
@@ -52,37 +53,83 @@ const doneItem = (step, answer, isComputed, isLast) => {
   return item;
 };
 
+const doneItems = (answer, known, isComputed) => byId("run-done").replaceChildren(
+  ...answer.steps.filter((step) => step.number in known).map((step) =>
+    doneItem(step, known[step.number], isComputed(step.number), step.number === answer.plan.final)));
+
+/** Give up what was asked before: the plan that is run, what to send, and what gives that up in turn. */
+const begin = () => {
+  turn.abort();
+  turn = new AbortController();
+  const { question, decomposition } = running;
+  return [running, { question, decomposition, answers }, turn.signal];
+};
+
+const tell = (text) => { byId("run-status").textContent = text; };
+const fail = (error) => { if (error.name !== "AbortError") tell(sentence(error.message)); };
+
 const advance = async () => {
-  const answer = running;
+  const [answer, body, signal] = begin();
   try {
-    const found = await next({ question: answer.question, decomposition: answer.decomposition, answers });
-    if (!found || answer !== running) return;
+    const found = await post("next_steps", body, signal);
     const known = { ...answers, ...found.computed };
-    byId("run-done").replaceChildren(...answer.steps.filter((step) => step.number in known).map((step) =>
-      doneItem(step, known[step.number], step.number in found.computed, step.number === answer.plan.final)));
+    doneItems(answer, known, (number) => number in found.computed);
     const typed = new Map([...byId("run-asked").querySelectorAll("textarea")].map((field) => [field.id, field.value]));
     const operators = new Map(answer.steps.map((step) => [step.number, step.operator]));
     byId("run-asked").replaceChildren(...found.ask.map((each) => askedItem(each, operators.get(each.number))));
     for (const field of byId("run-asked").querySelectorAll("textarea")) field.value = typed.get(field.id) ?? "";
     byId("run-again").hidden = !Object.keys(answers).length;
-    byId("run-status").textContent = found.answer === null ? "" : `The answer: ${inWords(found.answer)}`;
+    tell(found.answer === null ? "" : `The answer: ${inWords(found.answer)}`);
     if (Object.keys(answers).length) byId("run-asked").querySelector("textarea")?.focus();
   } catch (error) {
-    byId("run-status").textContent = sentence(error.message);
+    fail(error);
   }
+};
+
+const restart = () => {
+  answers = {};
+  byId("run-asked").replaceChildren();
+  advance();
 };
 
 /** Begin to run the plan of an answer, unless it is the one that is being run. */
 export const showRun = (answer) => {
   if (!answer.plan || answer.decomposition === running?.decomposition && answer.question === running.question) return;
   running = answer;
-  answers = {};
-  byId("run-asked").replaceChildren();
-  advance();
+  restart();
 };
 
-byId("run-again").addEventListener("click", () => {
-  answers = {};
+/** Follow a run in which the language model answers what the reader has not, step by step. */
+const letModelAnswer = async () => {
+  const [answer, body, signal] = begin();
+  const [known, computed] = [{}, new Set()];
   byId("run-asked").replaceChildren();
-  advance();
-});
+  byId("run-again").hidden = false;
+  tell("Running …");
+  try {
+    for await (const [kind, event] of events("run", body, signal)) {
+      if (kind === "start") {
+        byId("run-asked").append(element("p", { id: `asked-${event.number}`, dir: "auto" }, `${event.number}. ${event.question} …`));
+      } else if (kind === "step") {
+        byId(`asked-${event.number}`)?.remove();
+        if (event.reason !== null) continue;
+        known[event.number] = event.answer;
+        if (event.outcome === "combined") computed.add(event.number);
+        doneItems(answer, known, (number) => computed.has(number));
+      } else {
+        tell(event.error ? sentence(event.error) : `The answer: ${inWords(event.answer)}`);
+      }
+    }
+  } catch (error) {
+    fail(error);
+  }
+};
+
+/** Offer to let this language model answer, if the service has one. */
+export const offerModel = (name) => {
+  byId("run-model").hidden = !name;
+  byId("run-model").textContent = `Let ${name} answer`;
+};
+
+byId("run-model").addEventListener("click", letModelAnswer);
+byId("run-again").addEventListener("click", restart);

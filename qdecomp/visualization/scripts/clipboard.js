@@ -1,5 +1,5 @@
 // Copies a text; pages of files and the page of the service share it. An error says that the browser refused.
-const copyText = async (text) => {
+export const copyText = async (text) => {
   try {
     await navigator.clipboard.writeText(text);
   } catch {

@@ -10,11 +10,11 @@ from itertools import product
 
 from ortools.sat.python import cp_model
 
-from qdecomp.data_structures.alignment.align import WEIGHTS, CostWeights, TokenChoice
+from qdecomp.data_structures.alignment.align import WEIGHTS, TokenChoice
 from qdecomp.data_structures.alignment.candidates import AlignmentProblem
 
 
-def cost_of(problem: AlignmentProblem, chosen: frozenset[TokenChoice], weights: CostWeights = WEIGHTS) -> int:
+def cost_of(problem: AlignmentProblem, chosen: frozenset[TokenChoice]) -> int:
     """What an alignment costs, term by term; raises AssertionError for one that breaks a rule."""
     tokens = {k: {i for step, i in chosen if step == k} for k in range(len(problem.steps))}
     cost = 0
@@ -25,27 +25,27 @@ def cost_of(problem: AlignmentProblem, chosen: frozenset[TokenChoice], weights: 
         assert len(anchors) <= 1, "two anchors"
         assert anchors <= set(step.anchors), "a token that is no candidate"
         assert all(i not in tokens[other] for i in anchors for other in tokens if other != k), "an anchor is shared"
-        cost += weights.token * len(tokens[k] & content) + weights.anchor * len(anchors)
-        cost += weights.shows_property * len(anchors & step.shows_property)
-        cost += weights.exact * len(tokens[k] & step.exact)
-        cost += weights.position * sum(tokens[k]) + weights.step * k * len(tokens[k])
+        cost += WEIGHTS.token * len(tokens[k] & content) + WEIGHTS.anchor * len(anchors)
+        cost += WEIGHTS.shows_property * len(anchors & step.shows_property)
+        cost += WEIGHTS.exact * len(tokens[k] & step.exact)
+        cost += WEIGHTS.position * sum(tokens[k]) + WEIGHTS.step * k * len(tokens[k])
     for i in range(problem.size):
-        cost += weights.shared * max(0, sum(i in tokens[k] for k in tokens) - 1)
+        cost += WEIGHTS.shared * max(0, sum(i in tokens[k] for k in tokens) - 1)
     for left, right in problem.neighbours:
         for k, other in product(tokens, repeat=2):
             if left in tokens[k] and right in tokens[other]:
-                cost += pair_gain(problem, k, other, weights)
+                cost += pair_gain(problem, k, other)
     return cost
 
 
-def pair_gain(problem: AlignmentProblem, k: int, other: int, weights: CostWeights = WEIGHTS) -> int:
+def pair_gain(problem: AlignmentProblem, k: int, other: int) -> int:
     if k == other:
-        return weights.sequence
+        return WEIGHTS.sequence
     related = other in problem.steps[k].references or k in problem.steps[other].references
-    return weights.reference if related else 0
+    return WEIGHTS.reference if related else 0
 
 
-def dense_optimum(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -> int:
+def dense_optimum(problem: AlignmentProblem) -> int:
     """The cost of the best alignment, proved by the solver."""
     model = cp_model.CpModel()
     steps, places = range(len(problem.steps)), range(problem.size)
@@ -60,10 +60,10 @@ def dense_optimum(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -> 
                 model.add(content[k, i] == 0)
             if i not in step.anchors or i in candidates:
                 model.add(anchor[k, i] == 0)
-            rest = weights.position * i + weights.step * k + (weights.exact if i in step.exact else 0)
-            costs.append((weights.token + rest) * content[k, i])
-            shows_property = weights.shows_property if i in step.shows_property else 0
-            costs.append((weights.anchor + shows_property + rest) * anchor[k, i])
+            rest = WEIGHTS.position * i + WEIGHTS.step * k + (WEIGHTS.exact if i in step.exact else 0)
+            costs.append((WEIGHTS.token + rest) * content[k, i])
+            shows_property = WEIGHTS.shows_property if i in step.shows_property else 0
+            costs.append((WEIGHTS.anchor + shows_property + rest) * anchor[k, i])
         for need in step.needs:
             model.add(sum(content[k, i] for i in need) >= 1)
         model.add(sum(anchor[k, i] for i in places) <= 1)
@@ -74,13 +74,13 @@ def dense_optimum(problem: AlignmentProblem, weights: CostWeights = WEIGHTS) -> 
             model.add(others == 0).only_enforce_if(anchor[k, i])
         further = model.new_int_var(0, len(problem.steps), "")
         model.add(further >= users - 1)
-        costs.append(weights.shared * further)
+        costs.append(WEIGHTS.shared * further)
     for left, right in problem.neighbours:
         for k, other in product(steps, repeat=2):
             both = model.new_bool_var("")
             model.add(both <= content[k, left] + anchor[k, left])
             model.add(both <= content[other, right] + anchor[other, right])
-            costs.append(pair_gain(problem, k, other, weights) * both)
+            costs.append(pair_gain(problem, k, other) * both)
     model.minimize(sum(costs))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1

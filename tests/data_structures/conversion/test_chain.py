@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import random
-from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qdecomp.data_structures.conversion.chain import check_round_trip, convert, logical_form_from_graph, read_graph
-from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
+from qdecomp.data_structures.conversion.chain import check_round_trip, convert, read_graph
 from qdecomp.data_structures.errors import GraphError, QDecompError, QdmrSyntaxError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.data_structures.qdmr import parse_qdmr
@@ -48,57 +46,55 @@ def test_the_paper_census_question_with_the_paper_tokens():
         "smaller comparison-arg[min] [DUP]1",
     }
     assert check_round_trip(conversion)
+    assert str(conversion.form).splitlines() == [
+        "SELECT[](sub=census groups)",
+        "FILTER[](sub=#1, condition=that is Pacific islander)",
+        "FILTER[](sub=#1, condition=that is African American)",
+        "PROJECT[](sub=#2, projection=size of)",
+        "PROJECT[](sub=#3, projection=size of)",
+        "COMPARISON[min](arg=#4, arg=#5)",
+    ]
     assert str(read_graph(conversion.graph).qdmr) == (
         "return group from the census ;return #1 Pacific islander ;return #1 African American ;"
         "return size of #2 ;return size of #3 ;return which is lowest of #4 , #5"
     )
 
 
-def test_the_paper_empty_node():
-    question = "Are there more red cubes than big balls?"
-    steps = (
-        "return red cubes ;return big balls ;return number of #1 ;return number of #2 ;"
-        "return which is higher of #3 , #4"
-    )
+@pytest.mark.parametrize(
+    ("question", "steps", "edges"),
+    [
+        (
+            "Are there more red cubes than big balls?",
+            "return red cubes ;return big balls ;return number of #1 ;return number of #2 ;"
+            "return which is higher of #3 , #4",
+            {
+                "red span cubes",
+                "big span balls",
+                "[DUM]1 aggregate-arg[count] cubes",
+                "[DUM]2 aggregate-arg[count] balls",
+                "more comparison-arg[max] [DUM]1",
+                "more comparison-arg[max] [DUM]2",
+            },
+        ),
+        (
+            "What are the names of the oldest and the youngest driver?",
+            "return drivers ;return the oldest of #1 ;return the youngest of #1 ;"
+            "return name of #2 ;return name of #3 ;return #4 , #5",
+            {"names project-sub oldest", "[DUP]1 duplicate names", "[DUP]1 project-sub youngest"},
+        ),
+        (
+            "When were the movies of Indiana Jones released?",
+            "return Indiana Jones ;return movies of #1 ;return when were #2 released",
+            {"Indiana span Jones", "movies project-sub Jones", "When span released", "released project-sub movies"},
+        ),
+        ("Show cubes and red balls", "return cubes ;return balls ;return #2 that are red", {"red unused cubes"}),
+    ],
+    ids=["empty node", "shared token", "words on both sides", "unused step"],
+)
+def test_the_papers_examples(question, steps, edges):
     conversion = convert(question, steps, special=PRESETS["paper"])
-    assert edges_of(conversion) == {
-        "red span cubes",
-        "big span balls",
-        "[DUM]1 aggregate-arg[count] cubes",
-        "[DUM]2 aggregate-arg[count] balls",
-        "more comparison-arg[max] [DUM]1",
-        "more comparison-arg[max] [DUM]2",
-    }
+    assert edges <= edges_of(conversion)
     assert check_round_trip(conversion)
-
-
-def test_the_paper_shared_token():
-    question = "What are the names of the oldest and the youngest driver?"
-    steps = (
-        "return drivers ;return the oldest of #1 ;return the youngest of #1 ;"
-        "return name of #2 ;return name of #3 ;return #4 , #5"
-    )
-    conversion = convert(question, steps)
-    edges = edges_of(conversion)
-    assert {"names project-sub oldest", "[DUP]1 duplicate names", "[DUP]1 project-sub youngest"} <= edges
-    assert check_round_trip(conversion)
-
-
-def test_the_paper_indiana_jones():
-    question = "When were the movies of Indiana Jones released?"
-    steps = "return Indiana Jones ;return movies of #1 ;return when were #2 released"
-    conversion = convert(question, steps)
-    assert edges_of(conversion) == {
-        "Indiana span Jones",
-        "movies project-sub Jones",
-        "When span released",
-        "released project-sub movies",
-    }
-    assert str(logical_form_from_graph(conversion.graph)) == (
-        "SELECT[](sub=Indiana Jones)\n"
-        "PROJECT[](sub=#1, projection=movies of)\n"
-        "PROJECT[](sub=#2, projection=When released)"
-    )
 
 
 def test_at_least_one_comes_back_without_a_one_in_the_question():
@@ -106,25 +102,6 @@ def test_at_least_one_comes_back_without_a_one_in_the_question():
     steps = "return dogs ;return #1 on the left ;return number of #2 ;return if #3 is at least one"
     assert check_round_trip(convert(question, steps))
     assert not check_round_trip(convert(question, steps, special=PRESETS["paper"]))
-
-
-def test_a_single_word_comes_back():
-    conversion = convert("cubes", "return cubes")
-    assert len(conversion.graph.edges) == 1
-    assert check_round_trip(conversion)
-
-
-def test_a_step_that_nothing_uses_comes_back():
-    conversion = convert("Show cubes and red balls", "return cubes ;return balls ;return #2 that are red")
-    assert "red unused cubes" in edges_of(conversion)
-    assert check_round_trip(conversion)
-
-
-def test_ready_tokens_are_taken_as_they_are():
-    conversion = convert("red cubes", "return red cubes", tokens=("red", "cubes"))
-    assert conversion.graph.question_tokens == ("red", "cubes")
-    with pytest.raises(GraphError, match="may not contain"):
-        convert("red [DUP]", "return red", tokens=("red", "[DUP]"))
 
 
 @pytest.mark.parametrize(
@@ -139,15 +116,6 @@ def test_ready_tokens_are_taken_as_they_are():
 def test_what_cannot_be_converted_says_why(question, steps, error, reason):
     with pytest.raises(error, match=reason):
         convert(question, steps)
-
-
-def test_a_tolerant_reading_reports_what_it_did():
-    graph = DependencyGraph(("red", "cubes"), (Edge(0, 1, "filter-condition"),))
-    with pytest.raises(GraphError, match="filter needs sub"):
-        read_graph(graph)
-    reading = read_graph(graph, tolerant=True)
-    assert str(reading.qdmr) == "return cubes ;return #1 red"
-    assert len(reading.repairs) == 1
 
 
 def test_real_questions_come_back(shared_path):
@@ -188,29 +156,18 @@ def test_any_question_with_any_decomposition_gives_a_graph_or_our_error(question
     assert len(reading.form) == len(conversion.form)
 
 
-def test_a_very_long_question_takes_no_long_time_to_refuse_or_to_convert():
-    with suppress(QDecompError):
-        convert("is " * 200, "return is ;return if #1 ;return is #2")
-    assert convert("cube " * 200, "return cube ;return #1 of cube").graph.edges
-
-
 @pytest.mark.parametrize(
     ("question", "decomposition"),
     [
-        (
-            "what is the return on investment of each fund ?",
-            "return funds ;return return on investment of #1 ;return #2 for each #1",
-        ),
+        ("cubes return", "return return"),
+        ("what is the return on investment of each fund ?", "return funds ;return return on investment of #1"),
         ("how many return are red ?", "return return ;return #1 that are red ;return number of #2"),
         ("show the return flights from denver", "return return flights ;return #1 from denver"),
     ],
 )
 def test_return_as_a_word_of_the_question_survives(question: str, decomposition: str) -> None:
     conversion = convert(question, decomposition)
-    assert "return" in [
-        word for step in conversion.form.steps for argument in step.arguments for word in argument.words
-    ]
-    read = read_graph(conversion.graph)
-    assert parse_qdmr(str(read.qdmr)) == read.qdmr
-    assert "return" in [token for step in read.qdmr.steps for token in step.tokens]
+    read = read_graph(conversion.graph).qdmr
+    assert parse_qdmr(str(read)) == read
+    assert "return" in [token for step in read.steps for token in step.tokens]
     assert check_round_trip(conversion).verdict

@@ -3,15 +3,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from qdecomp.data_structures.alignment import Alignment
+from qdecomp.data_structures.alignment.align import Alignment
 from qdecomp.data_structures.conversion.lf_to_sdg import (
     logical_form_from_span_graph,
+    phrase_of,
     span_graph_from_logical_form,
 )
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_qdmr
 from qdecomp.data_structures.edge_tags import parse_tag
 from qdecomp.data_structures.errors import GraphError, QDecompError
-from qdecomp.data_structures.logical_form import parse_logical_form
+from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 from tests.data_structures.graph_strategies import span_graphs
 
@@ -20,21 +21,6 @@ WORDS = ("how", "many", "red", "cubes", "balls", "100", "name")
 
 def graph(nodes, *edges):
     return SpanGraph(WORDS, tuple(nodes), tuple(SpanEdge(s, t, parse_tag(tag)) for s, t, tag in edges))
-
-
-def test_edges_come_from_the_references_of_the_logical_form():
-    form = parse_logical_form(
-        [
-            "SELECT[](sub=cubes)",
-            "SELECT[](sub=balls)",
-            "GROUP[count](key=#1, value=#2)",
-            "FILTER[](sub=#3, condition=red)",
-        ]
-    )
-    expected = graph(
-        [(3,), (4,), (1,), (2,)], (2, 0, "group-key[count]"), (2, 1, "group-value[count]"), (3, 2, "filter-sub")
-    )
-    assert span_graph_from_logical_form(form, Alignment(((3,), (4,), (1,), (2,))), WORDS) == expected
 
 
 @pytest.mark.parametrize(
@@ -99,15 +85,39 @@ def test_any_span_graph_has_a_logical_form_and_a_text_or_gives_our_error(sdg):
     except QDecompError:
         return
     assert len(form) == len(sdg.nodes)
-    edges = {
-        SpanEdge(number, target - 1, parse_tag(f"{step.operator}-{argument.name}" + properties_of(step)))
-        for number, step in enumerate(form.steps)
-        for argument in step.arguments
-        for target in argument.references
-    }
-    assert edges == set(sdg.edges)
+    assert span_graph_from_logical_form(form, Alignment(sdg.nodes), sdg.tokens) == sdg
     assert len(to_qdmr(form)) == len(form)
 
 
-def properties_of(step):
-    return f"[{','.join(step.properties)}]" if step.properties else ""
+@pytest.mark.parametrize(
+    ("question", "positions", "operator", "phrase"),
+    [
+        ("flights from the big city", (3, 4), Operator.FILTER, "from the big city"),
+        ("flights the city", (2,), Operator.FILTER, "city"),
+        ("University of Michigan", (0, 2), Operator.SELECT, "University of Michigan"),
+        ("University and Michigan", (0, 2), Operator.SELECT, "University Michigan"),
+        ("the names of drivers", (1,), Operator.PROJECT, "names of"),
+        ("drivers and their names", (3,), Operator.PROJECT, "names of"),
+        ("players that played for teams", (0, 2, 3), Operator.PROJECT, "players played for"),
+        ("When did they die", (0, 3), Operator.PROJECT, "When die"),
+        ("the share count", (1, 2), Operator.PROJECT, "share count in"),
+        ("a nose - to - nose kiss", (1, 3, 5), Operator.FILTER, "nose-to-nose"),
+        ("the letter 'a '", (1, 2), Operator.SELECT, "letter 'a"),
+        ("the letter ' a '", (1, 3), Operator.SELECT, "letter 'a"),
+        ("1,000 men", (0, 1), Operator.SELECT, "1 , 000 men"),
+        ("the #1 hit", (1, 2), Operator.SELECT, "# 1 hit"),
+        ("red cubes [RSC] size one", (0, 3), Operator.FILTER, "red size"),
+        ("red", (), Operator.PROJECT, "of"),
+        ("red", (), Operator.FILTER, ""),
+    ],
+)
+def test_phrases(question, positions, operator, phrase):
+    assert phrase_of(question.split(), positions, operator) == tuple(phrase.split())
+
+
+def test_a_preposition_before_an_adjective_belongs_to_the_noun():
+    question = ["left", "of", "the", "brown", "ball"]
+    assert phrase_of(question, (3,), Operator.FILTER, others={4}) == ("brown",)
+    assert phrase_of(question, (4,), Operator.FILTER, others={3}) == ("ball",)
+    assert phrase_of(question, (3,), Operator.FILTER, others={0}) == ("of", "the", "brown")
+    assert phrase_of(["in", "front", "of", "it"], (1,), Operator.FILTER, before_reference=True) == ("in", "front", "of")

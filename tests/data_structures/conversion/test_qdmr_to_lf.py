@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -8,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_logical_step, to_qdmr, to_step
+from qdecomp.data_structures.conversion.step_rules import STEP_RULES, StepRule
 from qdecomp.data_structures.errors import QDecompError
-from qdecomp.data_structures.limits import MOST_STEP_WORDS, MOST_STEPS
+from qdecomp.data_structures.limits import MOST_STEP_WORDS
 from qdecomp.data_structures.logical_form import LogicalForm, format_step, parse_step
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import Qdmr, Step, parse_qdmr
@@ -21,24 +23,28 @@ def read(text: str) -> str:
     return format_step(to_logical_step(parse_qdmr(f"x ;x ;x ;x ;x ;x ;{text}").steps[-1]))
 
 
+PAPER = {
+    Operator.SELECT: "SELECT[](sub=cubes)",
+    Operator.FILTER: "FILTER[](sub=#1, condition=from Toronto)",
+    Operator.PROJECT: "PROJECT[](sub=#1, projection=the head coach of)",
+    Operator.AGGREGATE: "AGGREGATE[max](arg=#1)",
+    Operator.GROUP: "GROUP[count](key=#1, value=#2)",
+    Operator.SUPERLATIVE: "SUPERLATIVE[min](sub=#2, attribute=#3)",
+    Operator.COMPARATIVE: "COMPARATIVE[more](sub=#1, attribute=#2, condition=100)",
+    Operator.COMPARISON: "COMPARISON[max](arg=#1, arg=#2)",
+    Operator.UNION: "UNION[](sub=#1, sub=#2)",
+    Operator.INTERSECTION: "INTERSECTION[](intersect=#2, intersect=#3, projection=parties)",
+    Operator.DISCARD: "DISCARD[](sub=#1, exclude=#2)",
+    Operator.SORT: "SORT[](sub=#1, order=name)",
+    Operator.BOOLEAN: "BOOLEAN[equals](sub=#1, condition=#2)",
+    Operator.ARITHMETIC: "ARITHMETIC[diff](left=#3, right=#4)",
+}
+
+
 @pytest.mark.parametrize("operator", list(Operator))
 def test_the_papers_table_of_operators(operator: Operator) -> None:
-    assert read(OPERATORS[operator].step) == OPERATORS[operator].logical_form
-
-
-def test_the_papers_census_example() -> None:
-    form = to_logical_form(
-        "return census groups ;return #1 that is Pacific islander ;return #1 that is African American ;"
-        "return size of #2 ;return size of #3 ;return which is lowest of #4 ,  #5"
-    )
-    assert str(form).splitlines() == [
-        "SELECT[](sub=census groups)",
-        "FILTER[](sub=#1, condition=that is Pacific islander)",
-        "FILTER[](sub=#1, condition=that is African American)",
-        "PROJECT[](sub=#2, projection=size of)",
-        "PROJECT[](sub=#3, projection=size of)",
-        "COMPARISON[min](arg=#4, arg=#5)",
-    ]
+    assert read(OPERATORS[operator].step) == PAPER[operator]
+    assert format_step(parse_step(PAPER[operator])) == PAPER[operator]
 
 
 @pytest.mark.parametrize(
@@ -68,23 +74,11 @@ def test_the_papers_census_example() -> None:
         ("#1 where #2 borders china", "FILTER[](sub=#1, condition=where #2 borders china)"),
         ("if a dog is there", "SELECT[](sub=if a dog is there)"),
         ("#4", "FILTER[](sub=#4)"),
+        ("which is better of #4 , #5", "COMPARISON[](arg=better #4, arg=#5)"),
     ],
 )
 def test_how_steps_are_read(text: str, reads: str) -> None:
     assert read(text) == reads
-
-
-@pytest.mark.parametrize("text", ["age of #1 in #2", "how many months before #2 is #1", "which is better of #1 , #2"])
-def test_what_no_published_rule_reads_is_marked(text: str) -> None:
-    step = to_logical_step(Step(tuple(text.split())))
-    assert step.approximate
-    assert sorted(step.references) == [1, 2]
-
-
-@given(written_qdmrs())
-def test_what_people_write_reads_back(qdmr: Qdmr) -> None:
-    form = to_logical_form(qdmr)
-    assert to_logical_form(to_qdmr(form)) == form
 
 
 @pytest.mark.parametrize(
@@ -103,8 +97,48 @@ def test_words_are_written_where_they_read_back(text: str) -> None:
     assert to_logical_step(to_step(step)) == step
 
 
+def fits(rule: StepRule, step: Step) -> bool:
+    fewest, most = rule.references
+    matches = re.fullmatch(rule.expression, step.text, re.IGNORECASE | re.DOTALL)
+    return fewest <= len(step.references) <= most and matches is not None
+
+
+@pytest.mark.parametrize("rule", STEP_RULES, ids=lambda rule: rule.example)
+def test_every_rule_reads_its_own_example(rule: StepRule) -> None:
+    text, reads = rule.example.split(" → ")
+    step = Step(tuple(text.split()))
+    assert format_step(to_logical_step(step)) == reads
+    assert to_logical_step(step).approximate == rule.approximate
+    assert fits(rule, step)
+
+
+@given(written_qdmrs())
+def test_the_first_rule_that_fits_is_taken_and_what_is_read_can_be_written(qdmr: Qdmr) -> None:
+    form = to_logical_form(qdmr)
+    assert to_logical_form(to_qdmr(form)) == form
+    for step in qdmr.steps:
+        assert to_logical_step(step).operator is next(rule for rule in STEP_RULES if fits(rule, step)).operator
+
+
+@pytest.mark.parametrize(
+    ("operator", "name"), [(operator, name) for operator in Operator for name in OPERATORS[operator].properties]
+)
+def test_every_property_can_be_written_and_is_read_back(operator: Operator, name: str) -> None:
+    arguments = {
+        Operator.AGGREGATE: "arg=#1",
+        Operator.ARITHMETIC: "arg=#1, arg=#2" if name in ("sum", "multiply") else "left=#1, right=#2",
+        Operator.BOOLEAN: "sub=#1, sub=#2" if name.startswith(("and", "or")) else "sub=#1",
+        Operator.COMPARATIVE: "sub=#1, attribute=#2, condition=100",
+        Operator.COMPARISON: "arg=#1, arg=#2",
+        Operator.GROUP: "key=#1, value=#2",
+        Operator.SUPERLATIVE: "sub=#1, attribute=#2",
+    }[operator]
+    step = parse_step(f"{operator.value.upper()}[{name}]({arguments})")
+    assert to_logical_step(to_step(step)) == step
+
+
 @given(steps_of_rule_words())
-@settings(max_examples=1000)
+@settings(max_examples=400)
 def test_every_step_that_is_read_can_be_written(step: Step) -> None:
     form = to_logical_step(step)
     assert to_logical_step(to_step(form)) == form
@@ -125,11 +159,6 @@ def test_any_logical_form_can_be_written(form: LogicalForm) -> None:
     assert [set(step.references) for step in qdmr.steps] == [set(step.references) for step in form.steps]
 
 
-def test_a_step_that_says_nothing_is_our_error() -> None:
-    with pytest.raises(QDecompError):
-        to_step(parse_step("SELECT[]()"))
-
-
 @given(st.text(max_size=300))
 def test_any_text_gives_a_value_or_our_error(text: str) -> None:
     try:
@@ -138,20 +167,6 @@ def test_any_text_gives_a_value_or_our_error(text: str) -> None:
         return
     written = parse_qdmr(text).steps
     assert [set(step.references) for step in form.steps] == [set(step.references) for step in written]
-
-
-@pytest.mark.parametrize(
-    "filler",
-    ["sum of #1 and ", "both #1 and ", "for each ", "highest of ", "difference of , ", "#1 where #1 ", "not ", "#1 , "],
-)
-def test_a_very_long_step_takes_bounded_time(filler: str) -> None:
-    text = "return x ;return #1 " + filler * ((MOST_STEP_WORDS - 1) // len(filler.split()))
-    assert [set(step.references) for step in to_logical_form(text).steps] == [set(), {1}]
-
-
-def test_as_many_steps_as_are_allowed() -> None:
-    text = " ;".join(["x", *(f"#{number} in #{max(1, number - 1)}" for number in range(1, MOST_STEPS))])
-    assert len(to_logical_form(text)) == MOST_STEPS
 
 
 # The official column has "comparative" for many steps such as "#1 where #2 is the highest", against the paper's table.

@@ -55,9 +55,23 @@ def test_any_graph_gives_a_value_or_our_error(dg):
         assert to_span_graph(to_dependency_graph(sdg, special)) == sdg
 
 
-def test_spans_are_chains_and_the_rightmost_token_stands_for_a_node():
-    sdg = span_graph([(4,), (2, 3), (1,)], (1, 0, "filter-sub"), (2, 1, "aggregate-arg[count]"))
-    assert to_dependency_graph(sdg, FEW) == graph((2, 3, "span"), (3, 4, "filter-sub"), (1, 3, "aggregate-arg[count]"))
+@pytest.mark.parametrize(
+    ("nodes", "references", "edges"),
+    [
+        # the rightmost token stands for a node
+        (
+            [(4,), (2, 3), (1,)],
+            [(1, 0, "filter-sub"), (2, 1, "aggregate-arg[count]")],
+            [(2, 3, "span"), (3, 4, "filter-sub"), (1, 3, "aggregate-arg[count]")],
+        ),
+        # a node without tokens takes a dummy
+        ([(4,), ()], [(1, 0, "aggregate-arg[count]")], [(DUM_1, 4, "aggregate-arg[count]")]),
+        # a step that nothing uses hangs on the root
+        ([(2,), (4,), (3,)], [(2, 1, "filter-sub")], [(3, 4, "filter-sub"), (3, 2, "unused")]),
+    ],
+)
+def test_the_edges_of_a_span_graph(nodes, references, edges):
+    assert to_dependency_graph(span_graph(nodes, *references), FEW) == graph(*edges)
 
 
 def test_a_shared_token_stays_with_the_first_node_and_the_others_copy_it():
@@ -74,34 +88,11 @@ def test_a_shared_token_stays_with_the_first_node_and_the_others_copy_it():
     )
 
 
-def test_one_copy_token_serves_all_the_tokens_that_a_node_shares():
-    sdg = span_graph([(3, 4), (2, 3, 4), ()], (2, 0, "union-sub"), (2, 1, "union-sub"))
-    dg = to_dependency_graph(sdg, FEW)
-    assert {(DUP_1, 3), (DUP_1, 4)} == {(edge.head, edge.dependent) for edge in dg.edges if edge.tag == "duplicate"}
-
-
-def test_a_node_without_tokens_takes_a_dummy():
-    sdg = span_graph([(4,), ()], (1, 0, "aggregate-arg[count]"))
-    assert to_dependency_graph(sdg, FEW) == graph((DUM_1, 4, "aggregate-arg[count]"))
-
-
 def test_a_single_token_that_is_the_whole_decomposition_takes_a_dummy():
     sdg = span_graph([(4,)])
     assert to_dependency_graph(sdg, FEW) == graph((4, DUM_1, "span"))
     with pytest.raises(GraphError, match="no token in the question"):
         to_dependency_graph(span_graph([()]), FEW)
-
-
-def test_a_step_that_nothing_uses_hangs_on_the_root():
-    sdg = span_graph([(2,), (4,), (3,)], (2, 1, "filter-sub"))
-    dg = graph((3, 4, "filter-sub"), (3, 2, "unused"))
-    assert to_dependency_graph(sdg, FEW) == dg
-    assert to_span_graph(dg) == sdg
-
-
-def test_other_resource_words_are_refused():
-    with pytest.raises(GraphError, match="other resource words"):
-        to_dependency_graph(span_graph([(4, 3)]), SpecialTokens(("date",), 2, 2))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_words_are_split_as_the_question_splits_them(decomposition: str, expecte
     ("tokens", "expected"),
     [
         ("goals ; #1 of amy lee", "return goals ;return #1 of Amy Lee"),
-        ("o'brien 's field - goals", "return O'Brien 's field-goals"),
+        ("o'brien 's field - goals", "return O'Brien's field-goals"),
         ("which goals", "return which goals"),
         ("goals ; ; #1 ;", "return goals ;return #1"),
         ("", ""),
@@ -61,21 +61,18 @@ def test_a_capital_at_the_beginning_may_be_only_that(question: str, word: str, e
     assert text_from_target_tokens([word], question) == expected
 
 
-def test_an_inflection_becomes_the_question_s_word() -> None:
-    question = "Which city has the most rivers?"
-    assert row("return cities ;return river of #1", question, copy_inflections=True) == "city ; rivers of #1"
-
-
 @pytest.mark.parametrize(
-    ("question", "decomposition"),
+    ("question", "decomposition", "expected"),
     [
-        ("What is the phone number of the firm?", "return firm ;return numbers of #1"),
-        ("Was it red?", "return thing ;return is #1 red"),
-        ("Which roads are high?", "return roads ;return the highest of #1"),
+        ("Which city has the most rivers?", "return cities ;return river of #1", "city ; rivers of #1"),
+        # words that decide what a step means stay
+        ("What is the phone number of the firm?", "return firm ;return numbers of #1", "firm ; numbers of #1"),
+        ("Was it red?", "return thing ;return is #1 red", "thing ; is #1 red"),
+        ("Which roads are high?", "return roads ;return the highest of #1", "roads ; the highest of #1"),
     ],
 )
-def test_words_that_decide_what_a_step_means_stay(question: str, decomposition: str) -> None:
-    assert row(decomposition, question, copy_inflections=True) == row(decomposition, question)
+def test_an_inflection_becomes_the_question_s_word(question: str, decomposition: str, expected: str) -> None:
+    assert row(decomposition, question, copy_inflections=True) == expected
 
 
 @given(
@@ -93,18 +90,6 @@ def test_the_way_back_is_read_to_the_same_row(tokens: list[str]) -> None:
     kept = " ".join(tokens).split(";")
     assert row(text) == " ; ".join(" ".join(step.split()) for step in kept if step.strip())
     assert text_from_target_tokens(to_target_tokens(qdmr, QUESTION), QUESTION) == text
-
-
-@pytest.mark.parametrize("copy_inflections", [False, True])
-def test_lf_em_does_not_see_the_difference(project_root: Path, copy_inflections: bool) -> None:
-    for example in read_break_csv(project_root / "data" / "dev.csv"):
-        assert example.decomposition is not None
-        tokens = to_target_tokens(
-            parse_qdmr(example.decomposition), example.question, copy_inflections=copy_inflections
-        )
-        assert lf_em(example.question, text_from_target_tokens(tokens, example.question), example.decomposition), (
-            example
-        )
 
 
 @pytest.mark.parametrize("copy_inflections", [False, True])

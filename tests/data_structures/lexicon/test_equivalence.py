@@ -18,12 +18,6 @@ def test_classes_that_share_a_word_are_merged_whatever_the_order() -> None:
         assert merged_classes(some) == {**dict.fromkeys("abcd", "a"), **dict.fromkeys("xy", "x")}
 
 
-def test_the_strict_classes_keep_place_in_time_apart_from_size() -> None:
-    loose, strict = representatives("x"), representatives("x", strict=True)
-    assert loose["last"] == loose["most"] == loose["more"]
-    assert strict.get("last", "last") != strict["most"] != strict["more"]
-
-
 def test_word_lists_are_clean() -> None:
     for strict in (False, True):
         words = [word for group in synonym_classes(strict) for word in group]

@@ -7,12 +7,11 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from qdecomp.data_structures import lexicon, qdmr, tokenization
+from qdecomp.data_structures import lexicon, qdmr, reading, tokenization
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import QDecompError, QdmrSyntaxError
 from qdecomp.data_structures.lexicon import equivalence, inflections
@@ -21,14 +20,14 @@ from qdecomp.data_structures.reading import (
     forms,
     lists,
     markup,
-    mentions,
     phrases,
     read_decomposition,
-    reader,
     references,
     structured,
-    wordings,
 )
+
+# CPU seconds on a slow machine. What is not linear takes ten times as long.
+MOST_SECONDS = 1.0
 
 # What the patterns look for, in pieces: to be repeated until a text is as long as it may be.
 TYPED = """
@@ -51,25 +50,17 @@ def _pumped(length: int, count: int) -> Iterator[str]:
 
 
 def _patterns() -> Iterator[Any]:
-    modules: tuple[ModuleType, ...] = (
-        forms,
-        lists,
-        markup,
-        mentions,
-        phrases,
-        reader,
-        references,
-        structured,
-        wordings,
-    )
+    modules = (reading, forms, lists, markup, phrases, references, structured)
     for module in (*modules, lexicon, equivalence, inflections, qdmr, tokenization):
         for name, value in vars(module).items():
             if isinstance(value, re.Pattern):
                 yield pytest.param(value, id=f"{module.__name__.rpartition('.')[2]}.{name}")
     tables = {
         "form": [form.shown_by for form in forms.FORMS],
-        "style": [style.pattern for style in references.STYLES],
-        "phrasing": [phrasing.pattern for phrasing in (*phrases.QUESTIONS, *phrases.COMMANDS, *wordings.WORDINGS)],
+        "style": [re.compile(style.form, re.IGNORECASE) for style in references.STYLES],
+        "phrasing": [
+            re.compile(row.form, re.IGNORECASE) for row in (*phrases.QUESTIONS, *phrases.COMMANDS, *phrases.WORDINGS)
+        ],
         "emphasis": [pattern for pattern, _ in markup._EMPHASIS],
     }
     for name, patterns in tables.items():
@@ -90,7 +81,7 @@ def test_no_pattern_takes_more_than_linear_time(pattern: re.Pattern[str]) -> Non
             for _ in pattern.finditer(text):
                 pass
         seconds = time.process_time() - started
-        assert seconds < 0.1, (text[:40], seconds)
+        assert seconds < MOST_SECONDS, (text[:40], seconds)
 
 
 def test_no_rule_for_steps_takes_long_for_the_longest_step() -> None:
@@ -99,16 +90,16 @@ def test_no_rule_for_steps_takes_long_for_the_longest_step() -> None:
             started = time.process_time()
             with suppress(QDecompError):
                 to_logical_form(f"cubes; spheres; {step}")
-            assert time.process_time() - started < 0.2, text[:40]
+            assert time.process_time() - started < MOST_SECONDS, text[:40]
 
 
 def test_reading_the_longest_text_takes_a_moment() -> None:
-    for text in _pumped(LONGEST_DECOMPOSITION, 60):
+    for text in _pumped(LONGEST_DECOMPOSITION // 2, 40):
         started = time.process_time()
-        for written in (text, [text[: LONGEST_DECOMPOSITION - 1], "b"]):
+        for written in (text, [text, "b"]):
             with suppress(QDecompError):
                 read_decomposition(written)
-        assert time.process_time() - started < 0.4, text[:40]
+        assert time.process_time() - started < MOST_SECONDS, text[:40]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +117,7 @@ def test_what_is_too_long_is_refused_before_it_is_read(written: Any, message: st
     started = time.process_time()
     with pytest.raises(QdmrSyntaxError, match=re.escape(message)):
         read_decomposition(written)
-    assert time.process_time() - started < 0.1
+    assert time.process_time() - started < MOST_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -137,6 +128,7 @@ def test_what_is_too_long_is_refused_before_it_is_read(written: Any, message: st
         ("1. cubes\n2. those of step fıve", ("cubes", "those of step fıve")),
         ("step ſix: cubes", ("step ſix: cubes",)),
         (f"| n | step |\n|---|---|\n| {'9' * 5000} | cubes |", ("cubes",)),
+        ("a\n#0000000001 b", ("a", "#1 b")),
     ],
 )
 def test_odd_characters_and_numbers_are_words(written: str, steps: tuple[str, ...]) -> None:

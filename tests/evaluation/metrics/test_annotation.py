@@ -1,37 +1,45 @@
 from __future__ import annotations
 
-import pickle
-
 import pytest
 
-from qdecomp.evaluation.metrics import annotation as annotation_module
-from qdecomp.evaluation.metrics.annotation import MissingAnnotationError, SpacyAnnotator, SpacyLemmas, step_key
+from qdecomp.evaluation.metrics.annotation import (
+    MissingAnnotationError,
+    Remembered,
+    Token,
+    annotate,
+    lemma_of,
+    lemmas,
+    part_of_speech,
+    step_key,
+)
 
-pytestmark = pytest.mark.usefixtures("spacy_pipeline")
+needs_spacy = pytest.mark.usefixtures("spacy_pipeline")
 
 
+def annotated(step: str) -> tuple[Token, ...]:
+    return next(annotate([step]))
+
+
+@needs_spacy
 def test_references_are_masked_and_remembered():
-    annotation = SpacyAnnotator().annotate("@@12@@ that are red")
-    assert annotation.text == "@@12@@ that are red"
-    assert annotation.references == ((0, 12),)
-    assert annotation.masked
-    assert [token.text for token in annotation.tokens][1:] == ["that", "are", "red"]
-    assert annotation.tokens[0].tag == "NNS"
+    mask, that, are, red = annotated("@@12@@ that are red")
+    assert (mask.reference, mask.tag) == (12, "NNS")
+    # Parts of speech and lemmas are those of the tables.
+    assert (that.text, that.tag, that.pos, that.head) == ("that", "WDT", "DET", 2)
+    assert (are.lemma, red.pos, red.reference) == ("be", "ADJ", None)
 
 
-def test_parts_of_speech_and_lemmas_are_those_of_the_tables():
-    _, that, are, red = SpacyAnnotator().annotate("@@1@@ that are red").tokens
-    assert (that.tag, that.pos) == ("WDT", "DET")
-    assert (are.lemma, red.pos) == ("be", "ADJ")
-    assert that.head == 2
+@needs_spacy
+@pytest.mark.parametrize(
+    ("step", "tag", "lemma"),
+    [("object left of @@1@@", "NN", "object"), ("objects to the left", "NNS", "object")],
+)
+def test_the_word_object_is_a_noun(step, tag, lemma):
+    token = annotated(step)[0]
+    assert (token.tag, token.pos, token.lemma) == (tag, "NOUN", lemma)
 
 
-def test_the_word_object_is_a_noun():
-    for step, tag, lemma in (("object left of @@1@@", "NN", "object"), ("objects to the left", "NNS", "object")):
-        token = SpacyAnnotator().annotate(step).tokens[0]
-        assert (token.tag, token.pos, token.lemma) == (tag, "NOUN", lemma)
-
-
+@needs_spacy
 @pytest.mark.parametrize(
     ("step", "words"),
     [
@@ -40,62 +48,98 @@ def test_the_word_object_is_a_noun():
         ("@@1@@'s color", ["@@1@@", "'s", "color"]),
         ("@@1@@@@2@@", ["@@1@@@@2@@"]),
         ("", []),
+        # The tokenizer makes "i" and "'m" of "i'm", and three tokens of these two with a space between them: where
+        # masking changes the tokens, the plain text is parsed.
+        ("@@1@@ that sing i'm here", ["@@1@@", "that", "sing", "i", "'m", "here"]),
+        # Half of a character is no crash.
+        ("red \ud800 balls", ["red", "?", "balls"]),
     ],
 )
 def test_tokens(step, words):
-    annotation = SpacyAnnotator().annotate(step)
-    references = dict(annotation.references)
-    found = [
-        f"@@{references[place]}@@" if place in references else token.text
-        for place, token in enumerate(annotation.tokens)
-    ]
-    assert found == words
+    assert [f"@@{each.reference}@@" if each.reference else each.text for each in annotated(step)] == words
 
 
-def test_where_masking_changes_the_tokens_the_plain_text_is_parsed():
-    # The tokenizer makes "i" and "'m" of "i'm", and three tokens of these two with a space between them.
-    annotation = SpacyAnnotator().annotate("@@1@@ that sing i'm here")
-    assert not annotation.masked
-    assert annotation.references == ((0, 1),)
-    assert [token.text for token in annotation.tokens] == ["@@1@@", "that", "sing", "i", "'m", "here"]
+@needs_spacy
+def test_lemmas_keep_a_space_at_the_beginning_and_references():
+    assert [*lemmas([" @@1@@ that are red", ""])] == [(" ", "@@1@@", "that", "be", "red"), ()]
 
 
-def test_a_batch_and_single_steps_are_the_same():
+@needs_spacy
+@pytest.mark.parametrize("find", [annotate, lemmas])
+def test_a_batch_and_single_steps_are_the_same_and_one_too_long_is_an_error(find):
     steps = ["red balls", "@@1@@ near @@2@@", "number of @@3@@"]
-    batch = SpacyAnnotator()
-    batch.prepare([*steps, *steps])
-    single = SpacyAnnotator()
-    assert [batch.annotate(step) for step in steps] == [single.annotate(step) for step in steps]
-
-
-def test_half_of_a_character_is_no_crash():
-    assert [token.text for token in SpacyAnnotator().annotate("red \ud800 balls").tokens] == ["red", "?", "balls"]
-    assert SpacyLemmas()["\ud800 balls"] == ("?", "ball")
+    huge = "ball " * 5000
+    batch, single = Remembered(find), Remembered(find)
+    batch.prepare([*steps, *steps, huge])
+    assert [batch[step] for step in steps] == [single[step] for step in steps]
+    with pytest.raises(MissingAnnotationError, match="too long"):
+        batch[huge]
 
 
 def test_key():
     assert step_key("  The  Red\tBalls ") == "the red balls"
 
 
-def test_a_step_of_any_length_is_no_crash():
-    huge = "ball " * 5000
-    annotator = SpacyAnnotator()
-    annotator.prepare([huge])
-    with pytest.raises(MissingAnnotationError, match="too long"):
-        annotator.annotate(huge)
-    with pytest.raises(MissingAnnotationError, match="too long"):
-        SpacyLemmas()[huge]
+@pytest.mark.parametrize(
+    ("word", "tag", "part"),
+    [
+        ("that", "WDT", "DET"),
+        ("that", "IN", "SCONJ"),
+        ("That", "IN", "SCONJ"),
+        ("THAT", "IN", "ADP"),
+        ("in", "IN", "ADP"),
+        ("to", "TO", "PART"),
+        ("nobody", "NN", "PRON"),
+        ("is", "VBZ", "AUX"),
+        ("is", "VB", "VERB"),
+        ("can", "MD", "VERB"),
+        ("has", "VBZ", "AUX"),
+        ("its", "PRP$", "DET"),
+        ("denver", "NNP", "PROPN"),
+        ("``", "``", "PUNCT"),
+        ("x", "no such tag", "X"),
+    ],
+)
+def test_part_of_speech(word, tag, part):
+    assert part_of_speech(word, tag) == part
 
 
-def test_an_annotator_travels_between_processes_with_what_it_knows(monkeypatch):
-    annotator = SpacyAnnotator()
-    wanted = annotator.annotate("red balls")
-    copy = pickle.loads(pickle.dumps(annotator))
-    monkeypatch.setattr(annotation_module, "_annotate", None)
-    assert copy.annotate("red balls") == wanted
+_TABLES = {
+    "noun": (["leaf", "leave", "vase", "vas", "datum"], {"data": ("datum",), "oxen": ("ox",)}),
+    "verb": (["ride", "rid", "stripe", "strip"], {"left": ("leave",), "might": ("may",), "lay": ("lie", "lain")}),
+    "adj": (["large"], {}),
+    "adv": (["well"], {"better": ("well",)}),
+}
 
 
-def test_lemmas_keep_a_space_at_the_beginning_and_references():
-    lemmas = SpacyLemmas()
-    assert lemmas[" @@1@@ that are red"] == (" ", "@@1@@", "that", "be", "red")
-    assert lemmas[""] == ()
+@pytest.mark.parametrize(
+    ("word", "tag", "lemma"),
+    [
+        ("are", "VBP", "be"),
+        ("is", "VBP", "is"),
+        ("had", "VBD", "have"),
+        ("their", "PRP$", "-PRON-"),
+        ("i", "PRP", "i"),
+        ("balls", "NNS", "ball"),
+        ("balls", "NNPS", "balls"),
+        ("Balls", "NNS", "ball"),
+        ("leaves", "NNS", "leave"),
+        ("vases", "NNS", "vase"),
+        ("data", "NNS", "datum"),
+        ("s", "NNS", "s"),
+        ("riding", "VBG", "ride"),
+        ("striped", "VBN", "stripe"),
+        ("left", "VBN", "leave"),
+        ("left", "JJ", "left"),
+        ("might", "MD", "may"),
+        # Of two irregular lemmas the last one counts.
+        ("lay", "VBD", "lain"),
+        ("larger", "JJR", "large"),
+        ("better", "RBR", "well"),
+        ("sooner", "RBR", "sooner"),
+        ("“", "``", '"'),
+        ("2,000s", "NNS", "2,000"),
+    ],
+)
+def test_lemma(word, tag, lemma):
+    assert lemma_of(word, tag, _TABLES) == lemma

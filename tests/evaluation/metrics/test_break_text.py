@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdecomp.evaluation.metrics.break_text import (
-    StepGraph,
     exact_match,
     graph_of,
     parse_break_text,
@@ -55,18 +54,11 @@ def test_problem(text, problem):
     assert (None if found is None else str(found)) == problem
 
 
-@given(st.text())
-def test_any_text_can_be_read(text):
-    parsed = parse_break_text(text)
-    assert len(parsed.labels) == text.count(";") + 1
-    assert len(parsed.references) == len(parsed.labels)
-
-
 def test_a_number_too_long_for_a_step_is_a_word():
     assert parse_break_text("return #" + "9" * 5000).references == ((),)
 
 
-def _graph(text: str) -> StepGraph:
+def _graph(text: str):
     return graph_of(parse_break_text(text))
 
 
@@ -74,20 +66,10 @@ def test_nodes_come_in_the_order_of_the_edges():
     graph = _graph("return a ;return #1 ;return #2 of #1 and #1 ;return d")
     assert list(graph.labels) == [2, 1, 3, 4]
     assert graph.edges == {2: (1,), 1: (), 3: (2, 1), 4: ()}
-    assert graph.edge_count == 3
 
 
 def test_a_reference_to_nothing_is_a_node_without_a_label():
     assert _graph("return #7").labels == {1: " @@7@@", 7: ""}
-
-
-def test_a_graph_cannot_be_changed():
-    labels = {1: "a"}
-    graph = StepGraph(labels, {1: ()})
-    labels[1] = "b"
-    assert graph.labels == {1: "a"}
-    with pytest.raises(TypeError):
-        graph.labels[1] = "c"
 
 
 @pytest.mark.parametrize(
@@ -111,15 +93,6 @@ def test_text_needs_numbers_without_gaps():
     assert text_of({0: "a", 1: "c"}) is None
 
 
-@given(st.lists(st.lists(st.integers(1, 6), max_size=3), min_size=1, max_size=6))
-def test_a_level_is_above_those_of_all_targets_that_have_one(references):
-    graph = _graph(";".join("return x " + " ".join(f"#{number}" for number in numbers) for numbers in references))
-    levels = levels_of(graph)
-    for node, level in (levels or {}).items():
-        below = [levels[target] for target in graph.edges[node] if target in levels]
-        assert level == max(below, default=-1) + 1
-
-
 @pytest.mark.parametrize(
     ("prediction", "gold", "value"),
     [
@@ -127,31 +100,29 @@ def test_a_level_is_above_those_of_all_targets_that_have_one(references):
         ("return chile ;return king of #1", "return chile ;return the king of #1", 0.0),
         ("return #1 or #2", "return #2 or #1", 0.0),
         ("return birds ;", "return birds", 0.0),
+        # Bad references do not matter to a comparison of texts.
+        ("return cubes ;return color of #2", "return cubes ;return color of #2", 1.0),
+        ("return #2 ;return #1", "return #2 ;return #1", 1.0),
+        ("return cubes of #7", "return cubes", 0.0),
     ],
 )
 def test_verdict(prediction, gold, value):
     assert exact_match("", prediction, gold).value == value
 
 
-@pytest.mark.parametrize("prediction", ["", "  ", "return", ";"])
-def test_an_empty_prediction_is_wrong_and_says_so(prediction):
-    result = exact_match("how many birds?", prediction, prediction)
-    assert (result.value, result.error) == (0.0, "prediction: there is no step")
+@pytest.mark.parametrize("metric", [exact_match, sari])
+@pytest.mark.parametrize("prediction", ["", "  ", "return", " ; return"])
+def test_an_empty_prediction_is_wrong_and_says_so(metric, prediction):
+    for gold in (prediction, "return birds ;return number of #1"):
+        result = metric("how many birds?", prediction, gold)
+        assert (result.value, result.error) == (0.0, "prediction: there is no step")
 
 
-@pytest.mark.parametrize("text", ["return cubes ;return color of #2", "return #2 ;return #1", "return cubes of #7"])
-def test_bad_references_do_not_matter_to_a_comparison_of_texts(text):
-    assert exact_match("", text, text).value == 1.0
-    assert exact_match("", text, "return cubes").value == 0.0
-
-
-def test_every_official_verdict(official_rows):
-    wrong = [
-        row["question_id"]
-        for row in official_rows
-        if exact_match(row["question"], row["prediction"], row["gold"]).value != float(row["exact_match"])
-    ]
-    assert not wrong
+def test_every_official_verdict_and_sari(official_rows):
+    for row in official_rows:
+        texts = row["question"], row["prediction"], row["gold"]
+        assert exact_match(*texts).value == float(row["exact_match"]), row["question_id"]
+        assert sari(*texts).value == pytest.approx(row["sari"], abs=5e-7, rel=0), row["question_id"]
 
 
 def test_sari_by_hand():
@@ -162,30 +133,11 @@ def test_sari_by_hand():
     assert sari_score("a b", "b x y", "b x") == pytest.approx((4 + sum(add) + 4) / 12)
 
 
-def test_case_counts_for_sari():
-    assert sari_score("Birds", "birds", "Birds") < sari_score("Birds", "Birds", "Birds") == 1.0
-
-
 def test_a_trailing_space_of_the_question_is_a_word():
     assert sari_score("birds ", "birds", "birds") == 1.0
     assert sari_score("birds x ", "birds ", "birds") != sari_score("birds x", "birds ", "birds")
 
 
-@pytest.mark.parametrize("prediction", ["", " ; return"])
-def test_an_empty_prediction_has_no_sari(prediction):
-    result = sari("how many birds?", prediction, "return birds ;return number of #1")
-    assert (result.value, result.error) == (0.0, "prediction: there is no step")
-
-
 @given(*[st.text("ab @1;#", max_size=30)] * 3)
 def test_sari_is_between_zero_and_one(question, prediction, gold):
     assert 0.0 <= sari(question, prediction, gold).value <= 1.0
-
-
-def test_every_official_sari(official_rows):
-    wrong = [
-        row["question_id"]
-        for row in official_rows
-        if sari(row["question"], row["prediction"], row["gold"]).value != pytest.approx(row["sari"], abs=5e-7, rel=0)
-    ]
-    assert not wrong

@@ -11,9 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form, to_qdmr
 from qdecomp.data_structures.errors import Reason, StepError
@@ -25,7 +23,7 @@ from qdecomp.data_structures.limits import cache_short
 from qdecomp.data_structures.logical_form import Argument, LogicalForm, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.qdmr import Qdmr, is_reference, parse_qdmr, reference_number
-from qdecomp.data_structures.reading.wordings import usual_wording
+from qdecomp.data_structures.reading.phrases import usual_wording
 
 _ALL = "all"
 SAME = "same"
@@ -38,10 +36,7 @@ MAX_WORDS = 300
 _SPLIT = re.compile(r"\W+")
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?\Z")
 _LONGEST_NUMBER = 15
-# A group without its key or value has a logical form, but means nothing.
-_ALSO_REQUIRED: Mapping[Operator, tuple[str, ...]] = {Operator.GROUP: ("key", "value")}
 # In a logical form, "at least" is the property "more", which otherwise says "more than 1".
-_INCLUSIVE = {">": ">=", "<": "<="}
 _LARGEST_NUMBER_WITH_PROPERTY = 2
 
 
@@ -64,6 +59,11 @@ class Phrase:
 
     def __bool__(self) -> bool:
         return bool(self.words or self.links or self.negated)
+
+    @property
+    def all_words(self) -> list[str]:
+        """The words, with those that tie things to references, in order."""
+        return sorted(self.words.union(*(link.words for link in self.links)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +128,10 @@ class ComputedPlan:
 
     def _needs(self, number: int) -> frozenset[int]:
         found: set[int] = set()
-        waiting = list(self.steps[number - 1].references)
-        while waiting:
-            target = waiting.pop()
-            if target not in found:
-                found.add(target)
-                waiting.extend(self.steps[target - 1].references)
+        new = {*self.steps[number - 1].references}
+        while new:
+            found |= new
+            new = {target for each in new for target in self.steps[each - 1].references} - found
         return frozenset(found)
 
 
@@ -147,15 +145,16 @@ def read_plan(question: str, decomposition: AnyDecomposition) -> ComputedPlan:
     >>> sorted(plan.steps[0].one("sub").phrase.words)
     ['cube', 'red']
     """
+    written = not isinstance(decomposition, LogicalForm)
     if isinstance(decomposition, LogicalForm):
         form, qdmr = decomposition, to_qdmr(decomposition)
-        written = False
     else:
         qdmr = parse_qdmr(decomposition) if isinstance(decomposition, str) else decomposition
         _check_size(qdmr)
-        qdmr = _in_usual_words(qdmr)
+        texts = [step.text for step in qdmr.steps]
+        if (usual := usual_wording(texts)) != texts:
+            qdmr = parse_qdmr(";".join(usual))
         form = to_logical_form(qdmr)
-        written = True
     _check_size(qdmr)
     names = representatives(question)
     steps = []
@@ -167,47 +166,29 @@ def read_plan(question: str, decomposition: AnyDecomposition) -> ComputedPlan:
     return ComputedPlan(tuple(steps))
 
 
-def _in_usual_words(qdmr: Qdmr) -> Qdmr:
-    texts = [step.text for step in qdmr.steps]
-    usual = usual_wording(texts)
-    return qdmr if usual == texts else parse_qdmr(";".join(usual))
-
-
 def _check_size(qdmr: Qdmr) -> None:
     words = sum(len(step.tokens) for step in qdmr.steps)
     if len(qdmr) > MAX_STEPS or words > MAX_WORDS:
-        raise StepError(
-            Reason(
-                "too long: {} steps, {} words; at most {} and {} are compared", len(qdmr), words, MAX_STEPS, MAX_WORDS
-            )
-        )
+        reason = "too long: {} steps, {} words; at most {} and {} are compared"
+        raise StepError(Reason(reason, len(qdmr), words, MAX_STEPS, MAX_WORDS))
 
 
-@cache
-def _lists() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads(files(__package__).joinpath("word_lists.json").read_text(encoding="utf-8"))
-    return found
-
-
-@cache
-def _words_of(name: str) -> frozenset[str]:
-    return frozenset(_lists()[name])
-
-
-@cache
-def _comparison_phrases() -> tuple[tuple[tuple[str, ...], str], ...]:
-    """Each phrase with its sign, the longest first."""
-    rows = ((tuple(phrase.split()), sign) for sign, phrases in _lists()["comparisons"].items() for phrase in phrases)
-    return tuple(sorted(rows, key=lambda row: -len(row[0])))
+_LISTS = json.loads(files(__package__).joinpath("word_lists.json").read_text(encoding="utf-8"))
+_NAMES = ("negations", "copulas", "quantifiers", "ordinals")
+_NEGATIONS, _COPULAS, _QUANTIFIERS, _ORDINALS = (frozenset(_LISTS[name]) for name in _NAMES)
+# Each phrase with its sign, the longest first.
+_COMPARISONS = sorted(
+    ((phrase.split(), sign) for sign, phrases in _LISTS["comparisons"].items() for phrase in phrases),
+    key=lambda row: -len(row[0]),
+)
 
 
 def _number(token: str) -> float | None:
     lower = token.lower()
-    if lower in _lists()["numbers"]:
-        return float(_lists()["numbers"][lower])
-    if len(lower) <= _LONGEST_NUMBER and _NUMBER.match(lower):
-        return float(lower.replace(",", ""))
-    return None
+    if lower in _LISTS["numbers"]:
+        return float(_LISTS["numbers"][lower])
+    is_number = len(lower) <= _LONGEST_NUMBER and _NUMBER.match(lower)
+    return float(lower.replace(",", "")) if is_number else None
 
 
 @cache_short(entries=4096, longest=40)
@@ -230,46 +211,35 @@ class _StepReader:
         self._refuse_missing_arguments()
         self._refuse_ordinals()
         conditioned = "equals" in OPERATORS[step.operator].properties
-        operands = tuple(
-            (argument.name, self._operand(argument))
-            for argument in step.arguments
-            if not (conditioned and argument.name == "condition")
+        compared = step.argument("condition") if conditioned else ()
+        condition = (
+            self._condition([token for each in compared for token in each.tokens]) if conditioned else Condition()
         )
-        condition = Condition()
-        if conditioned:
-            tokens = [token for argument in step.argument("condition") for token in argument.tokens]
-            condition = self._condition(tokens)
+        operands = tuple((each.name, self._operand(each)) for each in step.arguments if each not in compared)
         name = step.properties[0] if step.properties else None
-        if step.operator is Operator.PROJECT and self._says_nothing(step.argument("projection")):
-            name = SAME
+        if step.operator is Operator.PROJECT:
+            tokens = {token.lower() for argument in step.argument("projection") for token in argument.tokens}
+            # A projection that only asks, as "what is #1" does, gives its subject.
+            name = SAME if tokens <= _COPULAS - {"who"} else name
         return PlannedStep(step.operator, name, operands, condition, step.references, " ".join(self.tokens))
-
-    def _says_nothing(self, arguments: Sequence[Argument]) -> bool:
-        """Whether a projection only asks, as "what is #1" does."""
-        tokens = {token.lower() for argument in arguments for token in argument.tokens}
-        return tokens <= _words_of("copulas") - {"who"}
 
     def _refuse_missing_arguments(self) -> None:
         present = {argument.name for argument in self.step.arguments}
-        required = (*OPERATORS[self.step.operator].required, *_ALSO_REQUIRED.get(self.step.operator, ()))
-        missing = [name for name in required if name not in present]
+        # A group without its key or value has a logical form, but means nothing.
+        also = ("key", "value") if self.step.operator is Operator.GROUP else ()
+        missing = [name for name in (*OPERATORS[self.step.operator].required, *also) if name not in present]
         if missing or not present:
             what = " and ".join(missing) or "arguments"
             raise StepError(Reason("{} has no meaning without its {}", self.step.operator, what))
 
     def _refuse_ordinals(self) -> None:
-        if not self.step.references:
-            return
-        for place, token in enumerate(self.tokens[:-1]):
-            if token in _words_of("ordinals"):
-                following = self.tokens[place + 1]
-                ranks = (
-                    "max" in OPERATORS[self.step.operator].properties
-                    or following.endswith("est")
-                    or is_reference(following)
-                )
-                if ranks or (following == "of" and is_reference(self.tokens[min(place + 2, len(self.tokens) - 1)])):
-                    raise StepError(Reason("an ordinal ({!r}) has no meaning over sets of things", token))
+        """Refuse what ranks things, and not an ordinal in a name."""
+        is_ranking = "max" in OPERATORS[self.step.operator].properties
+        for place, token in enumerate(self.tokens[:-1] if self.step.references else ()):
+            following = self.tokens[place + 1]
+            target = self.tokens[place + 2] if following == "of" and place + 2 < len(self.tokens) else following
+            if token in _ORDINALS and (is_ranking or following.endswith("est") or is_reference(target)):
+                raise StepError(Reason("an ordinal ({!r}) has no meaning over sets of things", token))
 
     def _words(self, token: str) -> list[str]:
         lower = token.lower()
@@ -294,12 +264,12 @@ class _StepReader:
                 shared = links[-1].words if links and not words else frozenset(words)
                 links.append(Link(number, shared, same and not shared and (not links or links[-1].same)))
                 words, same = set(), True
-            elif lower in _words_of("negations"):
+            elif lower in _NEGATIONS:
                 negated = self._phrase(tokens[place + 1 :])
                 break
             else:
                 words.update(self._words(token))
-                same = same and lower in _words_of("copulas")
+                same = same and lower in _COPULAS
         if links and words:
             last = links.pop()
             links.append(Link(last.step, last.words | words))
@@ -309,28 +279,28 @@ class _StepReader:
     def _operand(self, argument: Argument) -> Operand:
         tokens = argument.tokens
         if argument.name in ("projection", "exclude", "order", "condition"):
-            return Operand(None, None, self._phrase(tokens))
+            return Operand(phrase=self._phrase(tokens))
         start = next((place for place, token in enumerate(tokens) if is_reference(token)), None)
         if start is None:
             numbers = [number for token in tokens if (number := _number(token)) is not None]
             if self.step.operator is Operator.ARITHMETIC and len(numbers) == 1:
-                return Operand(None, numbers[0])
-            return Operand(None, None, self._phrase(tokens))
+                return Operand(number=numbers[0])
+            return Operand(phrase=self._phrase(tokens))
         before, behind = self._phrase(tokens[:start]), self._phrase(tokens[start + 1 :])
         phrase = Phrase(before.words | behind.words, behind.links, before.negated or behind.negated)
-        return Operand(reference_number(tokens[start]), None, phrase)
+        return Operand(reference_number(tokens[start]), phrase=phrase)
 
     def _condition(self, tokens: Sequence[str]) -> Condition:
         rest = list(tokens)
         negated = False
-        while rest and rest[0].lower() in _words_of("copulas") | _words_of("negations"):
-            negated ^= rest.pop(0).lower() in _words_of("negations")
+        while rest and rest[0].lower() in _COPULAS | _NEGATIONS:
+            negated ^= rest.pop(0).lower() in _NEGATIONS
         comparison, number, rest = self._comparison(rest)
-        if number is None and (comparison is not None or self._is_bare_number(rest)):
+        if number is None and (comparison is not None or len(rest) == 1):
             place = next((place for place, token in enumerate(rest) if _number(token) is not None), None)
             if place is not None:
                 comparison, number = comparison or "=", _number(rest.pop(place))
-        if comparison == "=" and number is None and all(token.lower() in _words_of("quantifiers") for token in rest):
+        if comparison == "=" and number is None and all(token.lower() in _QUANTIFIERS for token in rest):
             rest = []
         universal = comparison is None and self._is_universal() and rest[:1] == [_ALL]
         return Condition(negated, universal, comparison, number, self._phrase(rest[universal:]))
@@ -342,9 +312,6 @@ class _StepReader:
         following = [token for token in self.tokens[self.tokens.index(_ALL) + 1 :] if token not in ("of", "the")]
         return bool(following) and is_reference(following[0])
 
-    def _is_bare_number(self, tokens: Sequence[str]) -> bool:
-        return len(tokens) == 1 and _number(tokens[0]) is not None
-
     def _comparison(self, tokens: list[str]) -> tuple[str | None, float | None, list[str]]:
         """The sign, a number that the property has, and the tokens that are left."""
         name, _, number = (self.step.properties[0] if self.step.properties else "").rpartition("-")
@@ -355,8 +322,8 @@ class _StepReader:
             return self._inclusive(sign, tokens), None, tokens
         if number == "exists" or name in ("and", "or"):
             return None, None, tokens
-        lower = tuple(token.lower() for token in tokens)
-        for phrase, found in _comparison_phrases():
+        lower = [token.lower() for token in tokens]
+        for phrase, found in _COMPARISONS:
             follower = tokens[len(phrase) : len(phrase) + 1]
             if lower[: len(phrase)] == phrase and self._can_be_compared(follower, tokens, found):
                 return found, None, tokens[len(phrase) :]
@@ -373,12 +340,11 @@ class _StepReader:
 
     def _inclusive(self, sign: str, tokens: Sequence[str]) -> str:
         """A logical form says "more" for "more than" and for "at least"; only the text distinguishes them."""
-        if sign not in _INCLUSIVE:
-            return sign
+        inclusive = {"=": "=", ">": ">=", "<": "<="}[sign]
         if self.written:
             text = f" {' '.join(self.tokens)} "
-            inclusive = any(f" {phrase} " in text for phrase in _lists()["comparisons"][_INCLUSIVE[sign]])
+            is_inclusive = any(f" {phrase} " in text for phrase in _LISTS["comparisons"][inclusive])
         else:
             number = next((found for token in tokens if (found := _number(token)) is not None), None)
-            inclusive = number is not None and number <= _LARGEST_NUMBER_WITH_PROPERTY
-        return _INCLUSIVE[sign] if inclusive else sign
+            is_inclusive = number is not None and number <= _LARGEST_NUMBER_WITH_PROPERTY
+        return inclusive if is_inclusive else sign

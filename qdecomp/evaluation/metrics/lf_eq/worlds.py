@@ -8,7 +8,8 @@ is).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -48,74 +49,68 @@ class Vocabulary:
     numbers: tuple[float, ...]
     phrase_sizes: tuple[int, ...]
 
-    def relation(self, words: frozenset[str]) -> frozenset[str]:
-        """The name of the relation that these words form."""
-        return words - self.describing
-
 
 def vocabulary(plans: Iterable[ComputedPlan]) -> Vocabulary:
     """Collect words, relations and numbers of all plans."""
     describing: set[str] = set()
     tying: set[frozenset[str]] = set()
-    numbers: set[float] = set()
+    numbers: set[float | None] = set()
     sizes: set[int] = set()
-    for plan in plans:
-        for step in plan.steps:
-            phrases = [operand.phrase for name, operand in step.operands if name != "projection" or not step.all("sub")]
-            projections = [operand.phrase for operand in step.all("projection") if step.all("sub")]
-            tying.update(phrase.words for phrase in projections)
-            sizes.update(len(phrase.words) for phrase in (*phrases, *projections))
-            _collect((*phrases, step.condition.phrase), describing, tying)
-            _collect((Phrase(links=phrase.links, negated=phrase.negated) for phrase in projections), describing, tying)
-            numbers.update(
-                number
-                for number in (step.condition.number, *(operand.number for _, operand in step.operands))
-                if number is not None
-            )
+
+    def collect(phrase: Phrase) -> None:
+        describing.update(phrase.words)
+        tying.update(link.words for link in phrase.links)
+        if phrase.negated is not None:
+            collect(phrase.negated)
+
+    for step in (step for plan in plans for step in plan.steps):
+        numbers.add(step.condition.number)
+        collect(step.condition.phrase)
+        for name, operand in step.operands:
+            phrase = operand.phrase
+            numbers.add(operand.number)
+            sizes.add(len(phrase.words))
+            if name == "projection" and step.all("sub"):
+                tying.add(phrase.words)
+                phrase = replace(phrase, words=frozenset())
+            collect(phrase)
     relations = {frozenset[str](), *(words - describing for words in tying)}
     return Vocabulary(
         words=tuple(sorted(describing.union(*tying))),
         describing=frozenset(describing),
         relations=tuple(sorted(relations, key=sorted)),
-        numbers=tuple(sorted(numbers)),
+        numbers=tuple(sorted(number for number in numbers if number is not None)),
         phrase_sizes=tuple(sorted(sizes - {0})) or (1,),
     )
 
 
-def _collect(phrases: Iterable[Phrase], describing: set[str], tying: set[frozenset[str]]) -> None:
-    for phrase in phrases:
-        describing.update(phrase.words)
-        tying.update(link.words for link in phrase.links)
-        if phrase.negated is not None:
-            _collect((phrase.negated,), describing, tying)
-
-
 @dataclass(frozen=True, slots=True)
 class Worlds:
-    """Some worlds: for each word a set, for each relation what a thing is tied to, a value for each thing."""
+    """Some worlds: for each word a set, for each relation what each thing is tied to, and a value for each thing.
 
+    ``salt`` holds the seeds of functions about which nothing is known but that they are functions. ``relations`` and
+    ``values`` are (worlds, things), the other arrays (worlds, 1).
+    """
+
+    vocabulary: Vocabulary
     count: int
     words: Mapping[str, Bits]
-    """(worlds, 1)"""
     relations: Mapping[frozenset[str], Bits]
-    """(worlds, things): the things that are tied to each thing"""
     values: AnyArray
-    """(worlds, things)"""
     numbers: Mapping[float, AnyArray]
-    """(worlds, 1)"""
     salt: AnyArray
-    """(worlds, 1), the seeds of functions about which nothing is known but that they are functions"""
 
 
 def draw(vocabulary: Vocabulary, count: int, generator: np.random.Generator, *, extreme: bool = False) -> Worlds:
     """Draw worlds, ordinary or extreme; they depend only on the vocabulary and the state of the generator."""
+    phrase_shares, tie_shares = (_EXTREME_SHARES, _EXTREME_SHARES) if extreme else (_PHRASE_SHARES, _TIE_SHARES)
     sizes = generator.choice(np.array(vocabulary.phrase_sizes), count)
-    shares = _EXTREME_SHARES if extreme else _PHRASE_SHARES
-    chances = generator.choice(np.array(shares), count) ** (1.0 / sizes)
+    chances = generator.choice(np.array(phrase_shares), count) ** (1.0 / sizes)
     words = _draw_sets(generator, len(vocabulary.words), count, 1, chances)
-    tie_chances = generator.choice(np.array(_EXTREME_SHARES if extreme else _TIE_SHARES), count)
+    tie_chances = generator.choice(np.array(tie_shares), count)
     ties = _draw_sets(generator, len(vocabulary.relations), count, THINGS, tie_chances)
     return Worlds(
+        vocabulary,
         count,
         dict(zip(vocabulary.words, words, strict=True)),
         dict(zip(vocabulary.relations, ties, strict=True)),
@@ -127,26 +122,24 @@ def draw(vocabulary: Vocabulary, count: int, generator: np.random.Generator, *, 
 
 def _draw_sets(generator: np.random.Generator, kinds: int, count: int, columns: int, chances: AnyArray) -> Bits:
     """(kinds, worlds, columns) sets, of which each thing is a member at random."""
-    bytes_ = np.frombuffer(generator.bytes(kinds * count * columns * THINGS), dtype=np.uint8)
-    drawn = bytes_.reshape(kinds, count, columns, THINGS) < (chances * 256)[None, :, None, None]
-    return pack(drawn)
+    drawn = np.frombuffer(generator.bytes(kinds * count * columns * THINGS), dtype=np.uint8)
+    return pack(drawn.reshape(kinds, count, columns, THINGS) < (chances * 256)[None, :, None, None])
 
 
-def _draw_numbers(numbers: Iterable[float], count: int, generator: np.random.Generator) -> dict[float, AnyArray]:
+def _draw_numbers(numbers: Iterable[float], count: int, generator: np.random.Generator) -> Mapping[float, AnyArray]:
     """The value in each world of each number in the steps: they keep their order, and neighbours stay neighbours.
 
     0 to 3 are themselves; larger ones come close, since no set here has a hundred things.
     """
     drawn: dict[float, AnyArray] = {}
-    last: tuple[float, AnyArray] = (_EXACT_NUMBERS, np.full((count, 1), float(_EXACT_NUMBERS)))
+    last, above = float(_EXACT_NUMBERS), np.full((count, 1), float(_EXACT_NUMBERS))
     for number in numbers:
         if number <= _EXACT_NUMBERS:
             drawn[number] = np.full((count, 1), number)
             continue
-        gap = number - last[0]
-        step = np.full((count, 1), gap) if gap <= 1 else generator.integers(1, 3, (count, 1)).astype(np.float64)
-        last = (number, last[1] + step)
-        drawn[number] = last[1]
+        gap = number - last
+        above = above + (gap if gap <= 1 else generator.integers(1, 3, (count, 1)))
+        last, drawn[number] = number, above
     return drawn
 
 
@@ -158,6 +151,11 @@ def members(bits: Bits) -> npt.NDArray[np.bool_]:
 def pack(truths: AnyArray) -> Bits:
     """The inverse of :func:`members`."""
     return np.packbits(truths, axis=-1, bitorder="little")[..., 0]
+
+
+def stacked(arrays: Iterable[AnyArray], axis: int = 0) -> AnyArray:
+    """Arrays that may have one column or one for each thing, along a new axis."""
+    return np.stack(np.broadcast_arrays(*arrays), axis=axis)
 
 
 def size(bits: Bits) -> npt.NDArray[np.float64]:
@@ -233,19 +231,11 @@ def fingerprints(value: Value) -> AnyArray:
         case Truth(truths):
             return mix(truths, np.array(3))
         case NumberOfEach(keys, numbers):
-            meant = (keys[:, :1, None] >> np.arange(numbers.shape[1], dtype=np.uint8) & 1)[:, 0].astype(bool)
-            found = mix(keys, np.array(4))
-            for place in range(numbers.shape[1]):
-                column = np.where(meant[:, place], _rounded(numbers[:, place]), 0)
-                found = mix(found, column[:, None])
-            return found
+            columns = np.where(members(keys)[:, 0], _rounded(numbers), 0).T[..., None]
+            return reduce(mix, columns, mix(keys, np.array(4)))
         case Many(parts):
-            each = np.broadcast_arrays(*(fingerprints(part) for part in parts))
-            in_order = np.sort(np.stack(each), axis=0)
-            found = np.zeros_like(in_order[0])
-            for row in in_order:
-                found = mix(found, row)
-            return found
+            in_order = np.sort(stacked(map(fingerprints, parts)), axis=0)
+            return reduce(mix, in_order, np.zeros_like(in_order[0]))
 
 
 def _rounded(numbers: AnyArray) -> AnyArray:

@@ -2,79 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
-from qdecomp.evaluation.metrics.annotation import StepAnnotation, Token
+from qdecomp.evaluation.metrics.annotation import Token
 from qdecomp.evaluation.metrics.break_text import mention
 
 
 @dataclass(frozen=True, slots=True)
-class Word(Token):
-    """A token with more of its step's parse; positions are those in the parse, even after the step was split."""
+class Item:
+    """A word of a step, or a reference to the node ``reference``, which counts as a noun.
 
-    head_lemma: str
-    position: int
-    ancestors: frozenset[int]
+    ``first`` and ``last`` are its positions in the parse of the whole step, even after the step was split; ``head`` and
+    ``ancestors`` are such positions, too. ``tag`` is the Penn Treebank's, ``pos`` that of Universal Dependencies.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class ReferenceItem:
-    """A reference to a node, which stands for the positions from ``first`` to ``last`` of the parse."""
-
-    pos: ClassVar[str] = "NOUN"
-    tag: ClassVar[str] = "NNS"
-
-    number: int
+    text: str
+    tag: str
+    pos: str
+    lemma: str
     first: int
     last: int
-
-    @property
-    def text(self) -> str:
-        """The reference as it appears in a label."""
-        return mention(self.number)
-
-    @property
-    def lemma(self) -> str:
-        """The same as the text."""
-        return mention(self.number)
+    reference: int | None = None
+    dep: str = ""
+    head: int = -1
+    head_lemma: str = ""
+    ancestors: frozenset[int] = frozenset()
 
 
-Item: TypeAlias = Word | ReferenceItem
 Document: TypeAlias = tuple[Item, ...]
 
 Span: TypeAlias = tuple[int, int]
-"""The first and the last place in a document, both included."""
+"""The positions of the first and the last item in a document."""
 
 
-def document_of(annotation: StepAnnotation) -> Document:
-    """The words of an annotated step, and references where the masks are."""
-    numbers = dict(annotation.references)
+def reference_item(number: int, first: int, last: int) -> Item:
+    """A reference to a node, with its positions in the parse."""
+    return Item(mention(number), "NNS", "NOUN", mention(number), first, last, number)
+
+
+def document_of(tokens: Sequence[Token]) -> Document:
+    """The words of an annotated step, with references for the tokens that mask them."""
     return tuple(
-        ReferenceItem(numbers[position], position, position)
-        if position in numbers
-        else _word(annotation.tokens, position, token)
-        for position, token in enumerate(annotation.tokens)
+        Item(
+            *(token.text, token.tag, token.pos, token.lemma, position, position, None, token.dep, token.head),
+            head_lemma=tokens[token.head].lemma,
+            ancestors=_ancestors(tokens, position),
+        )
+        if token.reference is None
+        else reference_item(token.reference, position, position)
+        for position, token in enumerate(tokens)
     )
 
 
-def _word(tokens: tuple[Token, ...], position: int, token: Token) -> Word:
-    return Word(
-        text=token.text,
-        tag=token.tag,
-        pos=token.pos,
-        lemma=token.lemma,
-        dep=token.dep,
-        head=token.head,
-        head_lemma=tokens[token.head].lemma,
-        position=position,
-        ancestors=_ancestors(tokens, position),
-    )
-
-
-def _ancestors(tokens: tuple[Token, ...], position: int) -> frozenset[int]:
+def _ancestors(tokens: Sequence[Token], position: int) -> frozenset[int]:
     found: set[int] = set()
     head = tokens[position].head
     while head != position and head not in found:
@@ -83,23 +66,13 @@ def _ancestors(tokens: tuple[Token, ...], position: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def references_in(document: Document) -> tuple[int, ...]:
-    """The numbers of the nodes that a document refers to, each once, in order."""
-    return tuple(dict.fromkeys(item.number for item in document if isinstance(item, ReferenceItem)))
-
-
 def texts_of(document: Document) -> tuple[str, ...]:
     """The texts of the words and references."""
     return tuple(item.text for item in document)
 
 
-def lemmas_of(document: Document) -> str:
-    """The lemmas with single spaces between them: what remains of a step that is not an operator call."""
-    return " ".join(item.lemma for item in document)
-
-
-# Phrases that mark operators. A space at the beginning or end of a phrase protects its neighbour on that side too.
-PHRASES_OF_OPERATOR: dict[str, tuple[str, ...]] = {
+# Phrases that mark operators. A space at the beginning or end of a phrase also protects the word on that side.
+PHRASES_OF_OPERATOR: Mapping[str, tuple[str, ...]] = {
     "AGGREGATE": (
         *("number of ", "highest", "largest", "lowest", "smallest", "maximum", "minimum", "max", "min", "sum"),
         *("total", "average ", "avg ", "mean ", "most", "longest", "biggest", "more", "last", "longer", "higher"),
@@ -112,7 +85,7 @@ PHRASES_OF_OPERATOR: dict[str, tuple[str, ...]] = {
         *("start with ", "ends with ", "starts with ", "begin", "higher", "larger", "smaller", "lower", "not "),
         *("same as", "the same", "equal to ", "where "),
     ),
-    "SUPERLATIVE": (*("highest", "largest", "most", "smallest", "lowest", "least", "longest", "shortest", "biggest"),),
+    "SUPERLATIVE": ("highest", "largest", "most", "smallest", "lowest", "least", "longest", "shortest", "biggest"),
     "UNION": (" and ", " or ", " , "),
     "INTERSECTION": ("both", " and ", "of both ", "in both ", "by both "),
     "DISCARD": ("besides ", "not in "),
@@ -127,68 +100,53 @@ PHRASES_OF_OPERATOR: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrase:
-    words: tuple[str, ...]
-    guards_left: bool
-    guards_right: bool
-
-    def is_torn(self, texts: Sequence[str], span: Span) -> bool:
-        """Whether cutting out the span would take the phrase alone, or cut through it or its protected side."""
-        first, last = span
-        if tuple(texts[first : last + 1]) == self.words:
-            return True
-        rest = len(self.words) - 1
-        left_end = first + rest + (self.guards_left and first > 0)
-        right_start = last + 1 - rest - (self.guards_right and last + 1 < len(texts))
-        return self._occurs(texts[max(0, first - rest) : left_end]) or self._occurs(
-            texts[max(0, right_start) : last + 1 + rest]
-        )
-
-    def _occurs(self, texts: Sequence[str]) -> bool:
-        size = len(self.words)
-        return any(tuple(texts[start : start + size]) == self.words for start in range(len(texts) - size + 1))
+_Phrase: TypeAlias = tuple[tuple[str, ...], bool, bool]
+"""The words, and whether the phrase also protects the word on its left and the one on its right."""
 
 
 class PhraseSet:
     """Phrases that must stay whole."""
 
-    def __init__(self, phrases: frozenset[str]) -> None:
-        self._by_first_word: dict[str, list[_Phrase]] = {}
-        for text in sorted(phrases):
-            phrase = _Phrase(tuple(text.split()), text.startswith(" "), text.endswith(" "))
-            self._by_first_word.setdefault(phrase.words[0], []).append(phrase)
+    def __init__(self, phrases: Iterable[str]) -> None:
+        self._phrases: list[_Phrase] = [
+            (tuple(text.split()), text.startswith(" "), text.endswith(" ")) for text in sorted(phrases)
+        ]
 
-    def allow(self, texts: Sequence[str], span: Span) -> bool:
+    def allow(self, texts: tuple[str, ...], span: Span) -> bool:
         """Whether the span may be cut out of the words without breaking up a phrase.
 
         >>> words = ("the", "number", "of", "cubes")
         >>> ALL_PHRASES.allow(words, (3, 3)), ALL_PHRASES.allow(words, (1, 1)), NO_PHRASES.allow(words, (1, 1))
         (True, False, True)
         """
-        return not any(phrase.is_torn(texts, span) for phrase in self._in(texts))
+        return not any(_is_torn(phrase, texts, span) for phrase in self.among(texts))
 
-    def concern(self, texts: Sequence[str]) -> bool:
-        """Whether there is any phrase among the words."""
-        return next(self._in(texts), None) is not None
-
-    def _in(self, texts: Sequence[str]) -> Iterator[_Phrase]:
+    def among(self, texts: tuple[str, ...]) -> Iterator[_Phrase]:
+        """The phrases of which all words are in the text, in any order."""
         words = set(texts)
-        for text in words & self._by_first_word.keys():
-            for phrase in self._by_first_word[text]:
-                if words.issuperset(phrase.words):
-                    yield phrase
+        return (phrase for phrase in self._phrases if phrase[0][0] in words and words.issuperset(phrase[0]))
 
 
-def _phrases_of(operators: Iterator[str]) -> frozenset[str]:
-    return frozenset(phrase for operator in operators for phrase in PHRASES_OF_OPERATOR.get(operator, ()))
+def _is_torn(phrase: _Phrase, texts: tuple[str, ...], span: Span) -> bool:
+    """Whether the span is the phrase, or one of its ends cuts through it or between it and a word that it protects."""
+    words, guards_left, guards_right = phrase
+    first, end = span[0], span[1] + 1
+    rest = len(words) - 1
+    left = texts[max(0, first - rest) : first + rest + (guards_left and first > 0)]
+    right = texts[max(0, end - rest - (guards_right and end < len(texts))) : end + rest]
+    return texts[first:end] == words or _occurs(words, left) or _occurs(words, right)
 
 
-ALL_PHRASES = PhraseSet(_phrases_of(iter(PHRASES_OF_OPERATOR)))
-NO_PHRASES = PhraseSet(frozenset())
+def _occurs(words: tuple[str, ...], texts: tuple[str, ...]) -> bool:
+    return any(texts[start : start + len(words)] == words for start in range(len(texts) - len(words) + 1))
 
 
 @cache
 def phrases_without(operator: str) -> PhraseSet:
     """All phrases except those of one operator, even if another operator has the same ones."""
-    return PhraseSet(_phrases_of(iter(PHRASES_OF_OPERATOR)) - _phrases_of(iter([operator])))
+    own = PHRASES_OF_OPERATOR.get(operator, ())
+    return PhraseSet({phrase for phrases in PHRASES_OF_OPERATOR.values() for phrase in phrases} - {*own})
+
+
+ALL_PHRASES = phrases_without("")
+NO_PHRASES = PhraseSet(())

@@ -8,30 +8,28 @@ hides those below.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-_Names: TypeAlias = tuple[str, ...]
+from qdecomp.evaluation.metrics.norm_em.document import PHRASES_OF_OPERATOR, Span
 
-_AGGREGATORS: tuple[tuple[str, _Names], ...] = (
+_Names: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Names, each with the words of which one must be there."""
+
+_AGGREGATORS: _Names = (
     ("COUNT", ("number of",)),
-    (
-        "MAX",
-        ("max", "highest", "largest", "most", "longest", "biggest", "more", "last", "longer", "higher", "larger"),
-    ),
+    ("MAX", ("max", "highest", "largest", "most", "longest", "biggest", "more", "last", "longer", "higher", "larger")),
     (
         "MIN",
-        (
-            *("min", "lowest", "smallest", "least", "shortest", "less", "first", "shorter", "lower", "fewer"),
-            "smaller",
-        ),
+        ("min", "lowest", "smallest", "least", "shortest", "less", "first", "shorter", "lower", "fewer", "smaller"),
     ),
     ("SUM", ("sum", "total")),
     ("AVG", ("average", "avg", "mean ")),
 )
 # The words on both sides of "&" must be there.
-_POSITIONS: tuple[tuple[str, _Names], ...] = (
+_POSITIONS: _Names = (
     ("POS_LEFT_OF", (" left ",)),
     ("POS_RIGHT_OF", (" right ",)),
     ("POS_BETWEEN", (" between ", " middle of ")),
@@ -42,7 +40,7 @@ _POSITIONS: tuple[tuple[str, _Names], ...] = (
     ("POS_COVERS", (" cover", " obscur", " blocking", " blocked", " hidden", " obstruct")),
     ("POS_NEAR", (" near", " close ", " closer ", " closest ", " next to ", " adjacent ")),
 )
-_COMPARATORS: tuple[tuple[str, _Names], ...] = (
+_COMPARATORS: _Names = (
     (">=", ("at least",)),
     ("=<", ("at most",)),
     (">", ("more", "higher", "larger")),
@@ -64,59 +62,50 @@ _COMPARATIVE_WORDS = (
     *("equal", "is", "are", "was", "contain", "include", "has", "have", "end with", "start with", "ends with"),
     *("starts with", "begin"),
 )
-_SUPERLATIVES = ("highest", "largest", "most", "smallest", "lowest", "least", "longest", "shortest", "biggest")
-_ARITHMETIC = tuple(
-    article + noun for noun in ("sum", "difference", "multiplication", "division") for article in ("", "the ")
-)
+_ARITHMETIC = tuple(article + noun for noun in PHRASES_OF_OPERATOR["ARITHMETIC"] for article in ("", "the "))
 _ONLY_REFERENCES = re.compile(r"[#\s]+[and0-9#or,\s]+$|both[#\s]+[and0-9#,\s]+$")
 _REFERENCE_AT_AN_END = re.compile(r"^[#]+[0-9]+[\s]+|[#]+[0-9]+$")
 _REFERENCE_INSIDE = re.compile(r"[\s]+[#]+[0-9\s]+")
 
 
 @dataclass(frozen=True, slots=True)
-class StepText:
-    """A step with its references written ``#1``, and the numbers of these."""
-
-    text: str
-    references: tuple[int, ...]
-
-    def has(self, *words: str) -> bool:
-        """Whether one of the words occurs, possibly inside another."""
-        return _has(self.text, words)
-
-
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """An operator and its arguments as texts; those that are not words of the step become the operator's property."""
+class MakeCall:
+    """Turn the node into an operator call whose arguments are these spans; all of them or nothing."""
 
     operator: str
-    texts: tuple[str, ...]
-
-    def counts_fit(self, properties: int, places: int) -> bool:
-        """Whether the operator takes that many properties and that many arguments."""
-        allowed_properties, least, most = _COUNTS[self.operator]
-        return properties in allowed_properties and least <= places <= (most or places)
+    property: str | None
+    spans: tuple[Span, ...]
 
 
-_COUNTS: dict[str, tuple[tuple[int, ...], int, int | None]] = {
-    "AGGREGATE": ((1,), 1, 1),
-    "BOOLEAN": ((1,), 1, None),
-    "COMPARATIVE": ((1,), 3, 3),
-    "COMPARISON": ((1,), 2, None),
-    "DISCARD": ((0,), 2, 2),
-    "FILTER": ((0, 1), 2, 2),
-    "SUPERLATIVE": ((1,), 2, 2),
-    "UNION": ((0,), 2, None),
-}
+def operator_call(words: Sequence[str]) -> MakeCall | None:
+    """The call that a step is, in which references are written ``#1``; None if it is none.
 
+    Those of an operator's arguments that are not words of the step become its property.
 
-def step_text(text: str) -> StepText | None:
-    """Find the references of a step; None if something after a ``#`` is not a number."""
-    pieces = text.replace("# ", "hashtag ").replace(", ", " or ").split("#")
-    words = [piece.split(maxsplit=1)[:1] for piece in pieces[1:] if piece]
-    if not all(word and word[0].isdecimal() for word in words):
+    >>> operator_call(("number", "of", "#2"))
+    MakeCall(operator='AGGREGATE', property='COUNT', spans=((2, 2),))
+    """
+    step = _read(" ".join(words))
+    if step is None:
         return None
-    return StepText(text, tuple(int(word[0]) for word in words))
+    row = next((row for row in _OPERATORS if row.fits(step)), None)
+    if row is None:
+        return None
+    spans: list[Span] = []
+    properties: list[str] = []
+    for argument in row.arguments(step) or (None,):
+        if argument is None:
+            return None
+        wanted = argument.split(" ")
+        starts = range(len(words) - len(wanted) + 1)
+        first = next((start for start in starts if [*words[start : start + len(wanted)]] == wanted), None)
+        if first is None:
+            properties.append(argument)
+        else:
+            spans.append((first, first + len(wanted) - 1))
+    if len(properties) not in row.properties or len(spans) not in row.spans:
+        return None
+    return MakeCall(row.name, properties[0] if properties else None, tuple(spans))
 
 
 def aggregator_in(text: str) -> str | None:
@@ -124,118 +113,64 @@ def aggregator_in(text: str) -> str | None:
     return _first_in(_AGGREGATORS, text)
 
 
-def operator_arguments(step: StepText) -> Arguments | None:
-    """The operator of a step with its arguments; None if there is none, or none that can become a call.
+def _first_in(names: _Names, text: str) -> str | None:
+    found = (name for name, words in names if any(all(part in text for part in word.split("&")) for word in words))
+    return next(found, None)
 
-    >>> operator_arguments(step_text("number of #2"))
-    Arguments(operator='AGGREGATE', texts=('COUNT', '#2'))
-    """
-    operator = classify(step)
-    find_arguments = _ARGUMENTS.get(operator)
-    texts = find_arguments(step) if find_arguments else None
-    if texts is None or None in texts:
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    text: str
+    references: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """How many references there are."""
+        return len(self.references)
+
+    def has(self, *words: str) -> bool:
+        """Whether one of the words occurs, possibly inside another."""
+        return any(word in self.text for word in words)
+
+
+def _read(text: str) -> _Step | None:
+    """A step with its references; None if something after a ``#`` is not a number."""
+    pieces = text.replace("# ", "hashtag ").replace(", ", " or ").split("#")
+    words = [piece.split(maxsplit=1)[:1] for piece in pieces[1:] if piece]
+    if not all(word and word[0].isdecimal() for word in words):
         return None
-    return Arguments(operator, tuple(text for text in texts if text is not None))
+    return _Step(text, tuple(f"#{int(word[0])}" for word in words))
 
 
-def classify(step: StepText) -> str:
-    """The name of the first operator whose test fits.
-
-    >>> classify(step_text("#1 where #2 is highest")), classify(step_text("objects"))
-    ('COMPARATIVE', 'SELECT')
-    """
-    return next((operator for operator, fits in _TESTS if fits(step)), "NONE")
+_Arguments: TypeAlias = Sequence[str | None] | None
 
 
-_TESTS: tuple[tuple[str, Callable[[StepText], bool]], ...] = (
-    ("SELECT", lambda step: not step.references),
-    ("AGGREGATE", lambda step: len(step.references) == 1 and step.has(*_AGGREGATED)),
-    ("GROUP", lambda step: step.has("for each")),
-    (
-        "COMPARATIVE",
-        lambda step: len(step.references) in (2, 3) and step.has("where") and step.has(*_COMPARATIVE_WORDS),
-    ),
-    (
-        "SUPERLATIVE",
-        lambda step: (
-            step.text.startswith("#") and step.has("where") and len(step.references) == 2 and step.has(*_SUPERLATIVES)
-        ),
-    ),
-    ("UNION", lambda step: len(step.references) > 1 and _ONLY_REFERENCES.match(step.text) is not None),
-    ("INTERSECTION", lambda step: len(step.references) > 1 and step.has("both") and step.has("and")),
-    (
-        "DISCARD",
-        lambda step: (
-            len(step.references) in (1, 2)
-            and _REFERENCE_AT_AN_END.search(step.text) is not None
-            and step.has("besides", "not in")
-        ),
-    ),
-    ("SORT", lambda step: step.has("sorted by", "order by", "ordered by")),
-    ("BOOLEAN", lambda step: step.text.startswith(("if ", "is ", "are "))),
-    ("COMPARISON", lambda step: step.text.startswith("which") and len(step.references) > 1),
-    ("ARITHMETIC", lambda step: step.has("and", ",") and step.text.startswith(_ARITHMETIC)),
-    ("PROJECT", lambda step: len(step.references) == 1 and _REFERENCE_INSIDE.search(step.text) is not None),
-    ("FILTER", lambda step: len(step.references) == 1 and step.text.startswith("#")),
-    ("FILTER", lambda step: step.text.startswith("#") and _position_in(step.text) is not None),
-)
+def _references(step: _Step) -> _Arguments:
+    return step.references
 
 
-def _has(text: str, words: Sequence[str]) -> bool:
-    return any(word in text for word in words)
+def _filter(step: _Step) -> _Arguments:
+    return _first_in(_POSITIONS, step.text), *step.references
 
 
-def _has_all(text: str, words: Sequence[str]) -> bool:
-    return all(word in text for word in words)
+def _aggregate(step: _Step) -> _Arguments:
+    return aggregator_in(step.text), *step.references
 
 
-def _first_in(table: tuple[tuple[str, _Names], ...], text: str) -> str | None:
-    return next((name for name, words in table if any(_has_all(text, word.split("&")) for word in words)), None)
-
-
-def _position_in(text: str) -> str | None:
-    """The spatial relation that the words name."""
-    return _first_in(_POSITIONS, text)
-
-
-def _comparator_in(text: str) -> str:
-    ordered = _first_in(_COMPARATORS, text)
-    if ordered is not None:
-        return ordered
-    if _has(text, _EQUALITY):
-        if "not " in text:
-            return "!="
-        if "any" not in text:
-            return "="
-    return "CONTAINS" if "contain" in text else _NO_COMPARATOR
-
-
-def _mentions(step: StepText) -> tuple[str, ...]:
-    return tuple(f"#{number}" for number in step.references)
-
-
-def _last_word(text: str) -> str:
-    return text.split()[-1]
-
-
-def _aggregate(step: StepText) -> tuple[str | None, ...]:
-    return aggregator_in(step.text), *_mentions(step)
-
-
-def _comparison(step: StepText) -> tuple[str | None, ...] | None:
+def _comparison(step: _Step) -> _Arguments:
     aggregator = aggregator_in(step.text)
-    return (aggregator, *_mentions(step)) if aggregator in ("MIN", "MAX") else None
+    return (aggregator, *step.references) if aggregator in ("MIN", "MAX") else None
 
 
-def _boolean(step: StepText) -> tuple[str, ...] | None:
-    references = _mentions(step)
+def _boolean(step: _Step) -> _Arguments:
+    references = step.references
     condition = step.text.partition(" ")[2]
-    position = _position_in(condition)
+    position = _first_in(_POSITIONS, condition)
     if position is not None and len(references) > 1:
         return position, *references
     comparator = _comparator_in(condition)
     if comparator != _NO_COMPARATOR and len(references) <= 2:
-        return comparator, references[0], _last_word(step.text)
+        return comparator, references[0], step.text.split()[-1]
     if len(references) != 1:
         return None
     if "there " in condition and "any " in condition:
@@ -245,52 +180,78 @@ def _boolean(step: StepText) -> tuple[str, ...] | None:
     return None
 
 
-def _comparative(step: StepText) -> tuple[str, ...] | None:
-    entity_and_attribute = _compared(step)
-    if entity_and_attribute is None:
+def _is_discard(step: _Step) -> bool:
+    found = _REFERENCE_AT_AN_END.search(step.text)
+    return found is not None and step.count <= 2 and step.has("besides", "not in")
+
+
+def _is_superlative(step: _Step) -> bool:
+    words = PHRASES_OF_OPERATOR["SUPERLATIVE"]
+    return step.text.startswith("#") and step.count == 2 and step.has("where") and step.has(*words)
+
+
+def _is_comparative(step: _Step) -> bool:
+    return step.count in (2, 3) and step.has("where") and step.has(*_COMPARATIVE_WORDS)
+
+
+def _comparative(step: _Step) -> _Arguments:
+    """What is compared, its attribute, the comparator, and the other side: a reference or words."""
+    if "where #" in step.text:
+        parts = [_read(part) for part in step.text.split("where")]
+        compared = [part.references[0] for part in parts if part is not None and part.references]
+        if len(parts) != 2 or len(compared) != 2:
+            return None
+    elif step.count == 2:
+        compared = [*step.references]
+    else:
         return None
     comparator = _comparator_in(step.text)
-    value: str = _last_word(step.text) if comparator != _NO_COMPARATOR else _after_second_reference(step)
-    parsed = step_text(value)
-    if parsed is None or len(parsed.references) > 1:
+    if comparator == _NO_COMPARATOR:
+        value = step.text.split("#", 2)[2].lstrip("0123456789").strip()
+    else:
+        value = step.text.split()[-1]
+    other = _read(value)
+    if other is None or len(other.references) > 1:
         return None
-    return *entity_and_attribute, comparator, *(_mentions(parsed) or (value,))
+    return *compared, comparator, *(other.references or (value,))
 
 
-def _compared(step: StepText) -> tuple[str, str] | None:
-    """The entity and its attribute: the first reference before and the first one after ``where``."""
-    if "where #" not in step.text:
-        references = _mentions(step)
-        return (references[0], references[1]) if len(references) == 2 else None
-    parts = [step_text(part) for part in step.text.split("where")]
-    if len(parts) != 2:
-        return None
-    entity, attribute = parts
-    if entity is None or attribute is None or not entity.references or not attribute.references:
-        return None
-    return _mentions(entity)[0], _mentions(attribute)[0]
+def _comparator_in(text: str) -> str:
+    ordered = _first_in(_COMPARATORS, text)
+    if ordered is not None:
+        return ordered
+    if any(word in text for word in _EQUALITY):
+        if "not " in text:
+            return "!="
+        if "any" not in text:
+            return "="
+    return "CONTAINS" if "contain" in text else _NO_COMPARATOR
 
 
-def _after_second_reference(step: StepText) -> str:
-    return step.text.split("#", 2)[2].lstrip("0123456789").strip()
+class _Operator(NamedTuple):
+    """An operator: its test, its arguments, and of how many properties and spans of the step these must consist."""
+
+    name: str
+    fits: Callable[[_Step], object]
+    arguments: Callable[[_Step], _Arguments] = lambda step: None
+    properties: Container[int] = ()
+    spans: Container[int] = ()
 
 
-def _two_references(step: StepText) -> tuple[str, ...] | None:
-    return _mentions(step) if len(step.references) == 2 else None
-
-
-def _positional(step: StepText) -> tuple[str, ...] | None:
-    position = _position_in(step.text)
-    return None if position is None else (position, *_mentions(step))
-
-
-_ARGUMENTS: dict[str, Callable[[StepText], Sequence[str | None] | None]] = {
-    "AGGREGATE": _aggregate,
-    "BOOLEAN": _boolean,
-    "COMPARATIVE": _comparative,
-    "COMPARISON": _comparison,
-    "DISCARD": _two_references,
-    "FILTER": _positional,
-    "SUPERLATIVE": _aggregate,
-    "UNION": _mentions,
-}
+_SOME, _SEVERAL = range(1, sys.maxsize), range(2, sys.maxsize)
+_OPERATORS = (
+    _Operator("SELECT", lambda step: step.count == 0),
+    _Operator("AGGREGATE", lambda step: step.count == 1 and step.has(*_AGGREGATED), _aggregate, {1}, {1}),
+    _Operator("GROUP", lambda step: step.has("for each")),
+    _Operator("COMPARATIVE", _is_comparative, _comparative, {1}, {3}),
+    _Operator("SUPERLATIVE", _is_superlative, _aggregate, {1}, {2}),
+    _Operator("UNION", lambda step: step.count > 1 and _ONLY_REFERENCES.match(step.text), _references, {0}, _SEVERAL),
+    _Operator("INTERSECTION", lambda step: step.count > 1 and step.has("both") and step.has("and")),
+    _Operator("DISCARD", _is_discard, _references, {0}, {2}),
+    _Operator("SORT", lambda step: step.has("sorted by", "order by", "ordered by")),
+    _Operator("BOOLEAN", lambda step: step.text.startswith(("if ", "is ", "are ")), _boolean, {1}, _SOME),
+    _Operator("COMPARISON", lambda step: step.text.startswith("which") and step.count > 1, _comparison, {1}, _SEVERAL),
+    _Operator("ARITHMETIC", lambda step: step.has("and", ",") and step.text.startswith(_ARITHMETIC)),
+    _Operator("PROJECT", lambda step: step.count == 1 and _REFERENCE_INSIDE.search(step.text)),
+    _Operator("FILTER", lambda step: step.text.startswith("#"), _filter, {0, 1}, {2}),
+)

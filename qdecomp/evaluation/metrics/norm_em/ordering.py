@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
+from itertools import groupby
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.evaluation.metrics.break_text import REFERENCE, StepGraph, mention
@@ -49,20 +50,18 @@ class _FilterChains:
         for node, targets in self.targets.items():
             for target in targets:
                 self._sources[target][node] = None
-        self.inner = [node for node, label in self.labels.items() if _FILTER.fullmatch(label) and self._is_inner(node)]
+        inner = (node for node, label in self.labels.items() if _FILTER.fullmatch(label) and self._is_inner(node))
+        self.inner = dict.fromkeys(inner)
 
     def sort(self) -> None:
         """Sort every chain."""
-        inner, visited = set(self.inner), set[int]()
+        visited: set[int] = set()
         for node in self.inner:
-            if node in visited:
-                continue
-            try:
-                chain = self._chain_around(node, inner)
-                visited.update(chain)
-                self._relink(chain, sorted(chain, key=self._key))
-            except _NotAChainError:
-                continue
+            if node not in visited:
+                with suppress(_NotAChainError):
+                    chain = self._chain_around(node)
+                    visited.update(chain)
+                    self._relink(chain, sorted(chain, key=lambda each: self._expanded(self._arguments(each)[1], ())))
 
     def _is_inner(self, node: int) -> bool:
         """Whether exactly one node needs this one, and that node filters it further."""
@@ -76,18 +75,16 @@ class _FilterChains:
             raise NormalizationError(f"node {node} is not a filter any more")
         return int(match[1]), int(match[2])
 
-    def _chain_around(self, node: int, inner: set[int]) -> list[int]:
+    def _chain_around(self, node: int) -> list[int]:
         """The chain that a node is in: from the first filter to the one that no further filter needs."""
-        head = node
-        for _ in range(len(inner) + 1):
-            filtered = self._arguments(head)[0]
-            if filtered not in inner:
-                break
+        head, seen = node, set[int]()
+        while (filtered := self._arguments(head)[0]) in self.inner:
+            if filtered in seen:
+                raise _NotAChainError
+            seen.add(filtered)
             head = filtered
-        else:
-            raise _NotAChainError
         chain = [head]
-        while chain[-1] in inner:
+        while chain[-1] in self.inner:
             following = next(iter(self._sources[chain[-1]]), None)
             if following is None:
                 raise NormalizationError(f"nothing needs node {chain[-1]} any more")
@@ -96,11 +93,8 @@ class _FilterChains:
             chain.append(following)
         return chain
 
-    def _key(self, node: int) -> str:
-        """The condition's text, with the texts of the nodes that it refers to."""
-        return self._expanded(self._arguments(node)[1], ())
-
     def _expanded(self, node: int, below: tuple[int, ...]) -> str:
+        """The text of a node, with the texts of the nodes that it refers to."""
         if node in below:
             raise _NotAChainError
         if node not in self.labels:
@@ -145,14 +139,11 @@ def number_by_level(graph: StepGraph) -> dict[int, str]:
     levels = levels_of(graph)
     if levels is None:
         return dict(graph.labels)
-    nodes_of_level: defaultdict[int, list[int]] = defaultdict(list)
-    for node, level in levels.items():
-        nodes_of_level[level].append(node)
     numbers: dict[int, int] = {}
     labels: dict[int, str] = {}
-    for level in sorted(nodes_of_level):
-        renamed = {node: _rename(graph.labels[node], numbers) for node in nodes_of_level[level]}
-        number_of_label = {label: len(labels) + rank for rank, label in enumerate(sorted(set(renamed.values())), 1)}
+    for _, nodes in groupby(sorted(levels, key=levels.__getitem__), levels.__getitem__):
+        renamed = {node: _rename(graph.labels[node], numbers) for node in nodes}
+        number_of_label = {label: number for number, label in enumerate(sorted({*renamed.values()}), len(labels) + 1)}
         numbers.update((node, number_of_label[label]) for node, label in renamed.items())
         labels.update((number, label) for label, number in number_of_label.items())
     return {node: label for node, label in graph.labels.items() if node not in levels} | labels
@@ -173,28 +164,14 @@ def levels_of(graph: StepGraph) -> dict[int, int] | None:
 
     A node that leads to no such node (it refers to itself, for example) has no level.
     """
-    grounded = _grounded(graph)
-    inner = {node: [target for target in graph.edges[node] if target in grounded] for node in grounded}
+    grounded = {node for node, targets in graph.edges.items() if not targets}
+    while new := {node for node, targets in graph.edges.items() if not grounded.isdisjoint(targets)} - grounded:
+        grounded |= new
+    inner = {node: grounded.intersection(graph.edges[node]) for node in grounded}
+    levels: dict[int, int] = {}
     try:
-        order = list(TopologicalSorter(inner).static_order())
+        for node in TopologicalSorter(inner).static_order():
+            levels[node] = max((levels[target] + 1 for target in inner[node]), default=0)
     except CycleError:
         return None
-    levels: dict[int, int] = {}
-    for node in order:
-        levels[node] = max((levels[target] + 1 for target in inner[node]), default=0)
     return levels
-
-
-def _grounded(graph: StepGraph) -> set[int]:
-    """The nodes from which some node without edges can be reached."""
-    sources: dict[int, list[int]] = {node: [] for node in graph.labels}
-    for node, targets in graph.edges.items():
-        for target in targets:
-            sources[target].append(node)
-    waiting = [node for node, targets in graph.edges.items() if not targets]
-    grounded = set(waiting)
-    while waiting:
-        new = [source for source in sources[waiting.pop()] if source not in grounded]
-        grounded.update(new)
-        waiting.extend(new)
-    return grounded

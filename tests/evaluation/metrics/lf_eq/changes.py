@@ -16,9 +16,7 @@ from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.lexicon import stop_words
 from qdecomp.data_structures.logical_form import Argument, LogicalStep
 from qdecomp.data_structures.operators import OPERATORS, Operator
-from qdecomp.data_structures.qdmr import Qdmr, Step, is_reference, reference_number, reference_to
-
-__all__ = ["CHANGES", "Change", "changes"]
+from qdecomp.data_structures.qdmr import Qdmr, Step, is_reference, reference_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +53,10 @@ def _leave_out_step(decomposition: Qdmr, words: Sequence[str], generator: random
     """A step is removed; what referred to it refers to the first step that it referred to, or to nothing."""
     steps = decomposition.steps
     for place, step in enumerate(steps):
-        gone = reference_to(place + 1)
+        gone = f"#{place + 1}"
         if _is_count_for_arithmetic(steps, place):
             continue
-        instead = [reference_to(step.references[0])] if step.references else []
+        instead = [f"#{step.references[0]}"] if step.references else []
         rest = []
         for each in (*steps[:place], *steps[place + 1 :]):
             tokens = [new for token in each.tokens for new in (instead if token == gone else [token])]
@@ -83,7 +81,7 @@ def _is_unused(steps: Sequence[Step], place: int) -> bool:
 
 def _shifted(token: str, gone: int) -> str:
     number = reference_number(token)
-    return reference_to(number - 1) if number is not None and number > gone else token
+    return f"#{number - 1}" if number is not None and number > gone else token
 
 
 def _is_symmetric(step: LogicalStep) -> bool:
@@ -99,7 +97,7 @@ def _is_symmetric(step: LogicalStep) -> bool:
 def _swap_references(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
     for place, step in enumerate(decomposition.steps):
         if len(set(step.references)) == 2 and not _is_symmetric(to_logical_step(step)):
-            one, other = (reference_to(number) for number in dict.fromkeys(step.references))
+            one, other = (f"#{number}" for number in dict.fromkeys(step.references))
             swap = {one: other, other: one}
             yield _with(decomposition.steps, place, [swap.get(token, token) for token in step.tokens])
 
@@ -109,7 +107,7 @@ def _change_reference(decomposition: Qdmr, words: Sequence[str], generator: rand
         for old in dict.fromkeys(step.references):
             for new in range(1, place + 1):
                 if new not in step.references:
-                    tokens = [reference_to(new) if token == reference_to(old) else token for token in step.tokens]
+                    tokens = [f"#{new}" if token == f"#{old}" else token for token in step.tokens]
                     yield _with(decomposition.steps, place, tokens)
 
 
@@ -158,41 +156,33 @@ def _change_property(decomposition: Qdmr, words: Sequence[str], generator: rando
                     yield _with(decomposition.steps, place, written.tokens)
 
 
-def _renamed(step: LogicalStep, names: Mapping[str, str]) -> list[Argument]:
-    return [Argument(names.get(argument.name, argument.name), argument.tokens) for argument in step.arguments]
+# The operator that each operator becomes, with its properties (None: as they are) and the names of its arguments.
+_OTHER_OPERATORS: Mapping[Operator, tuple[Operator, tuple[str, ...] | None, Mapping[str, str]]] = MappingProxyType(
+    {
+        Operator.UNION: (Operator.INTERSECTION, (), {"sub": "intersect"}),
+        Operator.INTERSECTION: (Operator.UNION, (), {"intersect": "sub"}),
+        Operator.GROUP: (Operator.AGGREGATE, None, {"value": "arg"}),
+        Operator.SUPERLATIVE: (Operator.AGGREGATE, None, {"attribute": "arg"}),
+        Operator.DISCARD: (Operator.DISCARD, (), {"sub": "exclude", "exclude": "sub"}),
+        Operator.ARITHMETIC: (Operator.ARITHMETIC, ("sum",), {"left": "arg", "right": "arg"}),
+    }
+)
 
 
 def _change_operator(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:
     """Union against intersection, a group without its key, a superlative of the whole, an exclusion reversed."""
     for place, step in enumerate(decomposition.steps):
         logical = to_logical_step(step)
-        changed: LogicalStep | None = None
-        if logical.operator is Operator.UNION:
-            changed = LogicalStep(Operator.INTERSECTION, (), tuple(_renamed(logical, {"sub": "intersect"})))
-        elif logical.operator is Operator.INTERSECTION:
-            changed = LogicalStep(Operator.UNION, (), tuple(_renamed_members(logical)))
-        elif logical.operator is Operator.GROUP:
-            changed = LogicalStep(Operator.AGGREGATE, logical.properties, tuple(_only(logical, "value", "arg")))
-        elif logical.operator is Operator.SUPERLATIVE:
-            changed = LogicalStep(Operator.AGGREGATE, logical.properties, tuple(_only(logical, "attribute", "arg")))
-        elif logical.operator is Operator.DISCARD:
-            changed = LogicalStep(Operator.DISCARD, (), tuple(_renamed(logical, {"sub": "exclude", "exclude": "sub"})))
-        elif logical.operator is Operator.ARITHMETIC and logical.properties == ("diff",):
-            changed = LogicalStep(
-                Operator.ARITHMETIC, ("sum",), tuple(_renamed(logical, {"left": "arg", "right": "arg"}))
-            )
-        if changed is not None and changed.arguments:
+        row = _OTHER_OPERATORS.get(logical.operator)
+        if row is None or (logical.operator is Operator.ARITHMETIC and logical.properties != ("diff",)):
+            continue
+        operator, properties, names = row
+        arguments = [Argument(names[each.name], each.tokens) for each in logical.arguments if each.name in names]
+        if arguments:
+            changed = LogicalStep(operator, logical.properties if properties is None else properties, tuple(arguments))
             written = to_step(changed)
-            if to_logical_step(written).operator is changed.operator:
+            if to_logical_step(written).operator is operator:
                 yield _with(decomposition.steps, place, written.tokens)
-
-
-def _renamed_members(step: LogicalStep) -> list[Argument]:
-    return [Argument("sub", argument.tokens) for argument in step.argument("intersect")]
-
-
-def _only(step: LogicalStep, name: str, new_name: str) -> list[Argument]:
-    return [Argument(new_name, argument.tokens) for argument in step.argument(name)]
 
 
 def _change_negation(decomposition: Qdmr, words: Sequence[str], generator: random.Random) -> Candidates:

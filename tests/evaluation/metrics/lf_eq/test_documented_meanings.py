@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import doctest
 import re
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ import pytest
 
 from qdecomp.data_structures.operators import Operator
 from qdecomp.evaluation.metrics.lf_eq import lf_eq
-from qdecomp.evaluation.metrics.lf_eq.computations import COMPUTATIONS
 
 PAGE = Path(__file__).parents[4] / "docs" / "lf_eq.md"
 ROW = re.compile(r"\| (?P<case>[^|`]+) \| [^|]+ \| `(?P<one>[^`]+)` \| (?P<sign>[=≠]) `(?P<other>[^`]+)` \|")
@@ -42,11 +41,9 @@ def test_every_row_shows_what_it_says(row: Meaning) -> None:
         assert (result.verdict, result.error) == (row.sign == "=", None), str(result.evidence)
 
 
-def test_every_operator_has_rows_and_a_computation() -> None:
-    cases = {row.case for row in MEANINGS}
+def test_every_operator_has_rows() -> None:
     for operator in Operator:
-        assert operator in COMPUTATIONS
-        assert any(case.startswith(operator.value) for case in cases), operator
+        assert any(row.case.startswith(operator.value) for row in MEANINGS), operator
 
 
 def test_every_property_has_a_meaning_of_its_own() -> None:
@@ -69,12 +66,5 @@ def test_every_property_has_a_meaning_of_its_own() -> None:
         for number in ("one", "two")
     ]
     for family in (aggregates, groups, arithmetic, booleans, counts):
-        for place, one in enumerate(family):
-            for other in family[place + 1 :]:
-                assert not lf_eq("", one, other).verdict, (one, other)
-
-
-def test_the_examples_run() -> None:
-    results = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
-    assert results.failed == 0
-    assert results.attempted >= 5
+        for one, other in combinations(family, 2):
+            assert not lf_eq("", one, other).verdict, (one, other)

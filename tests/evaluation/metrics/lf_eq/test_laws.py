@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.logical_form import LogicalForm
-from qdecomp.data_structures.qdmr import Qdmr, Step, reference_number, reference_to
-from qdecomp.evaluation.metrics.lf_eq import lf_eq
+from qdecomp.data_structures.qdmr import Qdmr, Step, reference_number
+from qdecomp.evaluation.metrics.lf_eq import LfEqResult, lf_eq
 from qdecomp.evaluation.metrics.lf_eq.step_reading import read_plan
 from tests.strategies import logical_forms, written_qdmrs
 
@@ -20,6 +20,15 @@ _ADJECTIVES = ("red", "big", "shiny", "old", "round")
 nouns = st.sampled_from(_NOUNS)
 adjectives = st.lists(st.sampled_from(_ADJECTIVES), min_size=2, max_size=4, unique=True)
 conditions = st.permutations(("that are red", "behind #2", "that are not big", "near #3", "shiny"))
+lists = st.sampled_from(
+    (
+        "#{} , #{} , #{}",
+        "#{} and #{} and #{}",
+        "#{} or #{} or #{}",
+        "sum of #{} , #{} and #{}",
+        "multiplication of #{} and #{} and #{}",
+    )
+)
 endings = st.sampled_from(("", "number of", "are there any", "highest of"))
 
 
@@ -28,26 +37,14 @@ def _end(ending: str, number: int) -> str:
     return f" ;{ending} #{number}" if ending else ""
 
 
-def equal(one: str, other: str) -> bool:
+def equal(one: str | Qdmr, other: str | Qdmr) -> bool:
     """Whether two decompositions are equal, in either order, which must not matter."""
     verdict = lf_eq("", one, other).verdict
     assert lf_eq("", other, one).verdict == verdict
     return verdict
 
 
-@settings(max_examples=150)
-@given(written_qdmrs())
-def test_reflexive(decomposition: Qdmr) -> None:
-    try:
-        read_plan("", decomposition)
-    except QDecompError:
-        assume(False)
-    result = lf_eq("", decomposition, decomposition)
-    assert result.verdict
-    assert result.error is None
-
-
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(logical_forms(), logical_forms())
 def test_any_logical_forms_have_a_verdict(one: LogicalForm, other: LogicalForm) -> None:
     result = lf_eq("Which cubes are red?", one, other)
@@ -55,33 +52,32 @@ def test_any_logical_forms_have_a_verdict(one: LogicalForm, other: LogicalForm) 
     assert lf_eq("Which cubes are red?", one, one).evidence is None
 
 
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(written_qdmrs(), written_qdmrs())
 def test_symmetric(one: Qdmr, other: Qdmr) -> None:
-    assert lf_eq("", one, other).verdict == lf_eq("", other, one).verdict
+    equal(one, other)
 
 
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(written_qdmrs(), st.randoms(use_true_random=False))
 def test_unchanged_by_renumbering(decomposition: Qdmr, shuffler: random.Random) -> None:
     try:
         read_plan("", decomposition)
     except QDecompError:
         assume(False)
+    assert lf_eq("", decomposition, decomposition) == LfEqResult(True)
     places = list(range(len(decomposition)))
     shuffler.shuffle(places)
     new_number = {old + 1: new + 1 for new, old in enumerate(places)}
-    renumbered = [
-        Step(tuple(_renumbered(token, new_number) for token in decomposition.steps[old].tokens)) for old in places
-    ]
-    result = lf_eq("", Qdmr(tuple(renumbered)), decomposition)
+    steps = [Step(tuple(_renumbered(token, new_number) for token in decomposition.steps[old].tokens)) for old in places]
     # Worlds may all give the same answer, which proves nothing; they never tell the two apart.
+    result = lf_eq("", Qdmr(tuple(steps)), decomposition)
     assert result.evidence is None, str(result.evidence)
 
 
 def _renumbered(token: str, numbers: dict[int, int]) -> str:
     number = reference_number(token)
-    return token if number is None else reference_to(numbers[number])
+    return token if number is None else f"#{numbers[number]}"
 
 
 @given(conditions, conditions, endings)
@@ -94,47 +90,17 @@ def test_the_order_of_filters_does_not_matter(one: list[str], other: list[str], 
     assert equal(write(one), write(other))
 
 
-@given(st.permutations(("#1", "#2", "#3")), st.sampled_from((" , ", " and ", " or ")), endings)
-def test_the_order_of_unions_does_not_matter(members: list[str], joint: str, ending: str) -> None:
-    rest = _end(ending, 4)
-    assert equal(f"dogs ;cats ;cubes ;{joint.join(members)}{rest}", f"dogs ;cats ;cubes ;#1 , #2 , #3{rest}")
+@given(st.permutations((2, 3)), endings)
+def test_the_order_of_intersections_does_not_matter(members: list[int], ending: str) -> None:
+    start = "dogs ;#1 that are red ;#1 that are big ;#1 in both"
+    one, other = (f"{start} #{first} and #{last}{_end(ending, 4)}" for first, last in (members, (2, 3)))
+    assert equal(one, other)
 
 
-@given(st.permutations(("#2", "#3")), endings)
-def test_the_order_of_intersections_does_not_matter(members: list[str], ending: str) -> None:
-    start = "dogs ;#1 that are red ;#1 that are big"
-    rest = _end(ending, 4)
-    assert equal(f"{start} ;#1 in both {' and '.join(members)}{rest}", f"{start} ;#1 in both #2 and #3{rest}")
-    filtered = f"dogs ;#1 that are red ;#2 that are big{_end(ending, 3)}"
-    assert equal(f"{start} ;#1 in both {' and '.join(members)}{rest}", filtered)
-
-
-@given(st.permutations(("#4", "#5", "#6")), st.sampled_from(("sum", "multiplication")))
-def test_the_order_of_sums_and_products_does_not_matter(members: list[str], name: str) -> None:
-    start = "dogs ;cats ;cubes ;number of #1 ;number of #2 ;number of #3"
-    assert equal(f"{start} ;{name} of {' and '.join(members)}", f"{start} ;{name} of #4 and #5 and #6")
-
-
-@given(nouns, adjectives)
-def test_double_negation(noun: str, words: list[str]) -> None:
-    phrase = " ".join(words)
-    assert equal(f"{noun} ;#1 that are not {phrase} ;#1 besides #2", f"{noun} ;#1 that are {phrase}")
-    assert not equal(f"{noun} ;#1 that are not {phrase}", f"{noun} ;#1 that are {phrase}")
-
-
-@given(nouns, adjectives, st.sampled_from(("besides", "not", "not in")))
-def test_besides_is_not(noun: str, words: list[str], word: str) -> None:
-    phrase = " ".join(words)
-    assert equal(f"{noun} ;#1 that are {phrase} ;#1 {word} #2", f"{noun} ;#1 that are not {phrase}")
-
-
-@given(nouns, adjectives, st.sampled_from(("is at least one", "is more than zero", "is higher than 0")))
-def test_counting_and_comparing_is_existence(noun: str, words: list[str], comparison: str) -> None:
-    phrase = " ".join(words)
-    counted = f"{noun} ;#1 that are {phrase} ;number of #2 ;if #3 {comparison}"
-    for existence in ("if there are any #2", "is there any #2"):
-        assert equal(counted, f"{noun} ;#1 that are {phrase} ;{existence}")
-    assert equal(counted, f"{noun} ;if any #1 are {phrase}")
+@given(st.permutations((1, 2, 3)), lists, endings)
+def test_the_order_of_unions_sums_and_products_does_not_matter(members: list[int], text: str, ending: str) -> None:
+    one, other = (f"dogs ;cats ;cubes ;{text.format(*each)}{_end(ending, 4)}" for each in (members, (1, 2, 3)))
+    assert equal(one, other)
 
 
 @given(nouns, adjectives, endings)

@@ -6,109 +6,48 @@ position. A word without a head is its own.
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Iterable
-from pathlib import Path
-
 from qdecomp.evaluation.metrics.annotation import (
     MissingAnnotationError,
-    SpacyAnnotator,
-    StepAnnotation,
+    Remembered,
     Token,
+    lemma_of,
+    part_of_speech,
     step_key,
 )
 from qdecomp.evaluation.metrics.break_text import BreakText, parse_break_text
-from qdecomp.evaluation.metrics.norm_em import NormEm
-from qdecomp.evaluation.metrics.norm_em.document import Document, document_of
-from qdecomp.evaluation.metrics.penn_words import INFLECTED_CLASSES, LemmaTables, WordTable, lemma_of, part_of_speech
 
-_NO_WORDS_KNOWN = LemmaTables({name: WordTable(frozenset(), {}) for name in INFLECTED_CLASSES})
+_NO_WORDS_KNOWN = {name: (frozenset(), {}) for name in ("noun", "verb", "adj", "adv")}
 
 
-def annotated(step: str) -> StepAnnotation:
+def tokens_of(step: str) -> tuple[Token, ...]:
     """The annotation that is written in a step."""
-    tokens, references, words = [], [], []
-    for position, item in enumerate(step.split()):
-        if item.startswith("#"):
-            references.append((position, int(item[1:])))
-            words.append(f"@@{item[1:]}@@")
-            tokens.append(Token("objects", "NNS", "NOUN", "object", "", position))
-            continue
-        word, tag, dep, head = [*item.split("/"), "", ""][:4]
-        words.append(word)
-        lemma = lemma_of(word, tag, _NO_WORDS_KNOWN)
-        tokens.append(Token(word, tag, part_of_speech(word, tag), lemma, dep, int(head or position)))
-    return StepAnnotation(" ".join(words), tuple(tokens), tuple(references))
+    return tuple(_token(place, *item.split("/")) for place, item in enumerate(step.split()))
 
 
-def document(step: str) -> Document:
-    """The words of a step."""
-    return document_of(annotated(step))
+def _token(place: int, word: str, tag: str = "", dep: str = "", head: str = "") -> Token:
+    if word.startswith("#"):
+        return Token("objects", "NNS", "NOUN", "object", "", place, int(word[1:]))
+    lemma = lemma_of(word, tag, _NO_WORDS_KNOWN)
+    return Token(word, tag, part_of_speech(word, tag), lemma, dep, int(head or place))
 
 
-class FromFile:
-    """The annotations in a file, whatever parser wrote it; spaCy annotates steps that it lacks.
-
-    A line is [text, unmasked?, {position: reference}, [[text, tag, pos, lemma, dep, head]]].
-    """
-
-    def __init__(self, path: Path) -> None:
-        with gzip.open(path, "rt", encoding="utf-8") as stream:
-            rows = [json.loads(line) for line in stream]
-        self._known = {
-            text: StepAnnotation(
-                text,
-                tuple(Token(*token) for token in tokens),
-                tuple((int(place), int(reference.strip("@"))) for place, reference in references.items()),
-                masked=not unmasked,
-            )
-            for text, unmasked, references, tokens in (row for row in rows if isinstance(row, list))
-        }
-        self._others = SpacyAnnotator()
-
-    def prepare(self, steps: Iterable[str]) -> None:
-        """Annotate what the file lacks."""
-        self._others.prepare(step for step in steps if step not in self._known)
-
-    def annotate(self, step: str) -> StepAnnotation:
-        """The annotation of a step."""
-        return self._known[step] if step in self._known else self._others.annotate(step)
-
-
-class HandMade:
-    """An annotator that knows some steps."""
-
-    def __init__(self, annotations: Iterable[StepAnnotation]) -> None:
-        self._known = {annotation.text: annotation for annotation in annotations}
-
-    def prepare(self, steps: Iterable[str]) -> None:
-        """Nothing to do."""
-
-    def annotate(self, step: str) -> StepAnnotation:
-        """The annotation of a step that is known; an empty step always is."""
-        if step and step not in self._known:
-            raise MissingAnnotationError(step)
-        return self._known.get(step, StepAnnotation("", ()))
-
-
-def plain(steps: Iterable[str]) -> str:
+def plain(*steps: str) -> str:
     """The decomposition that the steps are, without the annotations."""
-    return " ;".join(
-        "return " + " ".join(item if item.startswith("#") else item.split("/")[0] for item in step.split())
-        for step in steps
-    )
+    return " ;".join("return " + " ".join(item.split("/")[0] for item in step.split()) for step in steps)
 
 
-def broken_up(*steps: str) -> tuple[BreakText, HandMade]:
-    """A decomposition of annotated steps, and the annotator for it."""
-    text = parse_break_text(plain(steps))
-    annotations = (annotated(step) for step in steps)
-    assert [step_key(label) for label in text.labels] == [annotated(step).text for step in steps]
-    return text, HandMade(annotations)
+def text_of(*steps: str) -> BreakText:
+    """The same as the official evaluator reads it."""
+    return parse_break_text(plain(*steps))
 
 
-def normal_form(*steps: str) -> str | None:
-    """The normal form of annotated steps."""
-    text, annotator = broken_up(*steps)
-    return NormEm(annotator).normal_form(text)
+def annotations(*steps: str) -> Remembered[tuple[Token, ...]]:
+    """What is known of the words of these steps, and nothing else; an empty step is always known."""
+    known = dict(zip(map(step_key, text_of(*steps).labels), map(tokens_of, steps), strict=True)) | {"": ()}
+
+    def find(texts):
+        if unknown := [text for text in texts if text not in known]:
+            raise MissingAnnotationError(f"unknown: {unknown}")
+        return [known[text] for text in texts]
+
+    return Remembered(find)

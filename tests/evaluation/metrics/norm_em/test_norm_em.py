@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -7,95 +9,72 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdecomp.evaluation.metrics import get_metric, prepare
-from qdecomp.evaluation.metrics.break_text import parse_break_text
+from qdecomp.evaluation.metrics.annotation import Remembered, Token, annotate
 from qdecomp.evaluation.metrics.norm_em import NormEm
-from tests.evaluation.metrics.norm_em.annotated import FromFile, HandMade, annotated, broken_up, normal_form, plain
+from tests.evaluation.metrics.norm_em.annotated import annotations, plain, text_of
 
 _RED_BALLS = ("red/JJ balls/NNS",)
 _BALLS_IN_RED = ("balls/NNS", "#1 that/WDT/nsubj/2 are/VBP red/JJ")
 _SECOND_IS_ITSELF = ("red/JJ balls/NNS", "who/WP painted/VBD #2")
 _CIRCLE = ("balls/NNS", "#3 near/IN #1", "#2")
+_IS_A_CIRCLE = "step 2: its references form a cycle (#2 → #3 → #2)"
 _NOWHERE = ("who/WP painted/VBD #1", "color/NN of/IN #1 and/CC #9")
+_TWO_FILTERS = (*_BALLS_IN_RED, "#2 that/WDT/nsubj/2 are/VBP shiny/JJ")
+_TWO_OTHERS = ("balls/NNS", "#1 that/WDT/nsubj/2 are/VBP shiny/JJ", "red/JJ #2")
 
 
 def _score(prediction: tuple[str, ...], gold: tuple[str, ...]):
-    annotator = HandMade(annotated(step) for step in (*prediction, *gold))
-    return NormEm(annotator)("how many?", plain(prediction), plain(gold))
+    return NormEm(annotations(*prediction, *gold))("how many?", plain(*prediction), plain(*gold))
 
 
 def test_the_normal_form_of_two_ways_to_say_it_is_the_same():
-    assert normal_form(*_RED_BALLS) == "ball @@SEP@@ red @@SEP@@ FILTER(@@1@@,@@2@@)"
-    result = _score(_BALLS_IN_RED, _RED_BALLS)
-    assert (result.value, result.error) == (1.0, None)
-    assert result.details["prediction_normalized"] == result.details["gold_normalized"] == normal_form(*_RED_BALLS)
+    forms = _score(_BALLS_IN_RED, _RED_BALLS).details
+    assert set(forms.values()) == {"ball @@SEP@@ red @@SEP@@ FILTER(@@1@@,@@2@@)"}
+    assert list(forms) == ["prediction_normalized", "gold_normalized"]
 
 
-def test_the_order_of_filters_does_not_matter():
-    first = ("balls/NNS", "#1 that/WDT/nsubj/2 are/VBP red/JJ", "#2 that/WDT/nsubj/2 are/VBP shiny/JJ")
-    second = ("balls/NNS", "#1 that/WDT/nsubj/2 are/VBP shiny/JJ", "red/JJ #2")
-    assert _score(first, second).value == 1.0
+@pytest.mark.parametrize(
+    ("prediction", "gold", "value", "error"),
+    [
+        (_BALLS_IN_RED, _RED_BALLS, 1.0, None),
+        (_TWO_FILTERS, _TWO_OTHERS, 1.0, None),
+        (("blue/JJ balls/NNS",), _RED_BALLS, 0.0, None),
+        # The official evaluator loses the second step, which refers to itself, and calls the rest right.
+        (_SECOND_IS_ITSELF, _RED_BALLS, 0.0, "prediction: step 2: refers to itself (#2)"),
+        (_CIRCLE, _RED_BALLS, 0.0, f"prediction: {_IS_A_CIRCLE}"),
+        # It leaves predictions without a normal form out of the mean.
+        (_NOWHERE, _RED_BALLS, 0.0, "prediction: step 1: refers to itself (#1)"),
+        (("color/NN of/IN #9",), _RED_BALLS, 0.0, "prediction: step 1: refers to #9, but there are 1 steps"),
+        (_RED_BALLS, _SECOND_IS_ITSELF, 1.0, "gold: step 2: refers to itself (#2)"),
+        # The gold text itself is right, whatever is wrong with it.
+        (_CIRCLE, _CIRCLE, 1.0, f"prediction: {_IS_A_CIRCLE}; gold: {_IS_A_CIRCLE}"),
+    ],
+)
+def test_verdict(prediction, gold, value, error):
+    result = _score(prediction, gold)
+    assert (result.value, result.error) == (value, error)
 
 
-def test_another_word_is_wrong():
-    result = _score(("blue/JJ balls/NNS",), _RED_BALLS)
-    assert (result.value, result.error) == (0.0, None)
+def test_where_the_official_evaluator_is_wrong_or_has_no_verdict():
+    known = NormEm(annotations(*_SECOND_IS_ITSELF, *_NOWHERE))
+    assert known.normal_form(text_of(*_SECOND_IS_ITSELF)) == known.normal_form(text_of(*_RED_BALLS))
+    assert known.normal_form(text_of(*_NOWHERE)) is None
 
 
 def test_letter_case_does_not_matter():
-    assert NormEm(HandMade([annotated("balls/NNS")]))("", "return BALLS", "return balls").value == 1.0
+    assert NormEm(annotations("balls/NNS"))("", "return BALLS", "return balls").value == 1.0
 
 
 @pytest.mark.parametrize("prediction", ["", " ", "return", "return ;return"])
 def test_an_empty_prediction_is_wrong_and_says_so(prediction):
-    scorer = NormEm(HandMade([annotated("balls/NNS")]))
     for gold in ("return balls", prediction):
-        result = scorer("", prediction, gold)
+        result = NormEm(annotations("balls/NNS"))("", prediction, gold)
         assert result.value == 0.0
         assert result.error.startswith("prediction: there is no step")
 
 
-def test_a_step_that_refers_to_itself_does_not_disappear():
-    # The official evaluator loses the second step and calls the rest right.
-    text, annotator = broken_up(*_SECOND_IS_ITSELF)
-    assert NormEm(annotator).verdict(text, parse_break_text(plain(_RED_BALLS))).verdict is True
-    result = _score(_SECOND_IS_ITSELF, _RED_BALLS)
-    assert (result.value, result.error) == (0.0, "prediction: step 2: refers to itself (#2)")
-
-
-def test_a_circle_is_wrong_and_says_so():
-    result = _score(_CIRCLE, _RED_BALLS)
-    assert (result.value, result.error) == (
-        0.0,
-        "prediction: step 2: its references form a cycle (#2 → #3 → #2)",
-    )
-
-
-def test_a_reference_to_nothing_is_wrong_and_not_left_out_of_the_mean():
-    annotator = HandMade(annotated(step) for step in (*_NOWHERE, *_RED_BALLS))
-    official = NormEm(annotator).verdict(parse_break_text(plain(_NOWHERE)), parse_break_text(plain(_RED_BALLS)))
-    assert (official.verdict, official.prediction) == (None, None)
-    result = _score(_NOWHERE, _RED_BALLS)
-    assert result.value == 0.0
-    assert result.error == "prediction: step 1: refers to itself (#1)"
-    only_nowhere = _score(("color/NN of/IN #9",), _RED_BALLS)
-    assert (only_nowhere.value, only_nowhere.error) == (0.0, "prediction: step 1: refers to #9, but there are 1 steps")
-
-
-@pytest.mark.parametrize("steps", [_SECOND_IS_ITSELF, _CIRCLE, _NOWHERE])
-def test_the_gold_text_itself_is_right_whatever_is_wrong_with_it(steps):
-    result = _score(steps, steps)
-    assert result.value == 1.0
-    assert "prediction: " in result.error
-    assert "gold: " in result.error
-
-
-def test_a_broken_gold_decomposition_is_named():
-    result = _score(_RED_BALLS, _SECOND_IS_ITSELF)
-    assert result.error == "gold: step 2: refers to itself (#2)"
-
-
 def test_a_step_without_annotation_gives_no_value():
-    result = NormEm(HandMade([]))("", "return balls", "return balls")
+    result = NormEm(annotations("cats/NNS"))("", "return balls", "return balls")
     assert result.value is None
     assert "balls" in result.error
 
@@ -121,35 +100,37 @@ def _steps(draw: st.DrawFn) -> tuple[str, ...]:
 
 
 @given(_steps(), _steps())
-def test_any_prediction_gets_a_verdict(prediction, gold):
+def test_any_prediction_gets_a_verdict_and_is_like_itself(prediction, gold):
     assert _score(prediction, gold).value in (0.0, 1.0)
+    assert _score(prediction, prediction).value == float(not text_of(*prediction).is_empty)
 
 
-@given(_steps())
-def test_a_decomposition_is_like_itself(steps):
-    text, annotator = broken_up(*steps)
-    result = NormEm(annotator)("", plain(steps), plain(steps))
-    assert result.value == float(not text.is_empty)
+def _official(path: Path) -> Remembered[tuple[Token, ...]]:
+    """The annotations in a file; spaCy annotates two steps that it lacks, which begin with a capital "Return".
 
-
-@pytest.fixture(scope="module")
-def rows_to_score(official_rows):
-    return [(row["question"], row["prediction"], row["gold"]) for row in official_rows]
+    A line is [text, unmasked?, {position: reference}, [[text, tag, pos, lemma, dep, head]]].
+    """
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        rows = [row for row in map(json.loads, stream) if isinstance(row, list)]
+    references = {
+        text: {int(place): int(name.strip("@")) for place, name in found.items()} for text, _, found, _ in rows
+    }
+    known = {
+        text: tuple(Token(*token, references[text].get(place)) for place, token in enumerate(tokens))
+        for text, _, _, tokens in rows
+    }
+    return Remembered(lambda steps: [known[step] if step in known else next(annotate([step])) for step in steps])
 
 
 @pytest.mark.usefixtures("spacy_pipeline")
-def test_every_official_verdict_and_normal_form_with_the_official_annotations(
-    shared_path: Path, official_rows, rows_to_score
-):
-    annotations = shared_path / "reference" / "spacy2_annotations.jsonl.gz"
-    if not annotations.exists():
-        pytest.skip(f"no annotations: {annotations}")
-    scorer = get_metric("norm_em").load(annotator=FromFile(annotations))
-    # The file lacks two steps, which begin with a capital "Return"; spaCy annotates these.
-    prepare(scorer, rows_to_score)
+def test_every_official_verdict_and_normal_form_with_the_official_annotations(shared_path: Path, official_rows):
+    path = shared_path / "reference" / "spacy2_annotations.jsonl.gz"
+    if not path.exists():
+        pytest.skip(f"no annotations: {path}")
+    scorer = get_metric("norm_em").load(annotations=_official(path))
     other_forms = 0
-    for row, (question, prediction, gold) in zip(official_rows, rows_to_score, strict=True):
-        result = scorer(question, prediction, gold)
+    for row in official_rows:
+        result = scorer(row["question"], row["prediction"], row["gold"])
         forms = (result.details["prediction_normalized"], result.details["gold_normalized"])
         other_forms += forms != (row["prediction_normalized"], row["gold_normalized"])
         # Where the official evaluator has no verdict the prediction is wrong, and the result says why.
@@ -160,12 +141,10 @@ def test_every_official_verdict_and_normal_form_with_the_official_annotations(
 
 
 @pytest.mark.usefixtures("spacy_pipeline")
-def test_nearly_every_official_verdict_with_current_spacy(official_rows, rows_to_score):
-    sample = slice(None, None, 4)
+def test_nearly_every_official_verdict_with_current_spacy(official_rows):
+    sample = official_rows[::4]
+    rows = [(row["question"], row["prediction"], row["gold"]) for row in sample]
     scorer = get_metric("norm_em").load()
-    prepare(scorer, rows_to_score[sample])
-    same = [
-        scorer(*row).value == float(bool(official["norm_em"]))
-        for row, official in zip(rows_to_score[sample], official_rows[sample], strict=True)
-    ]
-    assert sum(same) / len(same) >= 0.98
+    prepare(scorer, rows)
+    verdicts = zip((scorer(*row).value for row in rows), sample, strict=True)
+    assert sum(value == float(bool(row["norm_em"])) for value, row in verdicts) >= 0.98 * len(rows)

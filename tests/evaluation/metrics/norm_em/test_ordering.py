@@ -14,20 +14,11 @@ def _sorted(*labels: str) -> dict[int, str]:
     return dict(sort_filter_chains(_graph(*labels)).labels)
 
 
-def test_two_filters_are_sorted_by_their_conditions():
-    labels = _sorted("ball", "shiny", "red", "FILTER(@@1@@,@@2@@)", "FILTER(@@4@@,@@3@@)", "AGGREGATE[COUNT](@@5@@)")
-    assert labels == {
-        1: "ball",
-        2: "shiny",
-        3: "red",
-        4: "FILTER(@@5@@,@@2@@)",
-        5: "FILTER(@@1@@,@@3@@)",
-        6: "AGGREGATE[COUNT](@@4@@)",
-    }
-
-
-def test_edges_follow():
-    graph = sort_filter_chains(_graph("ball", "shiny", "red", "FILTER(@@1@@,@@2@@)", "FILTER(@@4@@,@@3@@)", "@@5@@"))
+def test_two_filters_are_sorted_by_their_conditions_and_edges_follow():
+    labels = ("ball", "shiny", "red", "FILTER(@@1@@,@@2@@)", "FILTER(@@4@@,@@3@@)", "number of @@5@@")
+    graph = sort_filter_chains(_graph(*labels))
+    changed = {4: "FILTER(@@5@@,@@2@@)", 5: "FILTER(@@1@@,@@3@@)", 6: "number of @@4@@"}
+    assert graph.labels == dict(enumerate(labels, start=1)) | changed
     assert {node: set(targets) for node, targets in graph.edges.items() if targets} == {4: {5, 2}, 5: {1, 3}, 6: {4}}
 
 
@@ -83,31 +74,28 @@ def test_texts_that_double_with_each_step_do_not_use_up_the_memory():
     assert [labels[61], labels[62]] == filters
 
 
-def test_numbers_go_by_level_then_label_and_equal_nodes_become_one():
-    labels = number_by_level(_graph("@@4@@ of @@2@@", "pear", "Zebra", "@@3@@ near @@2@@", "pear", "with @@5@@"))
-    assert labels == {
-        1: "Zebra",
-        2: "pear",
-        3: "@@1@@ near @@2@@",
-        4: "with @@2@@",
-        5: "@@3@@ of @@2@@",
-    }
-
-
-def test_numbers_are_sorted_as_text():
-    leaves = [f"{number:02}" for number in range(1, 12)]
-    labels = number_by_level(_graph(*leaves, "@@2@@", "@@10@@"))
-    assert (labels[12], labels[13]) == ("@@10@@", "@@2@@")
-
-
-def test_a_circle_that_leads_to_a_leaf_stops_the_numbering():
-    labels = ("@@2@@ of @@3@@", "@@1@@", "ball")
-    assert number_by_level(_graph(*labels)) == {1: labels[0], 2: labels[1], 3: labels[2]}
-
-
-def test_a_node_that_refers_to_itself_keeps_its_number_or_is_lost():
-    assert number_by_level(_graph("zoo", "ape", "color of @@3@@")) == {1: "ape", 2: "zoo", 3: "color of @@3@@"}
-    assert number_by_level(_graph("color of @@1@@", "ape")) == {1: "ape"}
+@pytest.mark.parametrize(
+    ("labels", "numbered"),
+    [
+        # By level, then by label; equal nodes become one.
+        (
+            ["@@4@@ of @@2@@", "pear", "Zebra", "@@3@@ near @@2@@", "pear", "with @@5@@"],
+            ["Zebra", "pear", "@@1@@ near @@2@@", "with @@2@@", "@@3@@ of @@2@@"],
+        ),
+        # Labels are sorted as text, also those with numbers.
+        (
+            [*(f"{number:02}" for number in range(1, 12)), "@@2@@", "@@10@@"],
+            [*(f"{number:02}" for number in range(1, 12)), "@@10@@", "@@2@@"],
+        ),
+        # A circle that leads to a leaf stops the numbering.
+        (["@@2@@ of @@3@@", "@@1@@", "ball"], ["@@2@@ of @@3@@", "@@1@@", "ball"]),
+        # A node that refers to itself keeps its number or is lost.
+        (["zoo", "ape", "color of @@3@@"], ["ape", "zoo", "color of @@3@@"]),
+        (["color of @@1@@", "ape"], ["ape"]),
+    ],
+)
+def test_numbers(labels, numbered):
+    assert number_by_level(_graph(*labels)) == dict(enumerate(numbered, start=1))
 
 
 def test_a_node_that_needs_one_without_a_level_has_no_normal_form():
