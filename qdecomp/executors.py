@@ -26,8 +26,6 @@ from qdecomp.data_structures.operators import Operator
 from qdecomp.planning.answer_values import RELATIONS, as_key, as_list, as_measure, as_text, compare, plain_answer
 from qdecomp.planning.sub_questions import SubQuestion
 
-__all__ = ["table"]
-
 _WORD = re.compile(r"[\w.,%$€£']*\w[%]?|[$€£]")
 _FUNCTION_WORDS = frozenset(
     re.findall(

@@ -20,17 +20,6 @@ from typing import TextIO, TypeVar
 
 import click
 
-__all__ = [
-    "STYLES",
-    "Table",
-    "echo_data",
-    "format_csv",
-    "format_plain",
-    "printable",
-    "progress",
-    "show_tables",
-]
-
 # Control characters (a line break and a tab are harmless), marks that reverse the direction of the text, and halves of
 # characters, which cannot be encoded.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

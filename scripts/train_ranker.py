@@ -28,7 +28,7 @@ from script_errors import run_script
 
 from qdecomp.cli.bundle import measure
 from qdecomp.cli.card import MEASURED, measured_section, renew_section
-from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids
+from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.evaluation.metrics.lf_eq import lf_eq
@@ -124,16 +124,15 @@ def _read_lists(paths: Sequence[Path], folder: Path) -> list[RankedList]:
 
 def _ranked_list(plans: Sequence[dict[str, Any]], source: Source, states: Array) -> RankedList:
     ids = {token: number for number, token in enumerate(source.tokens)}
-    source_ids = copied_ids(source.words, ids, len(ids))
     plans = [plan for plan in plans if plan["score"] >= plans[0]["score"] - MOST_BEHIND]
-    known, unknown = ids | dict(zip(source.words, source_ids, strict=True)), ids[DEFAULT_OOV_TOKEN]
+    known, unknown = ids | dict(zip(source.words, source.ids, strict=True)), ids[DEFAULT_OOV_TOKEN]
     hypotheses = [
         Hypothesis(
             tuple(known.get(token, unknown) for token in plan["tokens"]), plan["score"], True, tuple(plan["logarithms"])
         )
         for plan in plans
     ]
-    inputs = ranker_inputs(source_ids, hypotheses, len(ids), unknown, ids[STEP_SEPARATOR])
+    inputs = ranker_inputs(source.ids, hypotheses, len(ids), unknown, ids[STEP_SEPARATOR])
     right = [1.0 if plan["lf_em"] else _RIGHT_BY_LF_EQ * plan["lf_eq"] for plan in plans]
     return RankedList(states.astype(np.float16), inputs, np.array(right, dtype=np.float32))
 

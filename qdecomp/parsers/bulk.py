@@ -22,7 +22,7 @@ from qdecomp.files.predictions import JoinedQuestion, join_predictions
 from qdecomp.files.rows import STANDARD_INPUT
 from qdecomp.parsers.consensus import Answers, consensus
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record, failed_decomposition
-from qdecomp.parsers.parser import BATCHES_SORTED_TOGETHER, Parser, in_length_batches, predict_on_worker
+from qdecomp.parsers.parser import BATCHES_SORTED_TOGETHER, Parser, in_length_batches
 from qdecomp.version import VERSION
 
 # Parsing fewer questions takes less time than loading the parser in other processes.
@@ -107,7 +107,7 @@ def _run(
 
 def _where(parser: Parser, where: Where, questions: int) -> Where:
     """Here, unless several processes are quicker; a language model is asked several things at once by one process."""
-    if where == ALL_CORES and (parser.source is None or parser.source.language_model is not None):
+    if where == ALL_CORES and parser.source.language_model is not None:
         return HERE
     return where.for_rows(questions, _QUESTIONS_FOR_PROCESSES)
 
@@ -123,21 +123,17 @@ def _questions(path: str | Path, column: str | None) -> Sequence[BreakExample]:
 def _settings(parser: Parser, batch_size: int) -> str:
     """What all answers of a run depend on."""
     source = parser.source
-    if source is None:
-        return json.dumps([VERSION, [parser.name, batch_size]])
     key = [*source.contents(), batch_size if source.depends_on_batches else None]
     return json.dumps([VERSION, key, source.decoder, source.candidates, source.min_confidence, *source.options])
 
 
 def _parsing(parser: Parser, batch_size: int, where: Where, settings: str | None) -> Job[BreakExample]:
-    predict = parser.predict if where.is_here else partial(predict_on_worker, parser.remote_source())
-
     def arrange(rows: Iterable[BreakExample], work: Callable[..., Iterator[Sequence[Any]]]) -> Iterator[Any]:
         return (found for _, found in in_length_batches(rows, lambda row: len(row.question), batch_size, work))
 
     return Job(
         "parsing",
-        partial(_parsed, predict, settings),
+        partial(_parsed, parser.predictor(where), settings),
         partial(_question_key, settings or ""),
         lambda row: _record(row, failed_decomposition(row.question, ROW_KILLED_WORKERS), settings),
         arrange,

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import SpecialTokens
 from qdecomp.decoding import DecoderSettings
+from qdecomp.files import write_text_atomically
 from qdecomp.parsers.plan_rules import RuleNames
 
 BUNDLED = Path(__file__).parent / "minilm_break"
@@ -158,9 +159,8 @@ def write_config(folder: Path, config: BundleConfig) -> None:
     """Write the config of a folder whose other files exist, completely or not at all."""
     values = {"format": _FORMAT, "kind": config.kind, **asdict(config)}
     values["checksums"] = _checksums(folder, config)
-    written = folder / f"{_CONFIG}.new"
-    written.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    written.replace(folder / _CONFIG)
+    with write_text_atomically(folder / _CONFIG) as stream:
+        stream.write(json.dumps(values, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_json(path: Path, what: str) -> Any:

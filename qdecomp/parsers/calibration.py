@@ -71,9 +71,8 @@ def calibration_from_json(value: Any) -> Calibration | None:
     """Read what :meth:`Calibration.to_json` gave; None stands for no calibration."""
     if value is None:
         return None
-    weights: Any
-    bias: Any
-    weights, bias = (value.get("weights"), value.get("bias")) if isinstance(value, Mapping) else (None, None)
+    given: Any = value if isinstance(value, Mapping) else {}
+    weights, bias = given.get("weights"), given.get("bias")
     if not isinstance(weights, Mapping) or not all(map(_is_number, [bias, *weights.values()])):
         raise DataError("a calibration must have feature weights and a bias, all of them numbers")
     for name in weights:

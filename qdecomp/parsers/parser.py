@@ -46,16 +46,13 @@ class Parser:
 
     def __init__(
         self,
-        name: str,
+        source: ParserSource,
         answers: Answers,
         *,
-        source: ParserSource | None = None,
         calibration: Calibration | None = None,
-        refuses: bool = False,
         usage: Usage | None = None,
     ) -> None:
-        """A parser that ``refuses`` gives no plan for what is not a question."""
-        self.name = name
+        self.name = source.name
         self.source = source
         """What the parser was loaded from."""
         self.calibration = calibration
@@ -64,16 +61,17 @@ class Parser:
         """The parser alone: it answers whatever it is asked, without confidence."""
         self.usage = usage
         """What a language model was asked in this process, if the parser is one or has one behind it."""
-        self._refuses = refuses
 
     def __repr__(self) -> str:
         return f"<Parser {self.name}>"
 
-    def remote_source(self) -> ParserSource:
-        """Where other processes find the parser; if they cannot, a :class:`DataError`."""
-        if self.source is None or self.source.stays_here:
+    def predictor(self, where: Where) -> Answers:
+        """What parses a batch there; where other processes cannot have the parser, a :class:`DataError`."""
+        if where.is_here:
+            return self.predict
+        if self.source.stays_here:
             raise DataError(f"{self.name} can only parse in one process")
-        return self.source.for_workers()
+        return partial(predict_on_worker, self.source.for_workers())
 
     def parse(self, question: str, question_id: str = "") -> Decomposition:
         """The decomposition of one question; if there is none, it is falsy and says why."""
@@ -101,17 +99,17 @@ class Parser:
         return [replace(each, confidence=self.calibration(each)) for each in found]
 
     def _predict(self, questions: Sequence[str]) -> Sequence[Decomposition]:
-        reasons = [not_a_question(question) if self._refuses else None for question in questions]
-        asked = [question for question, reason in zip(questions, reasons, strict=True) if reason is None]
+        refused = {question: reason for question in questions if (reason := not_a_question(question)) is not None}
+        asked = [question for question in questions if question not in refused]
         found = iter(self.calibrated(asked) if asked else ())
         return [
-            self._sure(next(found)) if reason is None else failed_decomposition(question, reason)
-            for question, reason in zip(questions, reasons, strict=True)
+            failed_decomposition(question, refused[question]) if question in refused else self._sure(next(found))
+            for question in questions
         ]
 
     def _sure(self, found: Decomposition) -> Decomposition:
         """The decomposition, or the reason why it is not given: a confidence below ``min_confidence``."""
-        least, confidence = self.source.min_confidence if self.source else 0.0, found.confidence
+        least, confidence = self.source.min_confidence, found.confidence
         if found.text is None or confidence is None or confidence >= least:
             return found
         reason = f"the confidence {confidence:.2f} is below {least:g}"
@@ -159,21 +157,16 @@ class Parser:
         if batch_size < 1:
             raise DataError(f"batch_size is {batch_size}, but must be 1 or more")
         where = Where(processes, executor=executor)
-        work = self.predict if where.is_here else partial(predict_on_worker, self.remote_source())
+        predict = self.predictor(where)
         pairs = questions if as_tuples else ((question, None) for question in questions)
-        found = in_length_batches(pairs, lambda pair: len(pair[0]), batch_size, partial(_in_batches, work, where))
+
+        def work(batches: Iterator[list[tuple[str, Any]]]) -> Iterator[Sequence[Decomposition]]:
+            texts = ([question for question, _ in batch] for batch in batches)
+            with where.pool() as pool:
+                yield from spread(predict, texts, pool, lambda text: failed_decomposition(text, ROW_KILLED_WORKERS))
+
+        found = in_length_batches(pairs, lambda pair: len(pair[0]), batch_size, work)
         return ((answer, pair[1]) if as_tuples else answer for pair, answer in found)
-
-
-def _in_batches(
-    work: Answers, where: Where, batches: Iterator[list[tuple[str, Any]]]
-) -> Iterator[Sequence[Decomposition]]:
-    questions = ([question for question, _ in batch] for batch in batches)
-    if where.is_here:
-        yield from map(work, questions)
-        return
-    with where.pool() as pool:
-        yield from spread(work, questions, pool, lambda text: failed_decomposition(text, ROW_KILLED_WORKERS))
 
 
 def load(
@@ -225,26 +218,26 @@ def open_source(source: ParserSource) -> Parser:
         cascade = Cascade(
             (first.name, second.name), first.calibrated, second.calibrated, source.fallback_below, source.together
         )
-        return Parser(source.name, cascade, source=source, refuses=True, usage=second.usage or first.usage)
+        return Parser(source, cascade, usage=second.usage or first.usage)
     if source.model is not None:
         if source.min_confidence:
             raise DataError(f"{source.name}: a language model gives no confidence, so it takes no min_confidence")
         model = open_model(source.model, source.function)
-        return Parser(source.name, model, source=source, refuses=True, usage=model.usage)
-    path, calibration = source.path, None
+        return Parser(source, model, usage=model.usage)
+    path = source.path
     assert path is not None
     if source.is_consensus:
         answers, calibration = _open_consensus(source)
     elif is_bundle(path):
         answers, calibration = _open_bundle(path, source)
     else:
-        answers = _open_archive(path, source)
+        answers, calibration = _open_archive(path, source), None
     if source.min_confidence and calibration is None:
         raise DataError(
             f"{path}: this parser is not calibrated, so min_confidence has nothing to go by; "
             "'qdecomp calibrate' calibrates it on rows that it was not trained on"
         )
-    return Parser(source.name, answers, source=source, calibration=calibration, refuses=True)
+    return Parser(source, answers, calibration=calibration)
 
 
 def _open_consensus(source: ParserSource) -> tuple[Answers, Calibration | None]:

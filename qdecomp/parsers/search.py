@@ -107,7 +107,7 @@ class _Search:
         options: list[tuple[float, _Beamed, int, int]] = []
         for each in self.beam:
             if each.ended:
-                options.append((each.score, each, self.settings.end, 0))
+                options.append((each.score, each, self.rules.end, 0))
             elif each.is_open:
                 row, score = next(rows), each.score
                 for token, logarithm in zip(found.tokens[row], found.logarithms[row], strict=True):
@@ -124,7 +124,7 @@ class _Search:
         if each.ended:
             return each
         logarithms = (*each.logarithms, score - each.score)
-        return _Beamed((*each.tokens, token), score, token == self.settings.end, each.progress, row, logarithms)
+        return _Beamed((*each.tokens, token), score, token == self.rules.end, each.progress, row, logarithms)
 
     def _choose_open(self) -> None:
         """Continue what is near the best, has not ended, and can still become the answer."""
@@ -171,7 +171,6 @@ class BeamSearch:
     """A search for the ``wanted`` best sequences between two tokens that follow the rules."""
 
     start: int
-    end: int
     rules: PlanRules
     beam_size: int
     max_steps: int

@@ -47,12 +47,6 @@ class SearchSettings:
                 raise DataError(f"{name} is {str(value)[:20]}; give a whole number from {least} to {most:,}")
         check_penalty(self.coverage_penalty)
 
-    def search(self, tokens: Sequence[str], start: str, end: str, wanted: int, most_behind: float) -> BeamSearch:
-        """The search with these settings for a vocabulary."""
-        rules = PlanRules(tokens, STEP_SEPARATOR, end, self.plan_rules)
-        start_id, end_id, beam_size = tokens.index(start), tokens.index(end), max(self.beam_size, wanted)
-        return BeamSearch(start_id, end_id, rules, beam_size, self.max_steps, wanted, most_behind)
-
 
 class Seq2SeqParser:
     """Networks, the tokens that they can generate, a search, and perhaps a ranker of what it finds."""
@@ -63,7 +57,12 @@ class Seq2SeqParser:
         self._ranker = None if config.ranker is None else Ranker(folder, config.tokens, config.unknown)
         self._pieces = WordPieces(folder / VOCABULARY, config.max_pieces)
         self._tokens, self._settings = config.tokens, settings
-        search = partial(settings.search, config.tokens, config.start, config.end)
+        rules = PlanRules(config.tokens, STEP_SEPARATOR, config.end, settings.plan_rules)
+
+        def search(wanted: int, most_behind: float) -> BeamSearch:
+            beam_size = max(settings.beam_size, wanted)
+            return BeamSearch(self._ids[config.start], rules, beam_size, settings.max_steps, wanted, most_behind)
+
         self._candidates = search(settings.candidates, inf) if settings.candidates else None
         # The answer does not depend on how many candidates are asked for: it is the best of this search.
         self._search = search(settings.beam_size if self._ranker else 1, MOST_BEHIND)
@@ -97,21 +96,23 @@ class Seq2SeqParser:
         return [found for each in questions if isinstance(found := asked(each, self._pieces), Asked)]
 
     def _begun(self, ready: Sequence[Asked]) -> Iterator[_Begun]:
-        sources = [Source(each.question, tuple(word.lower() for word in each.words), self._tokens) for each in ready]
-        for group in groups_of_a_length([len(source.words) for source in sources]):
-            chosen = [sources[number] for number in group]
-            ids = [copied_ids(source.words, self._ids, len(self._tokens)) for source in chosen]
-            yield _Begun(group, chosen, ids, *self._network.begin([ready[number].pieces for number in group], ids))
+        for group in groups_of_a_length([len(each.words) for each in ready]):
+            chosen = [ready[number] for number in group]
+            sources = [self._source(each.question, [word.lower() for word in each.words]) for each in chosen]
+            begun = self._network.begin([each.pieces for each in chosen], [source.ids for source in sources])
+            yield _Begun(group, sources, *begun)
+
+    def _source(self, question: str, words: Sequence[str]) -> Source:
+        return Source(question, words, copied_ids(words, self._ids, len(self._tokens)), self._tokens)
 
     def _found(self, group: _Begun, search: BeamSearch) -> list[Found]:
         cost = coverage_cost(group.sources, self._settings.coverage_penalty)
-        names = [source.names(ids) for source, ids in zip(group.sources, group.source_ids, strict=True)]
-        return search(group.state.of_width(search.beam_size), names, cost)
+        return search(group.state.of_width(search.beam_size), [source.names() for source in group.sources], cost)
 
     def _ranked(self, group: _Begun, found: list[Found]) -> list[Found]:
         if self._ranker is None:
             return found
-        return list(map(partial(ranked, self._ranker), group.words, group.source_ids, found))
+        return list(map(partial(ranked, self._ranker), group.words, group.sources, found))
 
 
 class _Begun(NamedTuple):
@@ -119,19 +120,18 @@ class _Begun(NamedTuple):
 
     numbers: list[int]
     sources: list[Source]
-    source_ids: list[list[int]]
     state: DecoderState
     words: list[Array]
     """The states of each question's words in the encoder (words, size)."""
 
 
-def ranked(ranker: Ranker, words: Array, source_ids: Sequence[int], found: Found) -> Found:
+def ranked(ranker: Ranker, words: Array, source: Source, found: Found) -> Found:
     """The finished hypotheses by how likely they are right; the logarithm of that becomes their score."""
     finished = [each for each in found.hypotheses if each.finished]
     if not finished:
         return found
     hypotheses = [each for each in finished if each.score >= finished[0].score - MOST_BEHIND]
-    odds = ranker(words, source_ids, hypotheses)
+    odds = ranker(words, source.ids, hypotheses)
     scored = [replace(each, score=-log1p(exp(-logit))) for each, logit in zip(hypotheses, odds, strict=True)]
     scored.sort(key=lambda each: -each.score)
     return Found(tuple(scored), scored[1].score if len(scored) > 1 else -inf)
@@ -145,10 +145,11 @@ def _followed_by(found: Found, others: Found) -> Found:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A question, its words as they are copied, and the vocabulary; ids beyond it are those of the words."""
+    """A question, its words as they are copied, and the vocabulary, beyond which ids are those of the words."""
 
     question: str
     words: Sequence[str]
+    ids: Sequence[int]
     tokens: Sequence[str]
 
     def text(self, hypothesis: Hypothesis) -> str:
@@ -160,9 +161,9 @@ class Source:
         first = len(self.tokens)
         return [self.tokens[each] if each < first else self.words[each - first] for each in hypothesis.tokens]
 
-    def names(self, ids: Sequence[int]) -> NamePlaces | None:
-        """Where its names are, given the ids of its words; a token of the vocabulary is not tied to a name."""
-        return name_places(tokenize(self.question), ids, len(self.tokens))
+    def names(self) -> NamePlaces | None:
+        """Where its names are; a token of the vocabulary is not tied to a name."""
+        return name_places(tokenize(self.question), self.ids, len(self.tokens))
 
 
 def coverage_cost(sources: Sequence[Source], penalty: float) -> Cost | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -126,7 +126,7 @@ def _constant(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
 
 @row_of(COMBINERS, Operator.AGGREGATE)
 def _aggregate(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    return _aggregated(_property(logical), known.of(_the(logical.arguments)))
+    return _aggregated(_the(logical.properties), known.of(_the(logical.arguments)))
 
 
 def _aggregated(name: str, answer: Any) -> Any:
@@ -147,7 +147,7 @@ def _aggregated(name: str, answer: Any) -> Any:
 def _group(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     keys = _the(logical.argument("key"))
     groups = _by_member(keys, _the(logical.argument("value")), known)
-    results = [_aggregated(_property(logical), group) for group in groups]
+    results = [_aggregated(_the(logical.properties), group) for group in groups]
     members = known.members(keys)
     are_names = all(isinstance(each, str) for each in members) and len(set(members)) == len(members)
     return dict(zip(members, results, strict=True)) if are_names else results
@@ -157,7 +157,7 @@ def _group(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
 def _superlative(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     sub, attribute = _the(logical.argument("sub")), _the(logical.argument("attribute"))
     numbers, _ = _numbers(_by_member(sub, attribute, known))
-    best = (max if _property(logical) == "max" else min)(numbers, default=None)
+    best = (max if _the(logical.properties) == "max" else min)(numbers, default=None)
     chosen = [member for member, number in zip(known.members(sub), numbers, strict=True) if number == best]
     return single(chosen)
 
@@ -194,7 +194,7 @@ def _comparison_of(step: PlanStep, known: Known) -> Callable[[Any], bool]:
 
 @row_of(COMBINERS, Operator.COMPARISON)
 def _comparison(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
-    arguments, name = logical.argument("arg"), _property(logical)
+    arguments, name = logical.argument("arg"), _the(logical.properties)
     values = [known.of(argument) for argument in arguments]
     if name in ("true", "false"):
         chosen = [value is (name == "true") for value in _truths(values)]
@@ -314,7 +314,7 @@ def _sort(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
 def _arithmetic(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
     measures = [_known(as_measure(known.of(argument))) for argument in logical.arguments]
     numbers, units = [each.number for each in measures], [each.unit for each in measures]
-    name = _property(logical)
+    name = _the(logical.properties)
     if len(numbers) < 2 or (name in ("diff", "div") and len(numbers) > 2):
         raise MustAskError
     if name == "multiply":
@@ -325,7 +325,7 @@ def _arithmetic(logical: LogicalStep, step: PlanStep, known: Known) -> Any:
             raise DataError(f"step {step.number}: {measures[0]} cannot be divided by zero")
         # A ratio has no unit between equal ones, and that of the dividend over a plain number.
         return _result(numbers[0] / numbers[1], "" if units[0] == units[1] else None if units[1] else units[0])
-    _the(tuple(set(units)))
+    _the(set(units))
     if name == "diff" and units[0] == "date":
         return _result(numbers[0] - numbers[1], "days")
     return _result(numbers[0] - numbers[1] if name == "diff" else sum(numbers), units[0])
@@ -365,7 +365,7 @@ def _numbers(values: Iterable[Any]) -> tuple[list[Any], str]:
     """The numbers of measures that have one unit, and the unit."""
     measures = [_known(as_measure(value)) for value in values]
     units = {each.unit for each in measures} or {""}
-    return [each.number for each in measures], _the(tuple(units))
+    return [each.number for each in measures], _the(units)
 
 
 def _truths(values: Iterable[Any]) -> list[bool]:
@@ -388,13 +388,8 @@ def _known(value: _Value | None) -> _Value:
     return value
 
 
-def _the(several: Sequence[Any]) -> Any:
+def _the(several: Collection[_Value]) -> _Value:
     """The only one."""
     if len(several) != 1:
         raise MustAskError
-    return several[0]
-
-
-def _property(logical: LogicalStep) -> str:
-    name: str = _the(logical.properties)
-    return name
+    return next(iter(several))

@@ -11,7 +11,7 @@ from typing import Any
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep, format_step, parse_logical_form
 from qdecomp.data_structures.operators import Operator
-from qdecomp.data_structures.qdmr import Step, order_by_references, parse_qdmr, reference_number
+from qdecomp.data_structures.qdmr import Step, levels_of, parse_qdmr, reference_number
 from qdecomp.planning.answer_values import as_text, plain_answer
 from qdecomp.planning.combining import is_combined
 from qdecomp.planning.retrieval import Passage, Read, Retrieval, Retriever, Search, aretrieve, retrieve
@@ -275,20 +275,18 @@ def plan_of_steps(
     logical = form.steps if form is not None else (None,) * len(steps)
     if len(logical) != len(steps):
         raise DataError(f"there is no plan: {len(steps)} steps, but {len(logical)} in the logical form")
-    levels: dict[int, int] = {}
+    needs = {number: tuple(sorted(set(step.references))) for number, step in enumerate(steps, start=1)}
+    levels = levels_of(needs)
     resolved: dict[int, str] = {}
     planned: dict[int, list[PlanStep]] = {}
-    for number in order_by_references({number: step.references for number, step in enumerate(steps, start=1)}):
+    for number in sorted(levels, key=lambda number: (levels[number], number)):
         step, reading = steps[number - 1], logical[number - 1]
-        needs = tuple(sorted(set(step.references)))
-        levels[number] = 1 + max((levels[other] for other in needs), default=0)
         resolved[number] = _replace_references(step.tokens, resolved)
         operator = None if reading is None else reading.operator
         planned.setdefault(levels[number], []).append(
-            PlanStep(number, step.text, resolved[number], operator, needs, reading)
+            PlanStep(number, step.text, resolved[number], operator, needs[number], reading)
         )
-    ordered = tuple(tuple(sorted(planned[level], key=lambda s: s.number)) for level in sorted(planned))
-    return Plan(ordered, question, confidence)
+    return Plan(tuple(map(tuple, planned.values())), question, confidence)
 
 
 def _is_name(words: list[str]) -> bool:

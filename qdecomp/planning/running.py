@@ -181,11 +181,6 @@ class RunOptions:
         if self.retries < 0 or self.pause < 0:
             raise DataError(f"retries and pause are {self.retries} and {self.pause}; give 0 or more")
 
-    @property
-    def pauses(self) -> list[float]:
-        """The seconds to wait after each attempt that fails."""
-        return [self.pause * 2**attempt for attempt in range(self.retries + 1)]
-
 
 class _Progress:
     """The steps that are done and those that are not, while a plan runs."""
@@ -277,7 +272,7 @@ def run_plan(plan: Plan, answer: Callable[[SubQuestion], Any], options: RunOptio
 
     def ask(question: SubQuestion) -> StepRun | DataError:
         started = time.perf_counter()
-        for attempt, pause in enumerate(options.pauses, start=1):
+        for attempt in range(1, options.retries + 2):
             try:
                 given = _within(options.timeout, lambda: answer(question))
                 if inspect.isawaitable(given):
@@ -286,10 +281,10 @@ def run_plan(plan: Plan, answer: Callable[[SubQuestion], Any], options: RunOptio
                     return DataError("the answer function is async; use `await plan.arun(answer)`")
                 return progress.asked(question, given, started, attempt)
             except Exception as error:  # whatever the user's function raises belongs to the step
-                if attempt > options.retries:
-                    return progress.failed(question, error, started, attempt)
-                time.sleep(pause)
-        raise AssertionError("the last attempt ends in one way or the other")
+                failed = progress.failed(question, error, started, attempt)
+            if attempt <= options.retries:
+                time.sleep(options.pause * 2 ** (attempt - 1))
+        return failed
 
     if options.concurrency == 1:
         while due := next((event for event in progress.due() if isinstance(event, StepStart)), None):
@@ -337,17 +332,17 @@ async def astream_plan(
 
     async def ask(question: SubQuestion) -> StepRun | DataError:
         started = time.perf_counter()
-        for attempt, pause in enumerate(options.pauses, start=1):
+        for attempt in range(1, options.retries + 2):
             try:
                 given = answer(question)
                 if not inspect.isawaitable(given):
                     return DataError("the answer function is not async; use `plan.run(answer)`")
                 return progress.asked(question, await _awaited(given, options.timeout), started, attempt)
             except Exception as error:  # whatever the user's function raises belongs to the step
-                if attempt > options.retries:
-                    return progress.failed(question, error, started, attempt)
-                await asyncio.sleep(pause)
-        raise AssertionError("the last attempt ends in one way or the other")
+                failed = progress.failed(question, error, started, attempt)
+            if attempt <= options.retries:
+                await asyncio.sleep(options.pause * 2 ** (attempt - 1))
+        return failed
 
     running: set[asyncio.Task[StepRun | DataError]] = set()
     try:

@@ -264,7 +264,7 @@ class CopyDecoder(nn.Module, FromParams):
         ``names`` are those of the questions, which the plan rule for names needs.
         """
         width = max(self.beam_size, wanted)
-        search = BeamSearch(self._start, self._end, self._rules, width, self.max_steps, wanted)
+        search = BeamSearch(self._start, self._rules, width, self.max_steps, wanted)
         hidden = _each(self._initial(memory), lambda state: state.expand(-1, width, -1))
         count = len(memory.states)
         return search(

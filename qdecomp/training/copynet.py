@@ -61,7 +61,10 @@ def written_predictions(
     decoder: CopyDecoder, memory: Memory, questions: Sequence[str], candidates: int = 0
 ) -> list[Decomposition]:
     """The most probable decompositions, spelled as in the questions, with further candidates."""
-    sources = [Source(each, tuple(word.lower() for word in tokenize(each)), decoder.tokens) for each in questions]
-    names = [source.names(ids) for source, ids in zip(sources, memory.source_ids.tolist(), strict=True)]
-    found = decoder.search(memory, max(1, candidates), coverage_cost(sources, decoder.coverage_penalty), names)
+    sources = [
+        Source(question, [word.lower() for word in tokenize(question)], ids, decoder.tokens)
+        for question, ids in zip(questions, memory.source_ids.tolist(), strict=True)
+    ]
+    names, cost = [source.names() for source in sources], coverage_cost(sources, decoder.coverage_penalty)
+    found = decoder.search(memory, max(1, candidates), cost, names)
     return [decomposition_of(*pair, candidates=candidates) for pair in zip(found, sources, strict=True)]

@@ -17,6 +17,7 @@ from qdecomp.data_structures.tokenization import question_words
 from qdecomp.files import read_break_csv
 from qdecomp.parsers.bundle import BUNDLED, VOCABULARY, read_config, write_config
 from qdecomp.parsers.calibration import Calibration
+from qdecomp.parsers.consensus import Answers
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text
 from qdecomp.parsers.parser import Parser
 from qdecomp.parsers.pieces import WordPieces
@@ -26,6 +27,11 @@ from qdecomp.parsers.source import ParserSource
 @pytest.fixture(scope="module")
 def bundled() -> Parser:
     return load()
+
+
+def parser_of(answers: Answers, **options: Any) -> Parser:
+    """A parser that has these answers."""
+    return Parser(ParserSource(Path("toy")), answers, **options)
 
 
 class Echo:
@@ -105,8 +111,8 @@ def test_every_question_of_the_data_has_a_known_word(project_root: Path) -> None
 
 def test_a_pipe_keeps_the_order_and_sorts_by_length_inside() -> None:
     echo = Echo()
-    questions = [f"{'x' * (number * 7 % 23)} {number}" for number in range(100)]
-    pairs = list(Parser("echo", echo).pipe(zip(questions, range(100), strict=True), batch_size=4, as_tuples=True))
+    questions = [f"{'x' * (1 + number * 7 % 23)} {number}" for number in range(100)]
+    pairs = list(parser_of(echo).pipe(zip(questions, range(100), strict=True), batch_size=4, as_tuples=True))
     decompositions = [decomposition for decomposition, _ in pairs]
     assert [number for _, number in pairs] == list(range(100))
     assert [decomposition.text for decomposition in decompositions] == [f"return {question}" for question in questions]
@@ -125,7 +131,7 @@ def test_a_pipe_is_lazy() -> None:
             taken += 1
             yield f"question {taken}"
 
-    answers = Parser("echo", echo).pipe(endless(), batch_size=2)
+    answers = parser_of(echo).pipe(endless(), batch_size=2)
     assert taken == 0
     assert next(answers).question == "question 1"
     assert taken <= 16
@@ -153,13 +159,12 @@ def test_an_unknown_parser_is_one_clear_error(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"batch_size": 0}, "batch_size is 0"),
-        ({"processes": 2}, "echo can only parse in one process"),
         ({"executor": object()}, "a Dask client or an executor of concurrent"),
     ],
 )
 def test_a_wrong_pipe_is_refused_at_once(options: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        Parser("echo", Echo()).pipe([], **options)
+        parser_of(Echo()).pipe([], **options)
 
 
 def as_sure_as_asked(questions: Sequence[str]) -> list[Decomposition]:
@@ -173,8 +178,8 @@ def as_sure_as_asked(questions: Sequence[str]) -> list[Decomposition]:
 
 
 def test_what_is_not_a_question_is_never_asked() -> None:
-    parser = Parser("sure", as_sure_as_asked, refuses=True)
-    first, second, third = parser.predict(["hello", "rivers with length 0.9", "Wo ist der Fluss und das Meer"])
+    asked = ["hello", "rivers with length 0.9", "Wo ist der Fluss und das Meer"]
+    first, second, third = parser_of(as_sure_as_asked).predict(asked)
     assert first.error == "not a question: a single word"
     assert second.text == "return rivers"
     assert third.error == "not a question in English: it looks like German"
@@ -183,7 +188,7 @@ def test_what_is_not_a_question_is_never_asked() -> None:
 @pytest.mark.parametrize(("least", "given"), [(0.5, [True, False]), (0.9, [True, False]), (0.95, [False, False])])
 def test_a_plan_below_the_threshold_is_not_given(least: float, given: list[bool]) -> None:
     source = ParserSource(Path("sure"), min_confidence=least)
-    found = Parser("sure", as_sure_as_asked, source=source).predict(["rivers with length 0.9", "rivers of length 0.2"])
+    found = Parser(source, as_sure_as_asked).predict(["rivers with length 0.9", "rivers of length 0.2"])
     assert [each.logical_form is not None for each in found] == [bool(each) for each in found] == given
     assert found[1].error == f"the confidence 0.20 is below {least:g}"
 
@@ -197,7 +202,7 @@ def test_a_threshold_needs_a_calibration(tmp_path: Path) -> None:
 
 
 def test_a_parser_is_calibrated() -> None:
-    parser = Parser("sure", as_sure_as_asked, calibration=Calibration({}, 0))
+    parser = parser_of(as_sure_as_asked, calibration=Calibration({}, 0))
     assert [each.confidence for each in parser.predict(["length 0.9", "length 0.1"])] == [0.5, 0.5]
     assert [each.confidence for each in parser.answers(["length 0.9"])] == [0.9]
 
@@ -208,7 +213,7 @@ def test_an_internal_error_is_that_of_one_question() -> None:
             raise RuntimeError("broken")
         return [Decomposition(question, "return rivers") for question in questions]
 
-    first, second = Parser("fails", fails_on_cubes).predict(["how many cubes ?", "how many rivers ?"])
+    first, second = parser_of(fails_on_cubes).predict(["how many cubes ?", "how many rivers ?"])
     assert "broken" in (first.error or "")
     assert first.to_record()["internal_error"] is True
     assert second.text == "return rivers"

@@ -50,7 +50,7 @@ def tables(questions: int, seed: int) -> Array:
 def search(
     scores: Array, beam_size: int, *, max_steps: int = 12, wanted: int = 1, cost: Cost | None = None
 ) -> list[Found]:
-    beam_search = BeamSearch(START, END, NO_RULES, beam_size=beam_size, max_steps=max_steps, wanted=wanted)
+    beam_search = BeamSearch(START, NO_RULES, beam_size=beam_size, max_steps=max_steps, wanted=wanted)
     return beam_search(Tables(scores, beam_size, np.arange(len(scores))), [None] * len(scores), cost)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from qdecomp.parsers.consensus import Answers
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_text, failed_decomposition
 from qdecomp.parsers.parser import Parser
-from qdecomp.parsers.source import parser_source
+from qdecomp.parsers.source import ParserSource, parser_source
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
@@ -27,6 +29,11 @@ def toy_predict(questions: Sequence[str]) -> list[Decomposition]:
     ]
 
 
+def parser_of(answers: Answers) -> Parser:
+    """A parser that has these answers."""
+    return Parser(ParserSource(Path("toy")), answers)
+
+
 @pytest.fixture
 def client_of() -> Iterator[Callable[..., TestClient]]:
     """Start an application: give limits of :class:`ServiceSettings`, another parser, the address of a model."""
@@ -41,7 +48,7 @@ def client_of() -> Iterator[Callable[..., TestClient]]:
     def start(parser: Parser | None = None, model: str | None = None, **limits: int | float | bool) -> TestClient:
         source = parser_source("minilm_break", fallback=model, **({"model": "tiny", "retries": 0} if model else {}))
         settings = ServiceSettings(source, **limits)
-        client = TestClient(create_app(settings, parser or Parser("toy", toy_predict, refuses=True)))
+        client = TestClient(create_app(settings, parser or parser_of(toy_predict)))
         opened.append(client)
         return client.__enter__()
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from qdecomp.parsers.decomposition import Decomposition
-from qdecomp.parsers.parser import Parser
 from qdecomp.version import VERSION
+from tests.service.conftest import parser_of
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
@@ -330,7 +330,7 @@ def test_a_question_on_which_the_parser_fails_is_the_error_of_its_record(client_
             raise IndexError("bad")
         return [Decomposition(question, "return cubes") for question in questions]
 
-    client = client_of(Parser("fails", fail))
+    client = client_of(parser_of(fail))
     results = client.post("/parse", json={"questions": ["a good one", "a bad one"]}).json()["results"]
     assert [result["error"] is None for result in results] == [True, False]
     assert "IndexError" in results[1]["error"]

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from qdecomp.parsers.decomposition import Decomposition
-from qdecomp.parsers.parser import Parser
-from tests.service.conftest import NEEDS, toy_predict
+from tests.service.conftest import NEEDS, parser_of, toy_predict
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient
@@ -31,7 +30,7 @@ class Gated:
 
         self.batches: list[list[str]] = []
         self.begun, self.gate = threading.Event(), threading.Event()
-        self.app = create_app(ServiceSettings(**limits), Parser("gated", self._predict))
+        self.app = create_app(ServiceSettings(**limits), parser_of(self._predict))
 
     def _predict(self, questions: Sequence[str]) -> list[Decomposition]:
         self.batches.append([question.split()[-1] for question in questions])

@@ -61,8 +61,11 @@ def memory(decoder: CopyDecoder, vocab: Vocabulary) -> Memory:
 
 @torch.no_grad()
 def test_decompositions_are_spelled_as_the_question(decoder: CopyDecoder, memory: Memory) -> None:
-    sources = [Source(question, question.lower().split(), decoder.tokens) for question in QUESTIONS]
-    names = [source.names(ids) for source, ids in zip(sources, memory.source_ids.tolist(), strict=True)]
+    sources = [
+        Source(question, question.lower().split(), ids, decoder.tokens)
+        for question, ids in zip(QUESTIONS, memory.source_ids.tolist(), strict=True)
+    ]
+    names = [source.names() for source in sources]
     found, predictions = decoder.search(memory, names=names), written_predictions(decoder, memory, QUESTIONS)
     for each, prediction, source in zip(found, predictions, sources, strict=True):
         (best,) = each.hypotheses
