@@ -7,7 +7,6 @@ import pytest
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.parsers.calibration import (
-    FEATURES,
     Calibration,
     calibration_from_json,
     expected_calibration_error,
@@ -75,7 +74,6 @@ def test_what_has_no_plan_has_no_confidence() -> None:
     assert calibration(Decomposition("", error="no")) is None
     assert calibration(Decomposition("", "return a", score=0.0)) == 0.5
     assert calibration(Decomposition("", "return a", score=-math.inf)) == pytest.approx(0.0, abs=1e-12)
-    assert set(FEATURES) >= {"score", "steps", "margin"}
 
 
 def test_thresholds_say_what_is_kept_and_how_much_of_it_is_right() -> None:

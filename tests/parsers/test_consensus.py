@@ -41,15 +41,28 @@ def test_the_best_member_of_the_class_with_most_support_is_the_answer() -> None:
     assert answer.logical_form is not None
 
 
-@pytest.mark.parametrize(("weights", "text"), [([2, 0.5], WRONG), ([0, 1], JOINED)])
-def test_weights_decide(weights: list[float], text: str) -> None:
-    assert consensus(QUESTION, [says((WRONG, 0.5), (SPLIT, 0.2)), says((JOINED, 0.4))], weights).text == text
+SURE = decomposition_from_text(QUESTION, WRONG)
+BROKEN = Decomposition(QUESTION, "return #7", score=0.0)
+ELSEWHERE = replace(says((WRONG, 0.9)), question="Which river is longest?")
 
 
-def test_a_system_without_candidates_counts_with_its_probability_or_one() -> None:
-    sure = decomposition_from_text(QUESTION, WRONG)
-    assert consensus(QUESTION, [sure, says((JOINED, 0.9))], [1, 1]).text == WRONG
-    assert consensus(QUESTION, [replace(sure, score=math.log(0.3)), says((JOINED, 0.9))], [1, 1]).text == JOINED
+@pytest.mark.parametrize(
+    ("first", "second", "weights", "text"),
+    [
+        (says((WRONG, 0.5), (SPLIT, 0.2)), says((JOINED, 0.4)), [2, 0.5], WRONG),
+        (says((WRONG, 0.5), (SPLIT, 0.2)), says((JOINED, 0.4)), [0, 1], JOINED),
+        # Without candidates, the probability counts, and one where there is none.
+        (SURE, says((JOINED, 0.9)), [1, 1], WRONG),
+        (replace(SURE, score=math.log(0.3)), says((JOINED, 0.9)), [1, 1], JOINED),
+        # What has no logical form is the last resort.
+        (BROKEN, says((JOINED, 0.1)), [1, 1], JOINED),
+        (BROKEN, failed_decomposition(QUESTION, "no"), [1, 1], "return #7"),
+        # What a system says about another question does not count.
+        (ELSEWHERE, replace(says((JOINED, 0.1)), question="how many red cubes are there ?"), [1, 1], JOINED),
+    ],
+)
+def test_what_counts(first: Decomposition, second: Decomposition, weights: list[float], text: str) -> None:
+    assert consensus(QUESTION, [first, second], weights).text == text
 
 
 def test_calibrated_confidence_counts_instead_of_the_probability() -> None:
@@ -62,15 +75,10 @@ def test_calibrated_confidence_counts_instead_of_the_probability() -> None:
     assert [math.exp(each.score) for each in answer.candidates] == pytest.approx([0.8 / 2, (0.5 + 0.08) / 2])
 
 
-def test_what_has_no_logical_form_is_the_last_resort() -> None:
-    broken = Decomposition(QUESTION, "return #7", score=0.0)
-    assert consensus(QUESTION, [broken, says((JOINED, 0.1))], [1, 1]).text == JOINED
-    assert consensus(QUESTION, [broken, failed_decomposition(QUESTION, "no")], [1, 1]).text == "return #7"
-
-
 def test_without_any_decomposition_the_reasons_are_said() -> None:
-    answer = consensus(QUESTION, [failed_decomposition(QUESTION, why) for why in ("too long", "empty")], [1, 1])
-    assert (answer.text, answer.error) == (None, "too long; empty")
+    systems = [failed_decomposition(QUESTION, why) for why in ("too long", "empty")]
+    answer = consensus(QUESTION, [*systems, ELSEWHERE], [1, 1, 1])
+    assert (answer.text, answer.error) == (None, "too long; empty; answered another question")
 
 
 @pytest.mark.parametrize("weights", [[1], [0, 0], [1, -1], [1, math.inf]])
@@ -92,6 +100,10 @@ def test_weights_are_learned_from_what_is_right() -> None:
 QUESTIONS = ["How many red cubes are left of the ball?", "", "Which cube is largest?"]
 
 
+def of(*parsers: Any) -> dict[str, Any]:
+    return {"kind": "consensus", "parsers": list(parsers)}
+
+
 def write(folder: Path, value: Any) -> Path:
     path = folder / "consensus.json"
     path.write_text(json.dumps(value), encoding="utf-8")
@@ -99,44 +111,38 @@ def write(folder: Path, value: Any) -> Path:
 
 
 def test_the_consensus_of_a_parser_with_itself_is_its_answer(tmp_path: Path) -> None:
-    members = [
-        {"parser": "minilm_break", "candidates": 1},
-        {"parser": "minilm_break", "candidates": 1, "weight": 2},
-    ]
-    parser = load(write(tmp_path, {"kind": "consensus", "parsers": members}))
+    member = {"parser": "minilm_break", "candidates": 1}
+    path = write(tmp_path, of(member, member | {"weight": 2}))
+    parser = load(path)
     alone = load()
     for ours, theirs in zip(parser.pipe(QUESTIONS), alone.pipe(QUESTIONS), strict=True):
         assert bool(ours) == bool(theirs)
         assert ours.steps == theirs.steps
         assert ours.candidates == ()
     assert parser.parse("").error == "the question is empty"
+    with pytest.raises(DataError, match="takes no decoder"):
+        load(path, decoder="ilp")
 
 
 @pytest.mark.parametrize(
-    ("parsers", "message"),
+    ("value", "message"),
     [
         ([], "not a consensus"),
-        (["minilm_break"], "parser 1 must be an object"),
-        ([{"parser": "nowhere"}], "there is no parser 'nowhere'"),
-        ([{"parser": "consensus.json"}], "the consensus itself"),
-        ([{"parser": "minilm_break", "weigth": 1}], "'weigth'"),
-        ([{"parser": "minilm_break", "weight": "1"}], "not a number"),
-        ([{"parser": "minilm_break", "weight": 0}], "not all 0"),
-        ([{"parser": "minilm_break", "weight": 10**400}], "not a number"),
-        ([{"parser": "minilm_break"}] * 21, "at most 20 are allowed"),
-        ([{"parser": "minilm_break", "candidates": 101}], "from 1 to 100"),
+        (of(), "not a consensus"),
+        (of("minilm_break"), "parser 1 must be an object"),
+        (of({"parser": "nowhere"}), "there is no parser 'nowhere'"),
+        (of({"parser": "consensus.json"}), "the consensus itself"),
+        (of({"parser": "minilm_break", "weigth": 1}), "'weigth'"),
+        (of({"parser": "minilm_break", "weight": "1"}), "not a number"),
+        (of({"parser": "minilm_break", "weight": 0}), "not all 0"),
+        (of({"parser": "minilm_break", "weight": 10**400}), "not a number"),
+        (of(*[{"parser": "minilm_break"}] * 21), "at most 20 are allowed"),
+        (of({"parser": "minilm_break", "candidates": 101}), "from 1 to 100"),
     ],
 )
-def test_a_file_that_is_no_consensus_is_said(tmp_path: Path, parsers: list[Any], message: str) -> None:
+def test_a_file_that_is_no_consensus_is_said(tmp_path: Path, value: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        load(write(tmp_path, {"kind": "consensus", "parsers": parsers}))
-
-
-def test_a_consensus_is_an_object_and_takes_no_decoder(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="not a consensus"):
-        load(write(tmp_path, []))
-    with pytest.raises(DataError, match="takes no decoder"):
-        load(write(tmp_path, {"kind": "consensus", "parsers": [{"parser": "minilm_break"}]}), decoder="ilp")
+        load(write(tmp_path, value))
 
 
 def test_a_score_that_is_not_a_number_supports_nothing() -> None:
@@ -144,13 +150,6 @@ def test_a_score_that_is_not_a_number_supports_nothing() -> None:
     answer = consensus(QUESTION, [broken, says((JOINED, 0.1))], [1, 1])
     assert answer.text == JOINED
     assert answer.score == pytest.approx(math.log(0.1 / 2))
-
-
-def test_what_a_system_says_about_another_question_does_not_count() -> None:
-    about_another = replace(says((WRONG, 0.9)), question="Which river is longest?")
-    same = replace(says((JOINED, 0.1)), question="how many red cubes are there ?")
-    assert consensus(QUESTION, [about_another, same], [1, 1]).text == JOINED
-    assert consensus(QUESTION, [about_another], [1]).error == "answered another question"
 
 
 # Two parsers, one in front of the other.

@@ -64,14 +64,8 @@ def test_a_plan_has_levels_and_steps_that_are_resolved_all_the_way_down(decompos
     steps = {step.number: step for level in plan for step in level}
     assert steps[2].resolved == "cubes that are red"
     assert steps[6].resolved == "balls that are blue where size of balls that are blue is highest"
-    assert steps[8].operator is Operator.AGGREGATE
+    assert steps[7].fill({2: 3, 6: ["ball A", "ball B"]}) == "3 left of ball A and ball B"
     assert "#" not in str(plan)
-
-
-def test_a_step_is_filled_with_answers(decomposition: Decomposition) -> None:
-    step = decomposition.plan().steps[6]
-    assert step.fill({2: "cube A", 6: "ball B"}) == "cube A left of ball B"
-    assert step.fill({2: 3, 6: ["ball A", "ball B"]}) == "3 left of ball A and ball B"
 
 
 def test_steps_that_refer_to_later_ones_are_planned_behind_them() -> None:

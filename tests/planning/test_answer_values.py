@@ -96,13 +96,9 @@ def test_answers_come_back_from_json(answer: Any) -> None:
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
-        ("Peru", "Peru"),
-        (7, "7"),
         (2.5, "2.5"),
         (True, "yes"),
-        (("a", "b"), "a and b"),
         ({"b", "a", "c"}, "a, b and c"),
-        ([], "none"),
         ([["a", "b"], ["c"]], "a and b and c"),
     ],
 )
