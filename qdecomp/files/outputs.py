@@ -144,14 +144,14 @@ def _check(stream: BinaryIO, path: Path, keys: Iterable[str], on_record: OnRecor
     done = end = 0
     expected = iter(keys)
     for line in stream:
-        record = json_object(line) if line.endswith(b"\n") else None
-        if record is None:
-            if stream.read(1):
-                raise DataError(
-                    f"{path}: line {done + 1} is not a record of qdecomp; give another file, or overwrite it"
-                )
+        record, key, where = json_object(line), next(expected, None), f"{path}: line {done + 1}"
+        # The only line of somebody else's file is not the beginning of a record.
+        is_ours = done > 0 or line.strip(b"\0\n")[:1] in (b"", b"{")
+        if record is None and (stream.read(1) or not is_ours):
+            raise DataError(f"{where} is not a record of qdecomp; give another file, or overwrite it (--overwrite)")
+        if record is None or (not line.endswith(b"\n") and record.get("key") == key):
             break
-        _take(record, next(expected, None), f"{path}: line {done + 1}", on_record)
+        _take(record, key, where, on_record)
         done += 1
         end += len(line)
     return done, end
@@ -168,7 +168,9 @@ def _count_complete(path: str | Path, keys: Iterable[str], on_record: OnRecord) 
 
 def _take(record: Any, key: object, where: str, on_record: OnRecord) -> None:
     if record is None or record.get("key") != key:
-        raise DataError(f"{where} was made from other input or with other settings; give another file, or overwrite it")
+        raise DataError(
+            f"{where} was made from other input or with other settings; give another file, or overwrite it (--overwrite)"
+        )
     on_record(record)
 
 
@@ -220,7 +222,7 @@ def _write_parts(
         if known is not None and part_rows not in (None, known.rows_per_part):
             raise DataError(
                 f"{folder}: its parts have {known.rows_per_part:,} rows, not {part_rows:,}; "
-                "give that number or another folder, or overwrite it"
+                "give that number or another folder, or overwrite it (--overwrite)"
             )
         size = part_rows or (PART_ROWS if known is None else known.rows_per_part)
         if overwrite:

@@ -123,7 +123,7 @@ class RowFile:
     def texts(self, field: str) -> Iterator[Row]:
         """Every line as a row whose ``field`` is its text, unless the line is an object.
 
-        Blank lines are rows of a text, but mean nothing between objects.
+        Blank lines are rows of a text, but mean nothing between objects. An object that is cut off has an error.
         """
         if self.kind is FileKind.JSON_ARRAY:
             members = ({field: each} if isinstance(each, str) else each for each in self.members())
@@ -134,7 +134,8 @@ class RowFile:
             if value is not None:
                 yield Row(number, value, None, number)
             elif not isinstance(line, dict) and (not self.holds_objects or line.strip()):
-                yield Row(number, {field: line.strip()}, None, number)
+                error = "not JSON" if self.holds_objects and line.lstrip().startswith("{") else None
+                yield Row(number, {field: line.strip()}, error, number)
 
     def _objects(self) -> Iterator[Row]:
         for number, line in enumerate(self._content, start=1):

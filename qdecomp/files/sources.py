@@ -157,7 +157,10 @@ def _system(path: str | Path, done: str) -> Iterator[tuple[Any, str]]:
     """The file system of a path or an address, and the place there; what goes wrong elsewhere is one of our errors."""
     address = address_of(path)
     if address is None:
-        yield _LOCAL, str(path)
+        try:
+            yield _LOCAL, str(path)
+        except PermissionError as error:
+            raise DataError(f"{path}: cannot be {done} ({error.strerror})") from None
         return
     try:
         from fsspec.core import url_to_fs
@@ -307,9 +310,10 @@ def files_of(path: str | Path) -> list[str]:
 
 def read_manifest(folder: str | Path) -> Manifest | None:
     """The manifest of a folder of parts; None for anything else."""
+    with _system(folder, "read") as (system, place):
+        if not system.exists(f"{place.rstrip('/')}/{MANIFEST}"):
+            return None
     place = file_in(folder, MANIFEST)
-    if not exists(place):
-        return None
     with open_binary(place) as stream:
         content = stream.read()
     try:

@@ -191,6 +191,8 @@ def test_a_file_that_was_cut_anywhere_is_completed(tmp_path: Path, cut: int, rub
         ('{"key": "key 0"}\n[]\n{"key": "c"}\n', "line 2 is not a record of qdecomp"),
         ("".join(f'{{"key": "key {number}"}}\n' for number in range(9)), "line 9 was made from other input"),
         ("question_id,question_text\n1,2\n", "line 1 is not a record of qdecomp"),
+        ("my only note\n", "line 1 is not a record of qdecomp"),
+        ('{"mine": 1}', r"line 1 was made from other input or with other settings; .* overwrite it \(--overwrite\)"),
     ],
 )
 def test_a_file_of_others_is_not_touched(tmp_path: Path, text: str, reason: str) -> None:

@@ -61,9 +61,9 @@ def questions_of(text: str) -> list[tuple[str, str]]:
             id="blank lines mean nothing in JSON lines",
         ),
         pytest.param(
-            '{"question": "red"}\n{"question": "bl\n[1]\n',
-            [("1", "red"), ("2", '{"question": "bl'), ("3", "[1]")],
-            id="a line that is no JSON among JSON lines is a question",
+            '{"question": "red"}\nblue\n[1]\n',
+            [("1", "red"), ("2", "blue"), ("3", "[1]")],
+            id="a line that is no object among JSON lines is a question",
         ),
         pytest.param(
             f"\n{HEADER}\na,red cubes,\n  \n,,\nc\n\n",
@@ -93,6 +93,12 @@ def test_every_question_is_found(text: str, expected: list[tuple[str, str]]) -> 
     assert questions_of(text) == expected
     # A mark of the byte order belongs to no format.
     assert questions_of(f"\ufeff{text}") == expected
+
+
+def test_an_object_that_is_cut_off_is_no_question() -> None:
+    assert rows_of('{"question": "red"}\n{"question": "Which rivers\n')[1:] == [
+        QuestionRow("2", '{"question": "Which rivers', "not JSON")
+    ]
 
 
 @pytest.mark.parametrize("value", [{}, {"question": None}, {"question": 3}, {"questions": "red cubes"}])
