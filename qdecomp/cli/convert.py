@@ -24,6 +24,8 @@ _BROKEN_ROWS_NAMED = 10
     "input_path",
     type=click.Path(path_type=Path),
     required=True,
+    multiple=True,
+    callback=options.only_one,
     help="Break's CSV, or JSON lines or Parquet with its columns.",
 )
 @click.option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,15 @@ BATCH_SIZE_OPTION = click.option(
     show_default=True,
     help="How many questions to parse at a time.",
 )
+
+
+def only_one(context: click.Context, option: click.Parameter, values: Sequence[Any]) -> Any:
+    """The value of an option with ``multiple``; click alone would take the last one of several and say nothing."""
+    if len(values) > 1:
+        raise click.UsageError(f"give one {option.opts[0]}; run the command once for each")
+    return next(iter(values), None)
+
+
 _PARSER_OPTIONS = (
     click.option(
         "--parser",

@@ -41,6 +41,8 @@ _FILE_SUFFIXES = frozenset((".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"
     "--input",
     "input_path",
     type=click.Path(path_type=Path),
+    multiple=True,
+    callback=options.only_one,
     help="A text file with one question per line, JSON lines or Parquet with a field named question, or a CSV such as "
     "Break's. Use - for standard input, which is also read if something is piped in and you give neither a question "
     "nor --input.",
@@ -211,13 +213,14 @@ def _show(decompositions: Sequence[Decomposition], with_graph: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console()
+    # What is piped on keeps its lines; only a terminal has a width.
+    console = Console(soft_wrap=not sys.stdout.isatty())
     for number, decomposition in enumerate(decompositions):
         if number:
             console.print()
         console.print(Text(printable(decomposition.question), style="bold"))
         console.print(_coloured_steps(decomposition))
-        for note, style in _notes(decomposition):
+        for note, style in _notes(decomposition, with_graph):
             console.print(Text(printable(note), style=style))
         if with_graph and decomposition and decomposition.graph is not None:
             from qdecomp.visualization import graph_rich
@@ -243,8 +246,8 @@ def _coloured_steps(decomposition: Decomposition) -> Text:
     return Text("\n").join(lines)
 
 
-def _notes(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
-    """The lines below the steps, each with its style: who answered and how sure, further candidates, warnings."""
+def _notes(decomposition: Decomposition, with_graph: bool) -> Iterator[tuple[str, str]]:
+    """The lines below the steps, each with its style: who answered and how sure, candidates, warnings, no graph."""
     confidence, answered = decomposition.confidence if decomposition else None, decomposition.answered
     sure = [] if answered is None else [f"answered by {answered.by}"]
     if confidence is not None:
@@ -257,10 +260,13 @@ def _notes(decomposition: Decomposition) -> Iterator[tuple[str, str]]:
         yield f"or: {'; '.join(Decomposition(decomposition.question, candidate.text).steps)}", "dim"
     for warning in decomposition.warnings:
         yield f"warning: {warning}", "yellow"
+    if with_graph and decomposition and decomposition.graph is None:
+        yield f"no graph: {decomposition.graph_error}", "yellow"
 
 
 def _text(decomposition: Decomposition, with_graph: bool = False) -> str:
-    text = "\n".join([decomposition.question, str(decomposition), *(note for note, _ in _notes(decomposition))])
+    notes = (note for note, _ in _notes(decomposition, with_graph))
+    text = "\n".join([decomposition.question, str(decomposition), *notes])
     if not with_graph or not decomposition or decomposition.graph is None:
         return text
     from qdecomp.visualization import graph_text

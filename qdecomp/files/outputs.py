@@ -169,7 +169,8 @@ def _count_complete(path: str | Path, keys: Iterable[str], on_record: OnRecord) 
 def _take(record: Any, key: object, where: str, on_record: OnRecord) -> None:
     if record is None or record.get("key") != key:
         raise DataError(
-            f"{where} was made from other input or with other settings; give another file, or overwrite it (--overwrite)"
+            f"{where} was made from other input or with other settings; "
+            "give another file, or overwrite it (--overwrite)"
         )
     on_record(record)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
@@ -131,7 +132,8 @@ _KINDS: Mapping[str, type[BundleConfig]] = {kind.kind: kind for kind in (GraphCo
 
 def is_bundle(folder: Path) -> bool:
     """Whether a folder looks like a bundle, complete or not."""
-    return (folder / _CONFIG).is_file() and not (folder / "model.tar.gz").is_file()
+    # Of a folder without rights to it, pathlib would raise.
+    return os.path.isfile(folder / _CONFIG) and not os.path.isfile(folder / "model.tar.gz")
 
 
 def read_config(folder: Path) -> BundleConfig:

@@ -88,7 +88,8 @@ class Decomposition:
         return "\n".join(f"{number}. {text}" for number, text in enumerate(self.steps, start=1))
 
     def __repr__(self) -> str:
-        shown = repr(self.question if len(self.question) <= 70 else f"{self.question[:69]}…")
+        question = str(self.question)
+        shown = repr(question if len(question) <= 70 else f"{question[:69]}…")
         if not self:
             return f"<Decomposition of {shown}: none>"
         count = len(self.steps)

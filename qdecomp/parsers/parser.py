@@ -154,6 +154,8 @@ class Parser:
         ``executor``, a Dask client or an executor of :mod:`concurrent.futures`, its workers parse; answers are the
         same.
         """
+        if isinstance(questions, str):
+            raise DataError("pipe takes many questions, such as a list; parse takes one")
         if batch_size < 1:
             raise DataError(f"batch_size is {batch_size}, but must be 1 or more")
         where = Where(processes, executor=executor)
@@ -165,7 +167,7 @@ class Parser:
             with where.pool() as pool:
                 yield from spread(predict, texts, pool, lambda text: failed_decomposition(text, ROW_KILLED_WORKERS))
 
-        found = in_length_batches(pairs, lambda pair: len(pair[0]), batch_size, work)
+        found = in_length_batches(pairs, lambda pair: len(str(pair[0])), batch_size, work)
         return ((answer, pair[1]) if as_tuples else answer for pair, answer in found)
 
 
@@ -282,7 +284,9 @@ def _open_archive(path: Path, source: ParserSource) -> Answers:
     try:
         archives = import_module("qdecomp.training.archives")
     except ImportError as error:
-        raise DataError(f"{path}: an archive needs AllenNLP's environment, see README ({error})") from None
+        raise DataError(
+            f"{path}: not a bundled parser, and an archive needs AllenNLP's environment, see README ({error})"
+        ) from None
     options = {**dict(source.options), **_candidates(source)}
     found: Answers = archives.load_archived_parser(path, source.decoder, options, trust=source.trust)
     return found

@@ -7,6 +7,7 @@ language model behind an address or a function; another one may answer what it c
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ AnswerFunction = Callable[[list[dict[str, str]]], str]
 """Gives the messages of a conversation the text of the next one."""
 
 _MOST_CANDIDATES, _MOST_MEMBERS = 100, 20
+_AN_ADDRESS = "http://127.0.0.1:8080/v1"
 # The files that matter in a folder of AllenNLP's; its logs and checkpoints change while the parser does not.
 _OF_A_TRAINING = ("config.json", "weights.th", "best.th", "model.tar.gz", "vocabulary/*")
 # Greedy decoding gives only one graph.
@@ -172,10 +174,11 @@ def parser_source(
         {each.name: options.pop(each.name) for each in fields(kind) if each.name in options}
         for kind in (ModelSettings, ParserSource)
     )
-    sources = [_source_of(each, of_model) for each in (source, fallback) if each is not None]
+    sources = [_source_of(each, of_model) for each in ((source,) if fallback is None else (source, fallback))]
     if of_model and all(each.model is None for each in sources):
         raise DataError(
-            f"{next(iter(of_model))} is for a language model; give its address, as in http://127.0.0.1:8080/v1"
+            f"{next(iter(of_model))} is for a language model; give its address, such as {_AN_ADDRESS}, "
+            "as the parser or the fallback"
         )
     if callable(source) and (of_source.get("decoder") or of_source.get("candidates") or options):
         raise DataError("a function takes no decoder, no candidates and none of the options of other parsers")
@@ -200,9 +203,9 @@ def _source_of(source: str | Path | AnswerFunction, options: Mapping[str, Any]) 
 def parser_path(source: str | Path, relative_to: Path | None = None) -> Path:
     """Where a parser is, by its name or path, which may be relative to a folder; if there is none, an error."""
     path = BUNDLED if str(source) == BUNDLED_NAME else (relative_to or Path()) / Path(source).expanduser()
-    if not path.exists():
+    if not os.path.exists(path):
         kinds = f"{BUNDLED_NAME}, a parser's folder, a model.tar.gz, a consensus.json or a language model's address"
-        raise DataError(f"there is no parser {str(source)!r}; give {kinds}")
+        raise DataError(f"there is no parser {str(source)!r}; give {kinds}, such as {_AN_ADDRESS}")
     return path
 
 

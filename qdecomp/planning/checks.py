@@ -294,19 +294,19 @@ def not_a_question(question: str) -> str | None:
     >>> not_a_question("¿Cuántos ríos hay en Texas?")
     'not a question in English: it looks like Spanish'
     """
-    if len(question) > LONGEST_QUESTION:
-        # There is no need to check it: a parser refuses it because of its length.
+    if not isinstance(question, str) or len(question) > LONGEST_QUESTION:
+        # There is no need to check it: a parser refuses it because of its type or its length.
         return None
     words = [word.lower() for word in tokenize(question) if any(map(str.isalnum, word))]
     if not words:
         return None
+    letters = _LETTERS.findall(question)
+    if letters and sum(not _LATIN.match(letter) for letter in letters) > _FOREIGN_LETTERS * len(letters):
+        return "not a question in English: most of its letters are of another alphabet"
     if len(words) == 1:
         return "not a question: a single word"
     if all(word in _words()["greetings"] for word in words):
         return "not a question: only words of greeting"
-    letters = _LETTERS.findall(question)
-    if letters and sum(not _LATIN.match(letter) for letter in letters) > _FOREIGN_LETTERS * len(letters):
-        return "not a question in English: most of its letters are of another alphabet"
     english = sum(word in stop_words() or word in _words()["greetings"] for word in words)
     for language, known in _words()["foreign"].items():
         foreign = sum(word in known for word in words)

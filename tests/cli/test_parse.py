@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from functools import partial
@@ -67,6 +68,20 @@ def test_the_graph_is_shown_when_it_is_asked_for(capsys: pytest.CaptureFixture[s
     assert "aggregate-arg" in path.read_text(encoding="utf-8")
 
 
+def test_without_the_solver_a_missing_graph_says_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ortools.sat.python", None)
+    assert run("How many fewer people live in Iceland than in Malta?", "--graph") == 0
+    assert "\nno graph: converting to a graph needs more packages: pip install" in capsys.readouterr().out
+
+
+def test_a_step_in_a_pipe_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = f"Which rivers are in {' '.join(['Texas', *['New York'] * 15])}?"
+    assert run(asked) == 0
+    assert capsys.readouterr().out.startswith(f"{asked}\n")
+
+
 def test_formats_read_back(capsys: pytest.CaptureFixture[str]) -> None:
     found = {}
     for name in ("json", "qdmr", "lf", "dot", "conllu"):
@@ -126,6 +141,7 @@ def test_a_file_name_is_not_a_question(tmp_path: Path, monkeypatch: pytest.Monke
     [
         ("", "give either questions or a file"),
         ("cubes? --input q.txt", "give either questions or a file"),
+        ("--input q.txt --input q.txt", "give one --input; run the command once for each"),
         ("--input q.txt --format svg", "qdecomp render"),
         ("cubes? --column text", "--column only works with --input"),
         ("cubes? --graph --format json", "JSON records have a field for the graph"),

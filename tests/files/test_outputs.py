@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -107,6 +108,15 @@ def test_what_is_written_is_read_back_and_a_stopped_run_goes_on(tmp_path: Path, 
     assert write(path, overwrite=True) == []
 
 
+def test_a_place_without_rights_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(place: str) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied", place)
+
+    monkeypatch.setattr("qdecomp.files.sources._LOCAL.exists", refuse)
+    with pytest.raises(DataError, match=r"^mine/q.csv: cannot be read \(Permission denied\)$"):
+        records_of("mine/q.csv")
+
+
 def test_equal_records_are_equal_bytes_and_plain_gzip(tmp_path: Path) -> None:
     one, other = tmp_path / "one.jsonl.gz", tmp_path / "other.jsonl.gz"
     for path in (one, other):
@@ -147,8 +157,9 @@ def test_without_the_extra_one_line_says_what_to_install(
         write(path)
     assert not list(tmp_path.rglob("out*"))
     (tmp_path / "in.parquet").write_bytes(b"PAR1 and so on")
-    with pytest.raises(DataError, match="needs more packages"):
-        records_of("in.parquet" if missing == "pyarrow" else path)
+    read = "in.parquet" if missing == "pyarrow" else path
+    with pytest.raises(DataError, match=f"^{read}: {what} needs more packages"):
+        records_of(read)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -60,6 +61,16 @@ class Echo:
 def test_the_bundled_parser_is_right_on_simple_questions(bundled: Parser, question: str, gold: str) -> None:
     decomposition = bundled.parse(question)
     assert lf_em(question, str(decomposition.qdmr), gold), decomposition
+
+
+def test_what_is_no_text_among_questions_costs_no_other_answer(bundled: Parser) -> None:
+    rows: list[Any] = ["How many red cubes are there?", None, math.nan, b"cubes"]
+    first, *others = bundled.pipe(rows)
+    assert first.steps == ("red cubes", "number of #1")
+    assert [each.error for each in others] == [
+        f"a question must be a string, not {kind}" for kind in ("NoneType", "float", "bytes")
+    ]
+    assert repr(others[1]) == "<Decomposition of 'nan': none>"
 
 
 def test_all_forms_of_an_answer_say_the_same(bundled: Parser) -> None:
@@ -147,24 +158,30 @@ def test_several_processes_and_an_executor_of_python_say_the_same(bundled: Parse
         bundled.pipe(questions, processes=2, executor=executor)
 
 
-def test_an_unknown_parser_is_one_clear_error(tmp_path: Path) -> None:
+def test_an_unknown_parser_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match="there is no parser 'nowhere'; give minilm_break, a parser's folder"):
         load("nowhere")
     (tmp_path / "text.txt").write_text("not an archive")
     with pytest.raises(DataError, match=r"text\.txt: not the archive of a parser"):
+        load(tmp_path / "text.txt")
+    monkeypatch.setitem(sys.modules, "qdecomp.training.archives", None)
+    with pytest.raises(
+        DataError, match=r"text\.txt: not a bundled parser, and an archive needs AllenNLP's environment"
+    ):
         load(tmp_path / "text.txt")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"questions": "red cubes"}, "pipe takes many questions"),
         ({"batch_size": 0}, "batch_size is 0"),
         ({"executor": object()}, "a Dask client or an executor of concurrent"),
     ],
 )
 def test_a_wrong_pipe_is_refused_at_once(options: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        parser_of(Echo()).pipe([], **options)
+        parser_of(Echo()).pipe(**{"questions": [], **options})
 
 
 def as_sure_as_asked(questions: Sequence[str]) -> list[Decomposition]:

@@ -143,6 +143,7 @@ def test_what_is_wrong_with_the_whole_plan_comes_first() -> None:
         ("Quelle est la plus grande ville de France ?", "French"),
         ("какая самая длинная река в россии", "another alphabet"),
         ("世界で一番長い川は 何ですか", "another alphabet"),
+        ("世界で一番長い川は何ですか", "another alphabet"),
     ],
 )
 def test_what_is_not_a_question_says_why(text: str, reason: str) -> None:
