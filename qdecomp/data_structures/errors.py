@@ -139,25 +139,13 @@ class LogicalFormSyntaxError(StepError):
     """A text or a JSON value is not a logical form."""
 
 
-class ConversionError(StepError):
-    """One representation has no counterpart in the next; ``stage`` names the conversion, e.g. ``lf``."""
+class GraphError(StepError):
+    """There is no graph for these steps, or a graph means nothing; ``stage`` says where, e.g. ``alignment``."""
 
     def __init__(self, stage: str, reason: str, step: int | None = None) -> None:
         super().__init__(reason, step)
         self.args = (stage, reason, step)
         self.stage = stage
-
-
-class AlignmentError(ConversionError):
-    """The question's tokens and the steps' tokens cannot be aligned."""
-
-    def __init__(self, reason: str, step: int | None = None) -> None:
-        super().__init__("alignment", reason, step)
-        self.args = (reason, step)
-
-
-class GraphError(ConversionError):
-    """A graph means nothing: the reason says what is wrong and where."""
 
 
 class InternalError(QDecompError):

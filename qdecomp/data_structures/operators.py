@@ -65,7 +65,6 @@ class OperatorSignature:
 
     arguments: tuple[str, ...]  # their names, in the order they are written
     properties: tuple[str, ...]
-    step: str  # an example
     templates: tuple[Template, ...]
     """How its steps are written. The first that applies to the property and reads back to the same step is used."""
     word_arguments: tuple[str, ...] = ()
@@ -121,12 +120,11 @@ _SUM: dict[str | None, str] = {"sum": "sum", "multiply": "multiplication"}
 
 OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.SELECT: OperatorSignature(
-        ("sub",), (), "cubes", templates=(Template("{sub}"),), required={"sub": 1}, describes=True
+        ("sub",), (), templates=(Template("{sub}"),), required={"sub": 1}, describes=True
     ),
     Operator.FILTER: OperatorSignature(
         ("sub", "condition"),
         (),
-        "#1 from Toronto",
         templates=(Template("{sub} {condition}"), Template("{sub} that {condition}")),
         required={"sub": 1},
         single=("sub",),
@@ -137,7 +135,6 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.PROJECT: OperatorSignature(
         ("sub", "projection"),
         (),
-        "the head coach of #1",
         templates=(Template("{projection_head} {sub} {projection_tail}"),),
         required={"sub": 1},
         single=("sub",),
@@ -148,7 +145,6 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.AGGREGATE: OperatorSignature(
         ("arg",),
         _AGGREGATES,
-        "maximal number of #1",
         templates=(
             Template("{arg_before} {property} of {arg_rest}", _AGGREGATED),
             Template("{arg_before} {property} of {arg_rest}", every_phrase=True),
@@ -160,7 +156,6 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.GROUP: OperatorSignature(
         ("key", "value"),
         _AGGREGATES,
-        "the number of #2 for each #1",
         templates=(
             Template("{property} of {value} for each {key}", _AGGREGATED),
             Template("{property} of {value} for each {key}", every_phrase=True),
@@ -175,7 +170,6 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.SUPERLATIVE: OperatorSignature(
         ("sub", "attribute"),
         _EXTREMES,
-        "#2 where #3 is the lowest",
         templates=(Template("{sub} where {attribute_reference} is {property} {attribute_others}", _SUPERLATIVE),),
         word_arguments=("attribute", "sub"),
         required={"sub": 1, "attribute": 1},
@@ -186,7 +180,6 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.COMPARATIVE: OperatorSignature(
         ("sub", "attribute", "condition"),
         (*_EQUALS, "more", *_MORE, "less", *_LESS),
-        "#1 where #2 is more than 100",
         templates=(
             Template("{sub} where {attribute} {property} {condition}", _COMPARED),
             Template("{sub} where {attribute} is {condition}"),
@@ -201,7 +194,6 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.COMPARISON: OperatorSignature(
         ("arg",),
         (*_AGGREGATES, "true", "false"),
-        "which is higher of #1, #2",
         templates=(Template("which is {property} of {arg}", {**_AGGREGATED, "true": "true", "false": "false"}),),
         required={"arg": 2},
         listed=("arg",),
@@ -210,7 +202,6 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.UNION: OperatorSignature(
         ("sub",),
         (),
-        "#1, #2",
         templates=(Template("{sub}"),),
         required={"sub": 2},
         listed=("sub",),
@@ -219,7 +210,6 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.INTERSECTION: OperatorSignature(
         ("intersect", "projection"),
         (),
-        "parties in both #2 and #3",
         templates=(Template("{projection} in both {intersect}", separator=" and "),),
         required={"intersect": 2},
         listed=("intersect",),
@@ -228,7 +218,6 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.DISCARD: OperatorSignature(
         ("sub", "exclude"),
         (),
-        "#1 besides #2",
         templates=(Template("{sub} besides {exclude}"), Template("{sub} not {exclude}")),
         word_arguments=("exclude", "sub"),
         required={"sub": 1, "exclude": 1},
@@ -238,7 +227,6 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.SORT: OperatorSignature(
         ("sub", "order"),
         (),
-        "#1 ordered by name",
         templates=(Template("{sub} sorted by {order}"),),
         word_arguments=("order", "sub"),
         required={"sub": 1, "order": 1},
@@ -247,7 +235,6 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.BOOLEAN: OperatorSignature(
         ("sub", "condition"),
         (*_EQUALS, *_MORE, *_LESS, *_LOGICAL, "if-exists"),
-        "if #1 is the same as #2",
         templates=(
             Template("if {sub} {property} {condition}", _COMPARED),
             Template("if {condition} {sub} {property}", _COMPARED),
@@ -264,7 +251,6 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.ARITHMETIC: OperatorSignature(
         ("arg", "left", "right"),
         ("sum", "diff", "multiply", "div"),
-        "the difference of #3 and #4",
         templates=(
             Template("{property} of {left} and {right}", _DIFFERENCE),
             Template("{property} of {arg}", _SUM, " and "),

@@ -43,14 +43,9 @@ class SpecialTokens:
         return (SEPARATOR, *self.resources)
 
     @property
-    def placeholders(self) -> tuple[str, ...]:
-        """The ``[DUP]`` and ``[DUM]`` tokens."""
-        return (DUPLICATE_TOKEN,) * self.duplicates + (DUMMY,) * self.dummies
-
-    @property
     def appended(self) -> tuple[str, ...]:
         """All special tokens in their order."""
-        return self.words + self.placeholders
+        return self.words + (DUPLICATE_TOKEN,) * self.duplicates + (DUMMY,) * self.dummies
 
 
 def question_length(tokens: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ valid graphs (:mod:`~qdecomp.decoding.graph_program`). So both always agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
@@ -169,6 +169,7 @@ def _literals(arcs: Iterable[Arc]) -> list[Literal]:
 
 
 def _possible_edges(arcs: Arcs, logic: Logic) -> None:
+    """Span edges go to the right, duplicate edges from a [DUP] to a word, no edge to itself or at the separator."""
     for choice, literal in arcs.choices:
         head, dependent = choice.head, choice.dependent
         possible = head != dependent and is_possible(
@@ -178,6 +179,7 @@ def _possible_edges(arcs: Arcs, logic: Logic) -> None:
 
 
 def _one_label_a_pair(arcs: Arcs, logic: Logic) -> None:
+    """A pair of tokens has one label at most."""
     pairs: dict[tuple[int, int], list[Literal]] = {}
     for choice, literal in arcs.choices:
         pairs.setdefault((choice.head, choice.dependent), []).append(literal)
@@ -186,18 +188,21 @@ def _one_label_a_pair(arcs: Arcs, logic: Logic) -> None:
 
 
 def _span_chains(arcs: Arcs, logic: Logic) -> None:
+    """A token has one span edge at most on each side."""
     for position in arcs.positions:
         for spans in (arcs.leaving(position, SPAN), arcs.entering(position, SPAN)):
             logic.at_most_one_group([[span.literal] for span in spans])
 
 
 def _last_token_of_a_step(arcs: Arcs, logic: Logic) -> None:
+    """References leave and enter a step at its last token."""
     for position in arcs.positions:
         links = [*_literals(arcs.leaving(position, REFERENCE, UNUSED)), *_referring(arcs, position)]
         logic.at_most_one_group([_literals(arcs.leaving(position, SPAN)), links])
 
 
 def _one_operator(arcs: Arcs, logic: Logic) -> None:
+    """All references of a step name one operator and one set of properties."""
     for position in arcs.positions:
         signatures: dict[tuple[Operator, tuple[str, ...]], list[Literal]] = {}
         for arc in arcs.leaving(position, REFERENCE):
@@ -206,12 +211,14 @@ def _one_operator(arcs: Arcs, logic: Logic) -> None:
 
 
 def _single_arguments(arcs: Arcs, logic: Logic) -> None:
+    """Some arguments are one reference at most."""
     for _, operator, references in arcs.steps():
         for name in OPERATORS[operator].single:
             logic.at_most_one_group([[arc.literal] for arc in references if arc.tag.argument == name])
 
 
 def _complete_arguments(arcs: Arcs, logic: Logic) -> None:
+    """Arguments that an operator needs are there."""
     words = _words(arcs, logic)
     for position, operator, references in arcs.steps():
         for name, count in OPERATORS[operator].required.items():
@@ -230,6 +237,7 @@ def _complete_arguments(arcs: Arcs, logic: Logic) -> None:
 
 
 def _copies(arcs: Arcs, logic: Logic) -> None:
+    """A [DUP] with any edge has a duplicate edge."""
     copying = {
         position: _literals(arcs.leaving(position, DUPLICATE))
         for position in arcs.positions
@@ -241,6 +249,7 @@ def _copies(arcs: Arcs, logic: Logic) -> None:
 
 
 def _words_of_a_selection(arcs: Arcs, logic: Logic) -> None:
+    """A step without references has a word."""
     words = _words(arcs, logic)
     for position in arcs.positions:
         says = words(position, None)
@@ -251,6 +260,7 @@ def _words_of_a_selection(arcs: Arcs, logic: Logic) -> None:
 
 
 def _one_root(arcs: Arcs, logic: Logic) -> None:
+    """One step is referred to by none; only it says which are unused."""
     roots = {
         position: logic.unless(
             _reasons_of_a_step(arcs, position),
@@ -274,6 +284,7 @@ def _referring(arcs: Arcs, position: int) -> list[Literal]:
 
 
 def _unused_steps(arcs: Arcs, logic: Logic) -> None:
+    """An unused step is one that no step refers to."""
     for position in arcs.positions:
         logic.at_most_one_group(
             [_literals(arcs.entering(position, UNUSED)), _literals(arcs.entering(position, REFERENCE))]
@@ -281,10 +292,12 @@ def _unused_steps(arcs: Arcs, logic: Logic) -> None:
 
 
 def _no_cycle(arcs: Arcs, logic: Logic) -> None:
+    """No step needs itself."""
     logic.no_cycle(arcs.references)
 
 
 def _some_edge(arcs: Arcs, logic: Logic) -> None:
+    """There is an edge."""
     logic.require(True, [literal for _, literal in arcs.choices])
 
 
@@ -315,31 +328,19 @@ def _words(arcs: Arcs, logic: Logic) -> Callable[[int, EdgeTag | None], Literal]
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
-    """A row: what must hold, in words and as a statement."""
-
-    name: str
-    meaning: str
-    state: Callable[[Arcs, Logic], None]
-
-
-CONSTRAINTS = (
-    Constraint(
-        "possible edges",
-        "span edges go to the right, duplicate edges from a [DUP] to a word, no edge to itself or at the separator",
-        _possible_edges,
-    ),
-    Constraint("one label", "a pair of tokens has one label at most", _one_label_a_pair),
-    Constraint("span chains", "a token has one span edge at most on each side", _span_chains),
-    Constraint("last token", "references leave and enter a step at its last token", _last_token_of_a_step),
-    Constraint("one operator", "all references of a step name one operator and one set of properties", _one_operator),
-    Constraint("single arguments", "some arguments are one reference at most", _single_arguments),
-    Constraint("complete arguments", "arguments that an operator needs are there", _complete_arguments),
-    Constraint("copies", "a [DUP] with any edge has a duplicate edge", _copies),
-    Constraint("words", "a step without references has a word", _words_of_a_selection),
-    Constraint("unused steps", "an unused step is one that no step refers to", _unused_steps),
-    Constraint("one root", "one step is referred to by none; only it says which are unused", _one_root),
-    Constraint("no cycle", "no step needs itself", _no_cycle),
-    Constraint("some edge", "there is an edge", _some_edge),
-)
+CONSTRAINTS: Mapping[str, Callable[[Arcs, Logic], None]] = {
+    "possible edges": _possible_edges,
+    "one label": _one_label_a_pair,
+    "span chains": _span_chains,
+    "last token": _last_token_of_a_step,
+    "one operator": _one_operator,
+    "single arguments": _single_arguments,
+    "complete arguments": _complete_arguments,
+    "copies": _copies,
+    "words": _words_of_a_selection,
+    "unused steps": _unused_steps,
+    "one root": _one_root,
+    "no cycle": _no_cycle,
+    "some edge": _some_edge,
+}
+"""The constraints by name; a function states its own in terms of a logic."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from qdecomp.data_structures.alignment.align import new_solver
 from qdecomp.data_structures.errors import missing_extra
 from qdecomp.decoding.constraints import CONSTRAINTS, Arc, Arcs, EdgeChoice, Literal
 from qdecomp.decoding.coverage import Coverage
@@ -54,8 +55,8 @@ def solve_graph(
     variables = [logic.model.new_bool_var("") for _ in candidates.choices]
     pairs = list(zip(candidates.choices, variables, strict=True))
     arcs = Arcs(tokens, pairs)
-    for constraint in CONSTRAINTS:
-        constraint.state(arcs, logic)
+    for state in CONSTRAINTS.values():
+        state(arcs, logic)
     for graph in excluded:
         if all(choice in candidates.choices for choice in graph):
             logic.model.add_bool_or([~variable if choice in graph else variable for choice, variable in pairs])
@@ -73,7 +74,9 @@ def solve_graph(
     )
     for choice, variable in pairs:
         logic.model.add_hint(variable, choice in hint)
-    solver = _solver(time_limit)
+    solver = new_solver(time_limit * _SOLVER_SECONDS, time_limit * _WALL_SECONDS)
+    # Simplifying these programs takes longer than solving them.
+    solver.parameters.cp_model_presolve = False
     status = solver.solve(logic.model)
     seconds = solver.response_proto.deterministic_time / _SOLVER_SECONDS
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
@@ -84,18 +87,6 @@ def solve_graph(
     left_out_cost = coverage.cost((choice.head, choice.dependent) for choice in choices)
     cost = sum(candidates.without_edge.values()) + saved + left_out_cost
     return Solution(choices, cost, status == cp_model.OPTIMAL, seconds)
-
-
-def _solver(time_limit: float) -> cp_model.CpSolver:
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 0
-    solver.parameters.max_deterministic_time = time_limit * _SOLVER_SECONDS
-    solver.parameters.max_time_in_seconds = time_limit * _WALL_SECONDS
-    # The programs are small: simplifying them takes longer than solving them, and relaxations prove optima soonest.
-    solver.parameters.cp_model_presolve = False
-    solver.parameters.linearization_level = 2
-    return solver
 
 
 class _Program:

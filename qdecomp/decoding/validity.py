@@ -71,11 +71,11 @@ def broken_constraints(graph: DependencyGraph) -> tuple[str, ...]:
     """
     arcs = _facts(graph.tokens, (EdgeChoice(*pair, label) for pair, label in graph.labels().items()))
     broken = []
-    for constraint in CONSTRAINTS:
+    for name, state in CONSTRAINTS.items():
         logic = _Facts()
-        constraint.state(arcs, logic)
+        state(arcs, logic)
         if not logic.holds:
-            broken.append(constraint.name)
+            broken.append(name)
     return tuple(broken)
 
 
@@ -90,8 +90,8 @@ def drop_broken_choices(tokens: Sequence[str], choices: Iterable[EdgeChoice]) ->
     while kept:
         logic = _Facts()
         arcs = _facts(tokens, kept)
-        for constraint in CONSTRAINTS:
-            constraint.state(arcs, logic)
+        for state in CONSTRAINTS.values():
+            state(arcs, logic)
             if logic.blamed:
                 break
         if not logic.blamed:

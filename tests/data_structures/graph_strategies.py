@@ -1,14 +1,37 @@
-"""Generated graphs for property tests: valid span graphs, and dependency graphs that mean nothing."""
+"""Graphs by hand, and generated ones for property tests: valid span graphs, and dependency graphs that mean nothing."""
 
 from __future__ import annotations
 
 from hypothesis import strategies as st
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
-from qdecomp.data_structures.edge_tags import EdgeTag, tag_vocabulary
+from qdecomp.data_structures.edge_tags import EdgeTag, parse_tag, tag_vocabulary
 from qdecomp.data_structures.operators import OPERATORS, Operator
 from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 from qdecomp.data_structures.special_tokens import SpecialTokens
+
+QUESTION = ("how", "many", "small", "red", "cubes")
+FEW = SpecialTokens(("size",), duplicates=2, dummies=2)
+TOKENS = (*QUESTION, *FEW.appended)
+SEPARATOR, SIZE, DUP_1, DUP_2, DUM_1, DUM_2 = range(5, 11)
+
+
+def graph(*edges: tuple, tokens: tuple[str, ...] = TOKENS) -> DependencyGraph:
+    """Edges are (head, dependent, tag), perhaps with a score."""
+    return DependencyGraph(tokens, tuple(Edge(*edge) for edge in edges))
+
+
+def triples(graph: DependencyGraph) -> list[tuple[int, int, str]]:
+    """The edges without their scores."""
+    return [(edge.head, edge.dependent, edge.tag) for edge in graph.edges]
+
+
+def span_graph(
+    nodes: list, *edges: tuple[int, int, str], tokens: tuple[str, ...] = (*QUESTION, *FEW.words)
+) -> SpanGraph:
+    """Edges are (source, target, tag)."""
+    return SpanGraph(tokens, tuple(nodes), tuple(SpanEdge(s, t, parse_tag(tag)) for s, t, tag in edges))
+
 
 SPECIAL = SpecialTokens(("size", "date"), duplicates=6, dummies=6)
 

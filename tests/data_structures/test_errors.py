@@ -5,7 +5,6 @@ import pickle
 import pytest
 
 from qdecomp.data_structures.errors import (
-    AlignmentError,
     DataError,
     ErrorText,
     GraphError,
@@ -31,7 +30,11 @@ LONG = "it selects by words that the question does not have"
             "qdmr: refers to itself",
             "step N: refers to itself (#N)",
         ),
-        (AlignmentError(Reason(LONG + ": {}", "cubes"), 1), f"alignment: {LONG}", f"alignment: step N: {LONG}: …"),
+        (
+            GraphError("alignment", Reason(LONG + ": {}", "cubes"), 1),
+            f"alignment: {LONG}",
+            f"alignment: step N: {LONG}: …",
+        ),
         (
             GraphError("dependency graph", Reason("{} roots: at {}", 2, "1, 4")),
             "dependency graph: N roots",

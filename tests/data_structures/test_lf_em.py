@@ -107,6 +107,7 @@ VERDICTS = [
         LOOSELY,
     ),
     ("return most cubes", "return more cubes", LOOSELY),
+    ("return flights ;return #1 from denver", "return return flights ;return #1 from denver", LOOSELY),
 ]
 
 
@@ -115,13 +116,6 @@ def test_verdicts(prediction: str, gold: str, verdicts: tuple[bool, bool]) -> No
     found = [lf_em(QUESTION, prediction, gold, strict=strict).verdict for strict in (False, True)]
     assert found == [*verdicts]
     assert lf_em(QUESTION, gold, gold).verdict
-
-
-def test_the_word_return_counts_only_strictly() -> None:
-    question = "show the return flights from denver"
-    prediction, gold = "return flights ;return #1 from denver", "return return flights ;return #1 from denver"
-    assert lf_em(question, prediction, gold).verdict
-    assert not lf_em(question, prediction, gold, strict=True).verdict
 
 
 def test_steps_that_the_published_rules_cannot_read() -> None:
@@ -146,11 +140,6 @@ def test_errors_are_told_apart_from_wrong_answers() -> None:
 @given(written_qdmrs(), st.booleans())
 def test_reflexive_on_everything_that_converts(qdmr: Qdmr, strict: bool) -> None:
     assert lf_em(QUESTION, qdmr, qdmr, strict=strict).verdict
-
-
-@given(written_qdmrs(4), written_qdmrs(4), st.booleans())
-def test_symmetric(one: Qdmr, other: Qdmr, strict: bool) -> None:
-    assert lf_em(QUESTION, one, other, strict=strict).verdict == lf_em(QUESTION, other, one, strict=strict).verdict
 
 
 @given(written_qdmrs(), st.randoms(use_true_random=False), st.booleans())

@@ -16,10 +16,7 @@ from qdecomp.data_structures.edge_tags import tag_vocabulary
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.data_structures.operators import OPERATORS
 from qdecomp.data_structures.special_tokens import SpecialTokens
-
-QUESTION = ("how", "many", "small", "red", "cubes")
-TOKENS = (*QUESTION, *SpecialTokens(("size",), duplicates=2, dummies=2).appended)
-SEPARATOR, SIZE, DUP_1, DUP_2, DUM_1, DUM_2 = range(5, 11)
+from tests.data_structures.graph_strategies import TOKENS
 
 LABELS = (
     *("span", "duplicate", "unused", "filter-sub", "filter-condition", "project-sub", "aggregate-arg[count]"),
@@ -59,11 +56,6 @@ def random_problem(rng, tokens, labels, pairs=None):
         mask[rng.choice(size * size, pairs, replace=False)] = True
         edges = np.where(mask.reshape(size, size), edges, 0.0)
     return Problem(tokens, edges, rng.dirichlet(np.full(len(labels), 0.5), (size, size)), labels)
-
-
-def triples(graph: DependencyGraph) -> list[tuple[int, int, str]]:
-    """The edges without their scores."""
-    return [(edge.head, edge.dependent, edge.tag) for edge in graph.edges]
 
 
 def means_something(graph: DependencyGraph) -> bool:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,9 @@ from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.decoding import DECODERS, make_decoder, with_candidates
 from qdecomp.decoding.ilp import IlpDecoder
-from tests.decoding.decoding_examples import LABELS, TOKENS, means_something, problem, random_problem, triples
+from qdecomp.parsers.decomposition import decomposition_from_decoded
+from tests.data_structures.graph_strategies import TOKENS, triples
+from tests.decoding.decoding_examples import LABELS, means_something, problem, random_problem
 
 
 def decoded(name, found, **options):
@@ -31,17 +31,13 @@ def test_settings_may_be_an_object_and_options_count_more():
     assert with_candidates(IlpDecoder(3), 2) == IlpDecoder(3, candidates=2)
 
 
-@pytest.mark.parametrize("name", ["lp", None, 3, ["ilp"]])
-def test_an_unknown_decoder_is_an_error(name):
-    message = re.escape(f"there is no decoder {name!r}; choose from greedy, greedy_valid, ilp, projection")
-    for settings in (name, {"type": name}):
-        with pytest.raises(DataError, match=message):
-            make_decoder(settings)
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ("lp", "there is no decoder 'lp'; choose from greedy, greedy_valid, ilp, projection"),
+        ({"type": "lp"}, "there is no decoder 'lp'"),
+        (3, "there is no decoder 3"),
+        ({"type": ["ilp"]}, r"there is no decoder \['ilp'\]"),
         ({"time_limit": 2}, "there is no decoder None"),
         ({"type": "greedy", "time_limit": 2}, "decoder 'greedy': there is no option 'time_limit'; known options: none"),
         ({"type": "ilp", "time": 2}, "decoder 'ilp': there is no option 'time'; known options: time_limit"),
@@ -92,3 +88,20 @@ def test_of_two_edges_that_contradict_each_other_the_more_probable_one_stays():
 def test_what_is_left_of_any_graph_means_something(seed):
     found = random_problem(np.random.default_rng(seed), TOKENS, LABELS, pairs=30)
     assert means_something(decoded("greedy_valid", found).graph)
+
+
+def test_projection_reads_what_greedy_decoding_refuses():
+    # A fork, two roots and a filter without what it filters.
+    edges = [(2, 4, "span", 0.9), (3, 4, "span", 0.9), (1, 3, "aggregate-arg[count]", 0.9)]
+    found = problem(*edges, (0, 2, "filter-condition", 0.8))
+    strict, soft = decoded("greedy", found), decoded("projection", found)
+    assert (strict.graph, strict.score) == (soft.graph, soft.score)
+    assert decomposition_from_decoded("how many small red cubes", strict).logical_form is None
+    assert "number of #1" in str(decomposition_from_decoded("how many small red cubes", soft).text)
+
+
+def test_a_contradiction_is_a_prediction_with_a_reason():
+    found = problem((3, 4, "filter-sub", 0.9), (3, 2, "project-sub", 0.9))
+    prediction = decomposition_from_decoded("", decoded("projection", found))
+    assert prediction.text is None
+    assert prediction.error == "projection: two operators on one node: project and filter at token 3 'red'"

@@ -9,7 +9,8 @@ from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.errors import DataError
 from qdecomp.decoding.constraints import EdgeChoice, is_possible, token_kinds
 from qdecomp.decoding.scores import Scores
-from tests.decoding.decoding_examples import LABELS, TOKENS, problem, random_problem
+from tests.data_structures.graph_strategies import TOKENS
+from tests.decoding.decoding_examples import LABELS, problem, random_problem
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def test_what_is_too_long(tiny_encoder: Path) -> None:
 
 TOKENS = PRESETS["paper"]
 # [RSC] and ten placeholders each need their own piece.
-PLACEHOLDERS = 1 + len(TOKENS.placeholders)
+PLACEHOLDERS = 1 + TOKENS.duplicates + TOKENS.dummies
 
 
 @pytest.fixture(scope="module", params=ENCODERS)

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeAlias
 
 from qdecomp.data_structures.alignment.candidates import AlignmentProblem, make_problem
-from qdecomp.data_structures.errors import AlignmentError, Reason, missing_extra
+from qdecomp.data_structures.errors import GraphError, Reason, missing_extra
 from qdecomp.data_structures.limits import MOST_ALIGNMENT_CHOICES, above
 from qdecomp.data_structures.logical_form import LogicalForm
 from qdecomp.data_structures.operators import Operator
 
+_STAGE = "alignment"
 # What the solver may take for a whole question. The first limit is the same on every machine, so results are, too; the
 # second guards against a stuck machine.
 _DETERMINISTIC_SECONDS = 0.3
@@ -76,7 +77,8 @@ def align(form: LogicalForm, tokens: Sequence[str]) -> Alignment:
     for number, step in enumerate(form.steps):
         if step.operator is Operator.SELECT and not steps[number]:
             words = ", ".join(problem.steps[number].missing)
-            raise AlignmentError(Reason("it selects by words that the question does not have: {}", words), number + 1)
+            reason = Reason("it selects by words that the question does not have: {}", words)
+            raise GraphError(_STAGE, reason, number + 1)
     return Alignment(tuple(map(tuple, steps)), missing)
 
 
@@ -88,36 +90,24 @@ def solve_alignment(problem: AlignmentProblem) -> frozenset[TokenChoice]:
             if len(need) == 1:
                 chosen[need[0]].add(number)
     costs = _Costs(problem)
-    budget = _Budget()
+    seconds, ends = _DETERMINISTIC_SECONDS, time.monotonic() + _WALL_SECONDS
     for component in _components(list(_open_groups(problem, chosen)), costs):
         if len(component) == 1:
             _choose_cheapest(component[0], costs, chosen)
             continue
         choices = sum(len(group.options) for group in component)
         if reason := above(MOST_ALIGNMENT_CHOICES, choices, "ways to align words"):
-            raise AlignmentError(Reason("{}; do the question or the steps repeat the same words many times?", reason))
-        best = frozenset() if budget.is_spent else _solved(component, costs, chosen, budget)
+            reason = Reason("{}; do the question or the steps repeat the same words many times?", reason)
+            raise GraphError(_STAGE, reason)
+        best: Collection[TokenChoice] = ()
+        if seconds > 0 and (wall_seconds := ends - time.monotonic()) > 0:
+            best, used = _solved(component, costs, chosen, seconds, wall_seconds)
+            seconds -= used
         if not best:
             _choose_one_by_one(component, costs, chosen)
         for number, position in best:
             chosen[position].add(number)
     return frozenset((number, position) for position, numbers in chosen.items() for number in numbers)
-
-
-class _Budget:
-    """What is left of the solver's time for a question."""
-
-    def __init__(self) -> None:
-        self.deterministic_seconds = _DETERMINISTIC_SECONDS
-        self._ends = time.monotonic() + _WALL_SECONDS
-
-    @property
-    def wall_seconds(self) -> float:
-        return self._ends - time.monotonic()
-
-    @property
-    def is_spent(self) -> bool:
-        return self.deterministic_seconds <= 0 or self.wall_seconds <= 0
 
 
 def _choose_one_by_one(groups: Iterable[_ChoiceGroup], costs: _Costs, chosen: _Chosen) -> None:
@@ -221,11 +211,10 @@ class _Costs:
         return cost + WEIGHTS.position * position + WEIGHTS.step * step
 
 
-def _solved(groups: Iterable[_ChoiceGroup], costs: _Costs, chosen: _Chosen, budget: _Budget) -> frozenset[TokenChoice]:
-    """The best choices of groups that affect each other, by a CP-SAT model; none if the budget was too small.
-
-    The solver has one thread, so that two runs give the same.
-    """
+def _solved(
+    groups: Iterable[_ChoiceGroup], costs: _Costs, chosen: _Chosen, seconds: float, wall_seconds: float
+) -> tuple[Collection[TokenChoice], float]:
+    """The best choices of groups that affect each other, none if the time was too short, and the time that it took."""
     cp_model = solver_library()
     model = cp_model.CpModel()
     variables: dict[TokenChoice, Any] = {}
@@ -262,19 +251,26 @@ def _solved(groups: Iterable[_ChoiceGroup], costs: _Costs, chosen: _Chosen, budg
                     model.add_implication(both, variables[step, right])
                     terms.append((both, gain))
     model.minimize(cp_model.LinearExpr.weighted_sum(*map(list, zip(*terms, strict=True))))
-    solver = cp_model.CpSolver()
+    solver = new_solver(seconds, wall_seconds)
+    # Looking for symmetries costs more than it gains.
+    solver.parameters.symmetry_level = 0
+    found = solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+    best = [choice for choice, variable in variables.items() if found and solver.boolean_value(variable)]
+    return best, solver.response_proto.deterministic_time
+
+
+def new_solver(deterministic_seconds: float, wall_seconds: float) -> Any:
+    """A solver with one thread and a clock of its own, so that two runs give the same.
+
+    The problems here are small: linear relaxations prove their optima soonest.
+    """
+    solver = solver_library().CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
-    # Linear relaxations settle these problems at once; looking for symmetries costs more than it gains.
     solver.parameters.linearization_level = 2
-    solver.parameters.symmetry_level = 0
-    solver.parameters.max_deterministic_time = budget.deterministic_seconds
-    solver.parameters.max_time_in_seconds = max(budget.wall_seconds, 0.0)
-    status = solver.solve(model)
-    budget.deterministic_seconds -= solver.response_proto.deterministic_time
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return frozenset()
-    return frozenset(choice for choice, variable in variables.items() if solver.boolean_value(variable))
+    solver.parameters.max_deterministic_time = deterministic_seconds
+    solver.parameters.max_time_in_seconds = wall_seconds
+    return solver
 
 
 def solver_library() -> Any:

@@ -45,7 +45,6 @@ class StepCandidates:
 class AlignmentProblem:
     """The steps with their candidates, and pairs of tokens with only a few auxiliary words and punctuation between."""
 
-    size: int
     steps: tuple[StepCandidates, ...]
     neighbours: tuple[tuple[int, int], ...]
 
@@ -55,7 +54,7 @@ def make_problem(form: LogicalForm, tokens: Sequence[str]) -> AlignmentProblem:
     length = question_length(tokens)
     vocabulary = _Vocabulary(tokens, length)
     steps = tuple(vocabulary.candidates(step) for step in form.steps)
-    return AlignmentProblem(len(tokens), steps, tuple(_neighbours(tokens[:length], steps)))
+    return AlignmentProblem(steps, tuple(_neighbours(tokens[:length], steps)))
 
 
 def content_words(step: LogicalStep) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TypeVar
 
-from qdecomp.data_structures.conversion.sdg_to_dg import chains, fault_of
+from qdecomp.data_structures.conversion.sdg_to_dg import fault_of, nodes_of
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, STRUCTURAL_TAGS, UNUSED, EdgeTag, format_tag, parse_tag
 from qdecomp.data_structures.errors import GraphError
@@ -52,11 +52,7 @@ def _senseless(graph: DependencyGraph, edge: Edge) -> str | None:
 def _with_straight_spans(graph: DependencyGraph, notes: list[str]) -> Iterator[Edge]:
     """Tokens that span edges connect, in whatever way, are one node: chain them from left to right."""
     present = {(edge.head, edge.dependent) for edge in graph.edges if edge.tag == SPAN}
-    groups: dict[int, frozenset[int]] = {}
-    for head, dependent in present:
-        merged = groups.get(head, frozenset((head,))) | groups.get(dependent, frozenset((dependent,)))
-        groups.update(dict.fromkeys(merged, merged))
-    wanted = {pair for group in set(groups.values()) for pair in pairwise(sorted(group))}
+    wanted = {pair for node in nodes_of(graph) for pair in pairwise(node)}
     yield from (edge for edge in graph.edges if edge.tag != SPAN or (edge.head, edge.dependent) in wanted)
     yield from (Edge(left, right, SPAN) for left, right in wanted - present)
     if present != wanted:
@@ -69,13 +65,13 @@ def _without_empty_copies(graph: DependencyGraph, notes: list[str]) -> Sequence[
     used = {token for edge in graph.edges for token in (edge.head, edge.dependent)}
     free = [place for place, token in enumerate(graph.tokens) if token == DUMMY and place not in used]
     edges = list(graph.edges)
-    for chain in chains(graph):
-        empty = {token for token in chain if graph.tokens[token] == DUPLICATE_TOKEN and token not in copying}
-        rest = [token for token in chain if token not in empty]
+    for node in nodes_of(graph):
+        empty = {token for token in node if graph.tokens[token] == DUPLICATE_TOKEN and token not in copying}
+        rest = [token for token in node if token not in empty]
         if not empty or not (rest or free):
             continue
         kept = rest or [free.pop(0)]
-        edges = [edge for edge in edges if edge.tag != SPAN or edge.head not in chain]
+        edges = [edge for edge in edges if edge.tag != SPAN or edge.head not in node]
         edges += [Edge(left, right, SPAN) for left, right in pairwise(kept)]
         edges = [_moved(edge, dict.fromkeys(empty, kept[-1])) for edge in edges]
         names = ", ".join(map(graph.describe, sorted(empty)))
@@ -89,7 +85,7 @@ def _moved(edge: Edge, new: dict[int, int]) -> Edge:
 
 def _at_representatives(graph: DependencyGraph, notes: list[str]) -> Iterator[Edge]:
     """An edge at any token of a node is an edge of the node, and belongs to its last token."""
-    last = {token: chain[-1] for chain in chains(graph) for token in chain}
+    last = {token: node[-1] for node in nodes_of(graph) for token in node}
     for edge in graph.edges:
         moved = edge if edge.tag in (SPAN, DUPLICATE) else _moved(edge, last)
         if moved.head == moved.dependent:
@@ -166,7 +162,7 @@ def _cycle(edges: Iterable[Edge]) -> list[Edge]:
 
 def _with_one_root(graph: DependencyGraph, notes: list[str]) -> Sequence[Edge]:
     """Of several roots, the one that reaches the most nodes stays, with the nodes that it reaches."""
-    members = {chain[-1]: chain for chain in chains(graph)}
+    members = {node[-1]: node for node in nodes_of(graph)}
     references = [edge for edge in graph.edges if edge.tag not in STRUCTURAL_TAGS]
     referred_to = {edge.dependent for edge in references}
     roots = sorted(members.keys() - referred_to)

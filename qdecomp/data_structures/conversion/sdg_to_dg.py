@@ -10,10 +10,11 @@ equal graphs.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
-from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, UNUSED, format_tag, parse_tag
+from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, STRUCTURAL_TAGS, UNUSED, EdgeTag, format_tag, parse_tag
 from qdecomp.data_structures.errors import GraphError, Reason
 from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 from qdecomp.data_structures.special_tokens import DUMMY, DUPLICATE_TOKEN, SEPARATOR, SpecialTokens
@@ -70,52 +71,13 @@ def _project_nodes(graph: SpanGraph, duplicates: int) -> tuple[list[int], list[E
 def to_span_graph(graph: DependencyGraph) -> SpanGraph:
     """Read the steps off a dependency graph; one that means nothing is a :class:`GraphError` that says why."""
     _check_edges(graph)
-    members = chains(graph)
-    node_of = {chain[-1]: number for number, chain in enumerate(members)}
-    edges = list(_references(graph, node_of))
-    root = _root(graph, members, node_of, edges)
-    copies: dict[int, list[int]] = {}
-    for edge in graph.edges:
-        if edge.tag == DUPLICATE:
-            copies.setdefault(edge.head, []).append(edge.dependent)
-    words_end = graph.words_end
-    nodes = [
-        tuple(word for token in chain for word in copies.get(token, [token] if token < words_end else []))
-        for chain in members
-    ]
-    order = [number for number in range(len(nodes)) if number != root] + [root]
-    place = {old: new for new, old in enumerate(order)}
-    return SpanGraph(
-        graph.tokens[:words_end],
-        tuple(nodes[number] for number in order),
-        tuple(SpanEdge(place[edge.source], place[edge.target], edge.tag) for edge in edges),
-    )
-
-
-def chains(graph: DependencyGraph) -> list[tuple[int, ...]]:
-    """The tokens of each node, from left to right; nodes are sorted by their last token, which stands for them."""
-    following: dict[int, int] = {}
-    preceding: dict[int, int] = {}
-    used: set[int] = set()
-    for edge in graph.edges:
-        used.add(edge.head)
-        if edge.tag != DUPLICATE:
-            used.add(edge.dependent)
-        if edge.tag != SPAN:
-            continue
-        if edge.head in following or edge.dependent in preceding:
-            fork = edge.head if edge.head in following else edge.dependent
-            raise GraphError(_STAGE, Reason("two span edges on one side of token {}", graph.describe(fork)))
-        following[edge.head], preceding[edge.dependent] = edge.dependent, edge.head
-    found = [[start] for start in used - preceding.keys()]
-    for chain in found:
-        while chain[-1] in following:
-            chain.append(following[chain[-1]])
-    return sorted(map(tuple, found), key=lambda chain: chain[-1])
+    ends = {tokens[-1] for tokens in nodes_of(graph)}
+    _check_root(graph, ends, _check_references(graph, ends))
+    return project(graph)
 
 
 def _check_edges(graph: DependencyGraph) -> None:
-    """What a single edge may look like, and that no ``[DUP]`` is left without a token to copy."""
+    """What a single edge may look like, that no ``[DUP]`` is left without a token to copy, and that no chain forks."""
     if not graph.edges:
         raise GraphError(_STAGE, "there is no edge")
     copying = {edge.head for edge in graph.edges if edge.tag == DUPLICATE}
@@ -130,6 +92,12 @@ def _check_edges(graph: DependencyGraph) -> None:
             if graph.tokens[position] == DUPLICATE_TOKEN and position not in copying:
                 reason = Reason("{} copies no token: it has no duplicate edge", graph.describe(position))
                 raise GraphError(_STAGE, reason)
+    seen: set[tuple[str, int]] = set()
+    for edge in graph.edges:
+        for side in (("from", edge.head), ("to", edge.dependent)) if edge.tag == SPAN else ():
+            if side in seen:
+                raise GraphError(_STAGE, Reason("two span edges on one side of token {}", graph.describe(side[1])))
+            seen.add(side)
 
 
 def fault_of(graph: DependencyGraph, edge: Edge) -> Reason | None:
@@ -143,43 +111,105 @@ def fault_of(graph: DependencyGraph, edge: Edge) -> Reason | None:
     return None
 
 
-def _references(graph: DependencyGraph, node_of: dict[int, int]) -> Iterator[SpanEdge]:
-    """The edges between nodes; all edges of a node must have one operator and one set of properties."""
-    signatures: dict[int, tuple[str, object]] = {}
+def _check_references(graph: DependencyGraph, ends: set[int]) -> set[int]:
+    """The ends that are referred to. Edges join ends of nodes; those of a node have one operator and properties."""
+    signatures: dict[int, tuple[str, EdgeTag]] = {}
+    referred_to = set()
     for edge in graph.edges:
         if edge.tag in (SPAN, DUPLICATE):
             continue
         for position in (edge.head, edge.dependent):
-            if position not in node_of:
+            if position not in ends:
                 where = graph.describe(position)
                 reason = Reason("{} edge at token {}, which is not the last of its node", edge.tag, where)
                 raise GraphError(_STAGE, reason)
         if edge.tag == UNUSED:
             continue
         tag = parse_tag(edge.tag)
-        first, signature = signatures.setdefault(edge.head, (edge.tag, (tag.operator, tag.properties)))
-        if signature != (tag.operator, tag.properties):
+        first, known = signatures.setdefault(edge.head, (edge.tag, tag))
+        if (known.operator, known.properties) != (tag.operator, tag.properties):
             details = first, edge.tag, graph.describe(edge.head)
             raise GraphError(_STAGE, Reason("two operators on one node: {} and {} at token {}", *details))
-        yield SpanEdge(node_of[edge.head], node_of[edge.dependent], tag)
+        referred_to.add(edge.dependent)
+    return referred_to
 
 
-def _root(
-    graph: DependencyGraph, members: list[tuple[int, ...]], node_of: dict[int, int], edges: list[SpanEdge]
-) -> int:
-    """The one node that nothing refers to; only its edges may say which other nodes are unused."""
+def _check_root(graph: DependencyGraph, ends: set[int], referred_to: set[int]) -> None:
+    """There is one node that nothing refers to; only its edges may say which other nodes are unused."""
     unused = [edge for edge in graph.edges if edge.tag == UNUSED]
-    referred_to = {edge.target for edge in edges}
-    roots = sorted(set(node_of.values()) - referred_to - {node_of[edge.dependent] for edge in unused})
+    roots = sorted(ends - referred_to - {edge.dependent for edge in unused})
     if not roots:
         raise GraphError(_STAGE, "no root: every node is referred to by another, so there is a cycle")
     if len(roots) > 1:
-        names = ", ".join(graph.describe(members[number][-1]) for number in roots)
+        names = ", ".join(map(graph.describe, roots))
         raise GraphError(_STAGE, Reason("{} roots: nothing refers to the nodes of tokens {}", len(roots), names))
     for edge in unused:
-        if node_of[edge.head] != roots[0]:
+        if edge.head != roots[0]:
             reason = Reason("{} edge from {}, which is not the root", UNUSED, graph.describe(edge.head))
             raise GraphError(_STAGE, reason)
-        if node_of[edge.dependent] in referred_to:
+        if edge.dependent in referred_to:
             raise GraphError(_STAGE, Reason("{} edge to {}, which is used", UNUSED, graph.describe(edge.dependent)))
-    return roots[0]
+
+
+def project(graph: DependencyGraph) -> SpanGraph:
+    """The span graph that predicted edges say; a :class:`GraphError` if they contradict each other.
+
+    This is the paper's projection (its section on the graph parser). What the paper does not say: of several
+    properties, those of the first edge count, as in its published code; edges within a node are dropped; a ``[DUP]``
+    without a token to copy is a node without words, and so is the separator; and of several nodes that nothing refers
+    to, the last one is the root.
+
+    >>> edges = (Edge(1, 0, "span"), Edge(1, 2, "span"), Edge(3, 1, "aggregate-arg[count]"))
+    >>> project(DependencyGraph(("small", "red", "cubes", "number"), edges)).nodes
+    ((0, 1, 2), (3,))
+    """
+    nodes = nodes_of(graph)
+    if not nodes:
+        raise GraphError("projection", "there is no edge")
+    node_of = {token: number for number, tokens in enumerate(nodes) for token in tokens}
+    edges = list(_references(graph, node_of))
+    roots = set(range(len(nodes))) - {edge.target for edge in edges}
+    used_roots = roots - {node_of[edge.dependent] for edge in graph.edges if edge.tag == UNUSED}
+    order = sorted(range(len(nodes)), key=lambda number: (number in (used_roots or roots), number))
+    place = {old: new for new, old in enumerate(order)}
+    return SpanGraph(
+        graph.tokens[: graph.words_end],
+        tuple(_words(graph, nodes[number]) for number in order),
+        tuple(SpanEdge(place[edge.source], place[edge.target], edge.tag) for edge in edges),
+    )
+
+
+def nodes_of(graph: DependencyGraph) -> list[tuple[int, ...]]:
+    """The tokens of each node, which ``span`` edges connect; sorted by their last one, which stands for the node.
+
+    A token that is only copied belongs to the nodes of its copies.
+    """
+    group: dict[int, set[int]] = {}
+    for edge in graph.edges:
+        for token in (edge.head,) if edge.tag == DUPLICATE else (edge.head, edge.dependent):
+            group.setdefault(token, {token})
+        if edge.tag == SPAN:
+            joined = group[edge.head] | group[edge.dependent]
+            group.update(dict.fromkeys(joined, joined))
+    return sorted({tuple(sorted(tokens)) for tokens in group.values()}, key=lambda tokens: tokens[-1])
+
+
+def _references(graph: DependencyGraph, node_of: dict[int, int]) -> Iterator[SpanEdge]:
+    """The edges between nodes; a node has one operator, and the properties of its first edge."""
+    first: dict[int, EdgeTag] = {}
+    for edge in graph.edges:
+        if edge.tag in STRUCTURAL_TAGS or node_of[edge.head] == node_of[edge.dependent]:
+            continue
+        source, tag = node_of[edge.head], parse_tag(edge.tag)
+        known = first.setdefault(source, tag)
+        if known.operator != tag.operator:
+            details = known.operator, tag.operator, graph.describe(edge.head)
+            raise GraphError("projection", Reason("two operators on one node: {} and {} at token {}", *details))
+        yield SpanEdge(source, node_of[edge.dependent], replace(tag, properties=known.properties))
+
+
+def _words(graph: DependencyGraph, node: tuple[int, ...]) -> tuple[int, ...]:
+    """The words of a node: its own and those that it copies."""
+    copied = [edge.dependent for edge in graph.edges if edge.tag == DUPLICATE and edge.head in node]
+    found = [*node, *copied]
+    return tuple(token for token in found if token < graph.words_end and graph.tokens[token] != SEPARATOR)

@@ -19,7 +19,7 @@ from typing import Any
 from qdecomp.data_structures.errors import QdmrSyntaxError, Reason
 from qdecomp.data_structures.limits import LONGEST_ANSWER, LONGEST_DECOMPOSITION, MOST_MEMBERS, MOST_STEPS, above
 from qdecomp.data_structures.qdmr import Qdmr, format_qdmr, parse_qdmr
-from qdecomp.data_structures.reading.forms import BREAK, FORMS, Form
+from qdecomp.data_structures.reading.forms import BREAK, FORMS
 from qdecomp.data_structures.reading.lists import WrittenStep
 from qdecomp.data_structures.reading.markup import after_thoughts, no_answer, plain, unwrap
 from qdecomp.data_structures.reading.phrases import usual_wording, without_sentences, without_stops_after_references
@@ -40,9 +40,9 @@ BREAK_FORM = BREAK.name  # of Break's own text
 NO_ANSWER = "no answer"  # the form of what is no decomposition at all; its text is empty
 _MANY_WORDS = 40
 _HAS_REFERENCE = re.compile(r"#\d")
-_LIST = Form("list", FORMS[-1].shown_by, FORMS[-1].split)
+_LIST = "list"  # the form of what is given as data
 # Forms whose only member may hold a whole decomposition, and those recognised by nothing but line breaks.
-_MAY_HOLD_ALL = frozenset({_LIST.name, "JSON", "tags", "a line for each step"})
+_MAY_HOLD_ALL = frozenset({_LIST, "JSON", "tags", "a line for each step"})
 _WITHOUT_SIGNS = frozenset({"a line for each step", FORMS[-1].name})
 _MAY_BE_NO_ANSWER = frozenset({*_WITHOUT_SIGNS, "semicolons", ">>"})
 
@@ -112,7 +112,7 @@ def _read_text(text: str) -> Reading:
         if form.shown_by.search(inside) and (steps := form.split(inside)):
             if form.name in _MAY_BE_NO_ANSWER and (missing := no_answer(inside)) is not None:
                 return Reading("", NO_ANSWER, wrapped_in=wrappings, doubt=missing)
-            return _kept(inside, wrappings) if form.kept else _reading(steps, form, wrappings, text)
+            return _kept(inside, wrappings) if form is BREAK else _reading(steps, form.name, wrappings, text)
     return Reading(text, FORMS[-1].name, doubt="there is no step in it")
 
 
@@ -156,23 +156,23 @@ def _kept(text: str, wrappings: tuple[str, ...]) -> Reading:
     return Reading(without_stops_after_references(text), BREAK.name, references, wrappings)
 
 
-def _reading(steps: Sequence[WrittenStep], form: Form, wrappings: tuple[str, ...], source: str) -> Reading:
-    if form.name in _MAY_HOLD_ALL and len(steps) == 1 and steps[0].text.strip() != source.strip():
+def _reading(steps: Sequence[WrittenStep], form: str, wrappings: tuple[str, ...], source: str) -> Reading:
+    if form in _MAY_HOLD_ALL and len(steps) == 1 and steps[0].text.strip() != source.strip():
         inner = _read_text(steps[0].text)
         doubt = inner.doubt or (_doubt([inner.text], source) if inner.form in _WITHOUT_SIGNS else None)
-        return Reading(inner.text, inner.form, inner.references, (*wrappings, form.name, *inner.wrapped_in), doubt)
+        return Reading(inner.text, inner.form, inner.references, (*wrappings, form, *inner.wrapped_in), doubt)
     steps = with_names([replace(step, text=plain(step.text)) for step in steps])
     texts, references = with_references(steps)
     texts, silent = with_needs(texts, steps)
     texts, pointing = with_mentions(texts)
     if pointing and references == NATIVE:
         references = IN_WORDS
-    doubt = _doubt(texts, source if form.name in _WITHOUT_SIGNS else "")
+    doubt = _doubt(texts, source if form in _WITHOUT_SIGNS else "")
     if silent:
         numbers = ", ".join(map(str, silent))
         doubt = f"its steps name none of those that they depend on: references were added to {numbers}"
     text = " ;".join(f"return {phrase}" for phrase in usual_wording(without_sentences(texts)))
-    return Reading(text, form.name, references, wrappings, doubt)
+    return Reading(text, form, references, wrappings, doubt)
 
 
 def _doubt(steps: Sequence[str], source: str) -> str | None:

@@ -16,7 +16,7 @@ from qdecomp.data_structures.reading.lists import (
     in_lines,
     in_one_line,
     member_texts,
-    small_number,
+    number_of,
 )
 from qdecomp.data_structures.reading.markup import is_note, is_prose
 from qdecomp.data_structures.reading.structured import has_text, steps_in_text, steps_of_value
@@ -68,7 +68,6 @@ class Form:
     name: str
     shown_by: re.Pattern[str]  # what must be found in a text
     split: Callable[[str], list[WrittenStep]]  # gives its steps, or none if the text is not certainly in this form
-    kept: bool = False  # Break's own: the text is left as it is
 
 
 def _steps(texts: Iterable[str]) -> list[WrittenStep]:
@@ -106,7 +105,7 @@ def _table(text: str) -> list[WrittenStep]:
     numbers = [row[0].strip("#.) ").lower().removeprefix("step").strip() for row in body]
     numbered = width > 1 and all(number.isdecimal() for number in numbers)
     column = 1 if numbered else 0
-    labels = [small_number(number) if numbered else None for number in numbers]
+    labels = [number_of(number) if numbered else None for number in numbers]
     return [WrittenStep(row[column], label) for row, label in zip(body, labels, strict=True)]
 
 
@@ -230,8 +229,8 @@ def _escaped_lines(text: str) -> list[WrittenStep]:
     return next((steps for form in FORMS if form.shown_by.search(text) and (steps := form.split(text))), [])
 
 
-BREAK = Form("Break's text", _BREAK, _break_steps, kept=True)
-"""The form that all others are turned into."""
+BREAK = Form("Break's text", _BREAK, _break_steps)
+"""The form that all others are turned into; its text is left as it is."""
 
 FORMS: tuple[Form, ...] = (
     BREAK,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from qdecomp.data_structures.reading.markup import is_note, is_prose
 
-_NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 # Without "a", the pattern that ignores case also takes "fıve" and "ſix".
-_NUMBER = rf"(?P<n>\d{{1,3}}|(?a:{'|'.join(_NUMBER_WORDS)}))"
+_NUMBER = rf"(?P<n>\d{{1,3}}|(?a:{'|'.join(NUMBER_WORDS)}))"
 # What may come between the start of a line and a label.
 _BEFORE = r"[ \t]*(?:[-*+•‣●◦·▪–—→][ \t]+)?"
 _BULLET_MARK = r"(?:[-*+•‣●◦·▪▸►➤➢✓✔☐–—]|\[[ xX]\])(?:[ \t]*\[[ xX]\])?[ \t]+"
@@ -145,9 +145,7 @@ def _continues(line: str, indent: int) -> bool:
 
 def _label(match: re.Match[str]) -> int:
     text = next(group for name, group in match.groupdict().items() if name != "before" and group is not None).lower()
-    if text.isdecimal():
-        return int(text)
-    return _NUMBER_WORDS.index(text) if text in _NUMBER_WORDS else ord(text) - ord("a") + 1
+    return ord(text) - ord("a") + 1 if len(text) == 1 and text.isalpha() else number_of(text)
 
 
 def consecutive(labels: list[int]) -> bool:
@@ -155,6 +153,6 @@ def consecutive(labels: list[int]) -> bool:
     return bool(labels) and labels[0] in (0, 1) and labels == list(range(labels[0], labels[0] + len(labels)))
 
 
-def small_number(digits: str) -> int:
-    """The number of a step. Nine digits are more than any has; Python refuses to convert thousands of them."""
-    return int(digits.lstrip("0")[:9] or "0")
+def number_of(text: str) -> int:
+    """The number of a step, in words or in digits: nine are enough, and Python refuses to convert thousands of them."""
+    return NUMBER_WORDS.index(text.lower()) if text.isalpha() else int(text.lstrip("0")[:9] or "0")

@@ -12,14 +12,14 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from qdecomp.data_structures.reading.lists import WrittenStep, consecutive, small_number
+from qdecomp.data_structures.reading.lists import NUMBER_WORDS, WrittenStep, consecutive, number_of
 
 NATIVE = "#1"  # the name of Break's own style
 IN_WORDS = "those"  # the name of references in words
-_NUMBER_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
+_WORDS = "|".join(NUMBER_WORDS[1:10])
 # Without "a", the pattern that ignores case also takes "fıve" and "ſix".
-_NUMBER = rf"(?:\d{{1,3}}|(?a:{'|'.join(_NUMBER_WORDS)}))"
-_ANY_NUMBER = re.compile(rf"\d+|\b(?a:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
+_NUMBER = rf"(?:\d{{1,3}}|(?a:{_WORDS}))"
+_ANY_NUMBER = re.compile(rf"\d+|\b(?a:{_WORDS})\b", re.IGNORECASE)
 # "the answer to step 1" is step 1.
 _ANSWER_OF = (
     r"(?:the (?:answers?|results?|outputs?) (?:of|from|to|in|for|obtained (?:in|from)|returned by|found in) (?:the )?)?"
@@ -76,7 +76,7 @@ def _shows(steps: Sequence[WrittenStep], style: ReferenceStyle) -> bool:
 
 def _numbers(text: str, style: ReferenceStyle) -> list[int]:
     found = re.finditer(style.form, text, re.IGNORECASE)
-    return [_value(number[0]) for match in found for number in _ANY_NUMBER.finditer(match[0])]
+    return [number_of(number[0]) for match in found for number in _ANY_NUMBER.finditer(match[0])]
 
 
 def _first_number(steps: Sequence[WrittenStep]) -> int:
@@ -96,18 +96,14 @@ def _places(steps: Sequence[WrittenStep], style: ReferenceStyle) -> int:
 def _translate(text: str, style: ReferenceStyle, added: int) -> str:
     def references(match: re.Match[str]) -> str:
         numbers = list(_ANY_NUMBER.finditer(match[0]))
-        parts = [f"#{_value(numbers[0][0]) + added}"]
+        parts = [f"#{number_of(numbers[0][0]) + added}"]
         # "steps 1, 2 and 3" keeps what is between its numbers.
         for left, right in pairwise(numbers):
             between = match[0][left.end() : right.start()].strip().replace("&", "and")
-            parts += [between, f"#{_value(right[0]) + added}"]
+            parts += [between, f"#{number_of(right[0]) + added}"]
         return " ".join(parts)
 
     return re.sub(style.form, references, text, flags=re.IGNORECASE)
-
-
-def _value(number: str) -> int:
-    return small_number(number) if number.isdecimal() else _NUMBER_WORDS[number.lower()]
 
 
 _REFERENCE = re.compile(r"#\d")

@@ -10,17 +10,11 @@ from qdecomp.data_structures.conversion.lf_to_sdg import (
     span_graph_from_logical_form,
 )
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_qdmr
-from qdecomp.data_structures.edge_tags import parse_tag
 from qdecomp.data_structures.errors import GraphError, QDecompError
 from qdecomp.data_structures.operators import Operator
-from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
-from tests.data_structures.graph_strategies import span_graphs
+from tests.data_structures.graph_strategies import span_graph, span_graphs
 
 WORDS = ("how", "many", "red", "cubes", "balls", "100", "name")
-
-
-def graph(nodes, *edges):
-    return SpanGraph(WORDS, tuple(nodes), tuple(SpanEdge(s, t, parse_tag(tag)) for s, t, tag in edges))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +54,7 @@ def graph(nodes, *edges):
     ],
 )
 def test_words_go_to_the_argument_without_reference(nodes, edges, last):
-    assert str(logical_form_from_span_graph(graph(nodes, *edges)).steps[-1]) == last
+    assert str(logical_form_from_span_graph(span_graph(nodes, *edges, tokens=WORDS)).steps[-1]) == last
 
 
 @pytest.mark.parametrize(
@@ -75,7 +69,7 @@ def test_words_go_to_the_argument_without_reference(nodes, edges, last):
 )
 def test_a_missing_argument_is_our_error(nodes, edges, reason):
     with pytest.raises(GraphError, match=reason):
-        logical_form_from_span_graph(graph(nodes, *edges))
+        logical_form_from_span_graph(span_graph(nodes, *edges, tokens=WORDS))
 
 
 @given(span_graphs())

@@ -23,33 +23,13 @@ def read(text: str) -> str:
     return format_step(to_logical_step(parse_qdmr(f"x ;x ;x ;x ;x ;x ;{text}").steps[-1]))
 
 
-PAPER = {
-    Operator.SELECT: "SELECT[](sub=cubes)",
-    Operator.FILTER: "FILTER[](sub=#1, condition=from Toronto)",
-    Operator.PROJECT: "PROJECT[](sub=#1, projection=the head coach of)",
-    Operator.AGGREGATE: "AGGREGATE[max](arg=#1)",
-    Operator.GROUP: "GROUP[count](key=#1, value=#2)",
-    Operator.SUPERLATIVE: "SUPERLATIVE[min](sub=#2, attribute=#3)",
-    Operator.COMPARATIVE: "COMPARATIVE[more](sub=#1, attribute=#2, condition=100)",
-    Operator.COMPARISON: "COMPARISON[max](arg=#1, arg=#2)",
-    Operator.UNION: "UNION[](sub=#1, sub=#2)",
-    Operator.INTERSECTION: "INTERSECTION[](intersect=#2, intersect=#3, projection=parties)",
-    Operator.DISCARD: "DISCARD[](sub=#1, exclude=#2)",
-    Operator.SORT: "SORT[](sub=#1, order=name)",
-    Operator.BOOLEAN: "BOOLEAN[equals](sub=#1, condition=#2)",
-    Operator.ARITHMETIC: "ARITHMETIC[diff](left=#3, right=#4)",
-}
-
-
-@pytest.mark.parametrize("operator", list(Operator))
-def test_the_papers_table_of_operators(operator: Operator) -> None:
-    assert read(OPERATORS[operator].step) == PAPER[operator]
-    assert format_step(parse_step(PAPER[operator])) == PAPER[operator]
-
-
 @pytest.mark.parametrize(
     ("text", "reads"),
     [
+        # of the paper's table of operators, what no rule has as its example
+        ("the head coach of #1", "PROJECT[](sub=#1, projection=the head coach of)"),
+        ("maximal number of #1", "AGGREGATE[max](arg=#1)"),
+        ("if #1 is the same as #2", "BOOLEAN[equals](sub=#1, condition=#2)"),
         # the longest phrase of the lowest tier shows the property
         ("total number of #1", "AGGREGATE[count](arg=#1)"),
         ("the sum of #1", "AGGREGATE[sum](arg=#1)"),

@@ -5,30 +5,26 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 
-from qdecomp.data_structures.conversion.sdg_to_dg import placeholders_needed, to_dependency_graph, to_span_graph
-from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
-from qdecomp.data_structures.edge_tags import parse_tag
+from qdecomp.data_structures.conversion.sdg_to_dg import (
+    placeholders_needed,
+    project,
+    to_dependency_graph,
+    to_span_graph,
+)
 from qdecomp.data_structures.errors import GraphError, QDecompError
-from qdecomp.data_structures.span_graph import SpanEdge, SpanGraph
 from qdecomp.data_structures.special_tokens import SpecialTokens
-from tests.data_structures.graph_strategies import SPECIAL, dependency_graphs, span_graphs
-
-FEW = SpecialTokens(("size",), duplicates=2, dummies=2)
-QUESTION = ("how", "many", "small", "red", "cubes")
-
-
-def span_graph(nodes, *edges, question=QUESTION, special=FEW):
-    return SpanGraph(
-        (*question, *special.words), tuple(nodes), tuple(SpanEdge(s, t, parse_tag(tag)) for s, t, tag in edges)
-    )
-
-
-def graph(*edges, question=QUESTION, special=FEW):
-    return DependencyGraph((*question, *special.appended), tuple(Edge(*edge) for edge in edges))
-
-
-# Positions of the special tokens behind the five words of QUESTION.
-SIZE, DUP_1, DUP_2, DUM_1, DUM_2 = 6, 7, 8, 9, 10
+from tests.data_structures.graph_strategies import (
+    DUM_1,
+    DUP_1,
+    DUP_2,
+    FEW,
+    SEPARATOR,
+    SPECIAL,
+    dependency_graphs,
+    graph,
+    span_graph,
+    span_graphs,
+)
 
 
 @given(span_graphs())
@@ -68,29 +64,24 @@ def test_any_graph_gives_a_value_or_our_error(dg):
         ([(4,), ()], [(1, 0, "aggregate-arg[count]")], [(DUM_1, 4, "aggregate-arg[count]")]),
         # a step that nothing uses hangs on the root
         ([(2,), (4,), (3,)], [(2, 1, "filter-sub")], [(3, 4, "filter-sub"), (3, 2, "unused")]),
+        # a shared token stays with the first node, in the order (2, 4), (3, 4), (4,), and the others copy it
+        (
+            [(4,), (3, 4), (2, 4), ()],
+            [(3, 1, "union-sub"), (3, 2, "union-sub"), (3, 0, "union-sub")],
+            [
+                *[(2, 4, "span"), (3, DUP_1, "span"), (DUP_1, 4, "duplicate"), (DUP_2, 4, "duplicate")],
+                *[(DUM_1, token, "union-sub") for token in (4, DUP_1, DUP_2)],
+            ],
+        ),
+        # a single token that is the whole decomposition takes a dummy
+        ([(4,)], [], [(4, DUM_1, "span")]),
     ],
 )
 def test_the_edges_of_a_span_graph(nodes, references, edges):
     assert to_dependency_graph(span_graph(nodes, *references), FEW) == graph(*edges)
 
 
-def test_a_shared_token_stays_with_the_first_node_and_the_others_copy_it():
-    sdg = span_graph([(4,), (3, 4), (2, 4), ()], (3, 1, "union-sub"), (3, 2, "union-sub"), (3, 0, "union-sub"))
-    assert to_dependency_graph(sdg, FEW) == graph(
-        # Nodes of one level are in the order of their positions: (2, 4), (3, 4), (4,).
-        (2, 4, "span"),
-        (3, DUP_1, "span"),
-        (DUP_1, 4, "duplicate"),
-        (DUP_2, 4, "duplicate"),
-        (DUM_1, 4, "union-sub"),
-        (DUM_1, DUP_1, "union-sub"),
-        (DUM_1, DUP_2, "union-sub"),
-    )
-
-
-def test_a_single_token_that_is_the_whole_decomposition_takes_a_dummy():
-    sdg = span_graph([(4,)])
-    assert to_dependency_graph(sdg, FEW) == graph((4, DUM_1, "span"))
+def test_a_decomposition_without_any_token_has_no_graph():
     with pytest.raises(GraphError, match="no token in the question"):
         to_dependency_graph(span_graph([()]), FEW)
 
@@ -124,3 +115,57 @@ def test_a_single_token_that_is_the_whole_decomposition_takes_a_dummy():
 def test_graphs_that_mean_nothing_say_why(edges, reason):
     with pytest.raises(GraphError, match=reason):
         to_span_graph(graph(*edges))
+
+
+@pytest.mark.parametrize(
+    ("edges", "nodes", "references"),
+    [
+        # a fork, a span edge to the left, a needless one, and references at any token of a node
+        *(
+            ([*spans, (1, token, "aggregate-arg[count]")], ((2, 3, 4), (1,)), {(1, 0, "aggregate-arg[count]")})
+            for token in (2, 3, 4)
+            for spans in (
+                [(2, 3, "span"), (3, 4, "span")],
+                [(2, 4, "span"), (3, 4, "span")],
+                [(4, 3, "span"), (2, 4, "span")],
+                [(2, 3, "span"), (3, 4, "span"), (2, 4, "span")],
+            )
+        ),
+        # several roots, and an edge within a node
+        (
+            [(2, 3, "span"), (3, 2, "filter-sub"), (1, 4, "aggregate-arg[count]")],
+            ((4,), (1,), (2, 3)),
+            {(1, 0, "aggregate-arg[count]")},
+        ),
+        # special tokens have no words
+        (
+            [(3, DUM_1, "filter-sub"), (1, 3, "union-sub"), (1, SEPARATOR, "union-sub")],
+            ((), (), (3,), (1,)),
+            {(2, 1, "filter-sub"), (3, 0, "union-sub"), (3, 2, "union-sub")},
+        ),
+        # of several properties, those of the first edge count
+        (
+            [(1, 3, "comparison-arg[max]"), (1, 4, "comparison-arg[min]")],
+            ((3,), (4,), (1,)),
+            {(2, 0, "comparison-arg[max]"), (2, 1, "comparison-arg[max]")},
+        ),
+    ],
+)
+def test_what_the_projection_reads_softly(edges, nodes, references):
+    found = project(graph(*edges))
+    assert found.nodes == nodes
+    assert {(edge.source, edge.target, str(edge.tag)) for edge in found.edges} == references
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ([], "there is no edge"),
+        # The two tokens are one node.
+        ([(2, 3, "span"), (3, 4, "filter-sub"), (2, 1, "project-sub")], "two operators on one node"),
+        ([(3, 4, "filter-sub"), (4, 3, "filter-sub")], "no root"),
+    ],
+)
+def test_only_contradictions_cannot_be_projected(edges, message):
+    with pytest.raises(GraphError, match=message):
+        project(graph(*edges))

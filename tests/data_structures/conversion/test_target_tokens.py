@@ -34,22 +34,14 @@ def test_words_are_split_as_the_question_splits_them(decomposition: str, expecte
 
 
 @pytest.mark.parametrize(
-    ("tokens", "expected"),
+    ("question", "tokens", "expected"),
     [
-        ("goals ; #1 of amy lee", "return goals ;return #1 of Amy Lee"),
-        ("o'brien 's field - goals", "return O'Brien's field-goals"),
-        ("which goals", "return which goals"),
-        ("goals ; ; #1 ;", "return goals ;return #1"),
-        ("", ""),
-    ],
-)
-def test_the_way_back_spells_as_the_question(tokens: str, expected: str) -> None:
-    assert text_from_target_tokens(tokens.split(), QUESTION) == expected
-
-
-@pytest.mark.parametrize(
-    ("question", "word", "expected"),
-    [
+        (QUESTION, "goals ; #1 of amy lee", "return goals ;return #1 of Amy Lee"),
+        (QUESTION, "o'brien 's field - goals", "return O'Brien's field-goals"),
+        (QUESTION, "which goals", "return which goals"),
+        (QUESTION, "goals ; ; #1 ;", "return goals ;return #1"),
+        (QUESTION, "", ""),
+        # A capital at the beginning may be only that.
         ("Paris Hilton sings", "paris", "return Paris"),
         ("Paris is where?", "paris", "return paris"),
         ("The Hague is where?", "the", "return the"),
@@ -57,8 +49,8 @@ def test_the_way_back_spells_as_the_question(tokens: str, expected: str) -> None
         ("NASA rockets", "nasa", "return NASA"),
     ],
 )
-def test_a_capital_at_the_beginning_may_be_only_that(question: str, word: str, expected: str) -> None:
-    assert text_from_target_tokens([word], question) == expected
+def test_the_way_back_spells_as_the_question(question: str, tokens: str, expected: str) -> None:
+    assert text_from_target_tokens(tokens.split(), question) == expected
 
 
 @pytest.mark.parametrize(
