@@ -32,6 +32,12 @@ def refusal(*arguments: object) -> str:
     return told.getvalue()
 
 
+def told_by_us(stderr: str) -> list[str]:
+    """What a command said on standard error in another process, where libraries may warn about the machine."""
+    assert "Traceback" not in stderr
+    return [line for line in stderr.splitlines() if line.startswith("qdecomp: ")]
+
+
 def json_lines(path: Path | str) -> list[Any]:
     """The values in a file of JSON lines."""
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]

@@ -29,9 +29,13 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:torchvision.io.image")
 
-# How long an example takes says something about the machine, not about the code.
-settings.register_profile("no_timing", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("no_timing")
+# How long an example takes says something about the machine, not about the code. Every run draws the same examples, so
+# that a change fails by what is in it; `pytest --hypothesis-profile explore` draws others.
+for _profile, _is_same in (("same", True), ("explore", False)):
+    settings.register_profile(
+        _profile, deadline=None, derandomize=_is_same, suppress_health_check=[HealthCheck.too_slow]
+    )
+settings.load_profile("same")
 
 
 def _keep_inside() -> Path:

@@ -8,7 +8,6 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -113,23 +112,20 @@ def running_service(
     dockerfile: list[Instruction], folder: Path
 ) -> Iterator[tuple[subprocess.Popen[str], Callable[[list[str]], None], str]]:
     """The service as ENTRYPOINT starts it, on a free port, with the variables of ENV alone."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
     empty = folder / "empty"
     empty.mkdir()
     (env,) = all_of(dockerfile, "ENV")
     pairs = [word.replace(PREFIX, str(folder / "environment")).partition("=") for word in env.words()]
     variables = {name: value for name, _, value in pairs} | {"HOME": str(empty), "TMPDIR": str(empty)}
 
-    def in_place(command: list[str]) -> list[str]:
+    def in_place(command: list[str], port: str) -> list[str]:
         words = [word.replace(PORT, port) for word in command]
         return [shutil.which(words[0], path=variables["PATH"]) or words[0], *words[1:]]
 
     def run(command: list[str]) -> None:
-        subprocess.run(in_place(command), check=True, cwd=empty, env=variables, capture_output=True)
+        subprocess.run(in_place(command, port), check=True, cwd=empty, env=variables, capture_output=True)
 
-    entry = in_place(all_of(dockerfile, "ENTRYPOINT")[0].words())
+    entry = in_place(all_of(dockerfile, "ENTRYPOINT")[0].words(), port="0")
     assert entry[0].startswith(str(folder))
     process = subprocess.Popen(entry, cwd=empty, env=variables, stderr=subprocess.PIPE, text=True)
     try:
@@ -138,9 +134,11 @@ def running_service(
         # It says so once it listens; a service that ends instead closes the stream.
         for line in process.stderr:
             lines.append(line)
-            if "answers at" in line:
+            if address := re.search(r"answers at http://\S+:(\d+)/", line):
+                port = address[1]
                 break
-        assert process.poll() is None, "".join(lines)
+        else:
+            pytest.fail("".join(lines))
         yield process, run, port
     finally:
         process.kill()

@@ -7,7 +7,8 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,45 @@ def allennlp(project_root: Path) -> Callable[..., subprocess.Popen[str]]:
         )
 
     return start
+
+
+# Python imports it at the start of every process, in the place of the suite's own.
+_BRAKE = """
+import os, sys, time
+exec(open({guard!r}).read())
+
+def brake(event, arguments):
+    is_write = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+    if is_write and {name!r} in str(arguments[0]):
+        parent = os.getppid()
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+sys.addaudithook(brake)
+"""
+
+
+@pytest.fixture
+def stopped_before(
+    project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], AbstractContextManager[None]]:
+    """A block: processes that are started in it stop where they would write a file with this in its name.
+
+    So whoever kills them cannot be too late.
+    """
+
+    @contextmanager
+    def block(name: str) -> Iterator[None]:
+        folder = tmp_path / "brake"
+        folder.mkdir(exist_ok=True)
+        guard = project_root / "tests" / "guard" / "sitecustomize.py"
+        (folder / "sitecustomize.py").write_text(_BRAKE.format(guard=str(guard), name=name), encoding="utf-8")
+        with monkeypatch.context() as patch:
+            patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+            yield
+
+    return block
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -57,7 +58,7 @@ def _own_cache_and_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def load(url: str, **options: Any) -> qdecomp.Parser:
-    return qdecomp.load(url, model="toy", **{"timeout": 10.0, "retries": 1, "k": 2, **options})
+    return qdecomp.load(url, model="toy", **{"timeout": 300.0, "retries": 1, "k": 2, **options})
 
 
 def without_usage(request: Request) -> None:
@@ -122,15 +123,13 @@ def test_every_answer_ends_as_documented(
     assert not cache.exists() or KEY.encode() not in cache.read_bytes()
 
 
+# Each would end in another way if it were waited for.
 @pytest.mark.parametrize("answer", [says(PLAN, seconds=30), without_end(0.2)], ids=["late", "slow without an end"])
 def test_a_late_answer_ends_with_the_time(answer: Answer) -> None:
     with endpoint(answer) as server:
         parser = load(server.url, timeout=1.0)
-        started = time.monotonic()
         with pytest.raises(ModelError, match=r"no answer within 1 seconds \(timeout, --timeout\)"):
             parser.parse(QUESTION)
-        # As late as this only on a busy machine.
-        assert time.monotonic() - started < 20
 
 
 def test_a_wrong_address_is_said() -> None:
@@ -276,7 +275,13 @@ def test_the_page_leads_from_an_address_to_a_plan_that_runs(
 
 
 def test_questions_are_asked_at_the_same_time_and_equal_ones_once() -> None:
-    with endpoint(says(PLAN, seconds=0.5)) as server:
+    together = threading.Barrier(4, timeout=60)
+
+    def answer(request: Request) -> None:
+        together.wait()
+        says(PLAN)(request)
+
+    with endpoint(answer) as server:
         questions = QUESTIONS[:4] * 2
         found = list(load(server.url, concurrency=4, cache=False).pipe(questions))
     assert [each.question for each in found] == questions
@@ -408,7 +413,7 @@ def test_the_service_says_who_answered_and_an_error_is_that_of_its_question() ->
     with endpoint(answers) as server:
         parser = load(server.url, cache=False)
         assert parser.source is not None
-        with testing.TestClient(create_app(ServiceSettings(parser.source), parser)) as client:
+        with testing.TestClient(create_app(ServiceSettings(parser.source, max_seconds=600.0), parser)) as client:
             questions = [{"question": question} for question in (*QUESTIONS[:8], QUESTION)]
             with ThreadPoolExecutor(len(questions)) as executor:
                 *found, last = executor.map(lambda question: client.post("/parse", json=question), questions)

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import random
+import re
 import sqlite3
 import threading
 from collections import Counter
@@ -46,7 +47,7 @@ def test_the_number_of_calls_and_the_answer_follow_from_the_plan(plan: Plan) -> 
 
 def test_steps_get_the_answers_that_they_need(plan: Plan) -> None:
     run = plan.run(lambda question: f"<{question.step.number}>", concurrency=1)
-    assert str(run).startswith("1. a → <1> (asked, 0.")
+    assert re.match(r"1\. a → <1> \(asked, \d+\.\d\d s\)", str(run))
     assert run.seconds >= sum(step.seconds for step in run.steps)
     assert run.steps[1].question == "What is the b of <1>?"
     assert run.steps[4].question.answers == {2: "<2>", 3: "<3>"}
@@ -213,17 +214,20 @@ def test_an_error_is_tried_again(plan: Plan) -> None:
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_a_step_has_a_time_limit(plan: Plan, concurrency: int) -> None:
-    free = threading.Event()
+    free, is_next_asked = threading.Event(), threading.Event()
 
     def hang(question: SubQuestion) -> str:
         if question.step.number == 2:
             free.wait()
+        is_next_asked.set()
         return "x"
 
-    run = plan.run(hang, timeout=0.2, concurrency=concurrency)
+    # Of the third step, a busy machine may not have the answer in time.
+    run = plan.run(hang, timeout=0.2, concurrency=concurrency, answers={1: "x", 4: "x"})
+    assert is_next_asked.wait(60)
     free.set()
     assert run.error == "step 2: TimeoutError: no answer within 0.2 s"
-    assert {1, 3, 4} <= set(run.answers)
+    assert {1, 4} <= set(run.answers)
 
     async def ahang(question: SubQuestion) -> str:
         if question.step.number == 2:

@@ -36,7 +36,10 @@ def parser_of(answers: Answers) -> Parser:
 
 @pytest.fixture
 def client_of() -> Iterator[Callable[..., TestClient]]:
-    """Start an application: give limits of :class:`ServiceSettings`, another parser, the address of a model."""
+    """Start an application: give limits of :class:`ServiceSettings`, another parser, the address of a model.
+
+    Without a limit on the time, an answer comes however slow the machine is.
+    """
     pytest.importorskip("fastapi", reason=f"the service is not installed: {NEEDS}")
     from fastapi.testclient import TestClient
 
@@ -47,7 +50,7 @@ def client_of() -> Iterator[Callable[..., TestClient]]:
 
     def start(parser: Parser | None = None, model: str | None = None, **limits: int | float | bool) -> TestClient:
         source = parser_source("minilm_break", fallback=model, **({"model": "tiny", "retries": 0} if model else {}))
-        settings = ServiceSettings(source, **limits)
+        settings = ServiceSettings(source, **{"max_seconds": 600.0, **limits})
         client = TestClient(create_app(settings, parser or parser_of(toy_predict)))
         opened.append(client)
         return client.__enter__()

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import pytest
+
 
 @dataclass
 class ServiceProcess:
@@ -23,9 +25,13 @@ class ServiceProcess:
         return int(self.address.rstrip("/").rpartition(":")[2])
 
     def stop(self) -> tuple[int, str]:
-        """Ask it to stop; returns its exit code, and what it wrote meanwhile."""
+        """Ask it to stop; returns its exit code, and what it wrote since it began to listen."""
         self.process.send_signal(signal.SIGTERM)
-        _, errors = self.process.communicate(timeout=120)
+        return self.end()
+
+    def end(self) -> tuple[int, str]:
+        """Wait for the end of one that was asked to stop."""
+        _, errors = self.process.communicate(timeout=300)
         return self.process.returncode, errors
 
 
@@ -36,10 +42,15 @@ def running_service(*options: str) -> Iterator[ServiceProcess]:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
     try:
         assert process.stderr is not None
-        line = process.stderr.readline()
-        address = re.search(r"http://\S+/", line)
-        assert address is not None, line
-        yield ServiceProcess(process, address[0])
+        lines = []
+        # A library may warn about the machine before.
+        for line in process.stderr:
+            lines.append(line)
+            if address := re.search(r"answers? at (http://\S+/)", line):
+                break
+        else:
+            pytest.fail("".join(lines))
+        yield ServiceProcess(process, address[1])
     finally:
         if process.poll() is None:
             process.kill()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -35,7 +36,7 @@ class Gated:
     def _predict(self, questions: Sequence[str]) -> list[Decomposition]:
         self.batches.append([question.split()[-1] for question in questions])
         self.begun.set()
-        assert self.gate.wait(60)
+        assert self.gate.wait(600)
         return toy_predict(questions)
 
     async def ask(self, path: str, body: Any) -> tuple[int, dict[str, str]]:
@@ -60,6 +61,22 @@ class Gated:
         await self.app(scope, receive, send)
         return answer["status"], {name.decode(): value.decode() for name, value in answer["headers"]}
 
+    async def waiting(self) -> int:
+        """How many questions wait for the parser, as the service itself says."""
+        messages: list[Any] = []
+
+        async def receive() -> Any:
+            await asyncio.Event().wait()
+
+        async def send(message: Any) -> None:
+            messages.append(message)
+
+        scope = {"type": "http", "method": "GET", "path": "/metrics", "headers": [], "query_string": b""}
+        await self.app(scope, receive, send)
+        found = re.search(r"^qdecomp_questions_waiting (\d+)", messages[1]["body"].decode(), re.MULTILINE)
+        assert found is not None
+        return int(found[1])
+
     async def fill(self, waiting: int) -> list[asyncio.Future[Any]]:
         """Let the parser be busy with a question, and this many others wait."""
         self.begun.clear()
@@ -67,8 +84,11 @@ class Gated:
         for number in range(waiting + 1):
             question = {"question": f"how many things{number}"}
             requests.append(asyncio.ensure_future(self.ask("/parse", question)))
-            await asyncio.to_thread(self.begun.wait, 60)
-        await asyncio.sleep(0.2)
+            assert await asyncio.to_thread(self.begun.wait, 60)
+            end = time.monotonic() + 60
+            while await self.waiting() < number:
+                assert time.monotonic() < end
+                await asyncio.sleep(0.01)
         return requests
 
     async def finish(self, requests: Sequence[asyncio.Future[Any]]) -> None:
@@ -145,7 +165,7 @@ def test_refusals_take_turns_so_that_those_who_ask_again_at_once_take_no_time_fr
         start = time.monotonic()
         refused = await asyncio.gather(*(service.ask("/parse", None) for _ in range(26)))
         assert {status for status, _ in refused} == {503}
-        assert 0.5 <= time.monotonic() - start < 5
+        assert 0.5 <= time.monotonic() - start < 60
         await service.finish(accepted)
 
     asyncio.run(scenario())
@@ -168,7 +188,7 @@ def test_a_slow_conversion_holds_up_no_other_request(
     def slow(question: str, *args: Any, **options: Any) -> ConvertAnswer:
         if question == "slow":
             begun.set()
-            assert gate.wait(60)
+            assert gate.wait(600)
         return convert(question, *args, **options)
 
     monkeypatch.setattr(ConvertAnswer, "of_written", slow)
@@ -197,14 +217,18 @@ def test_work_for_a_request_whose_time_is_up_ends_with_the_item_in_progress(
     def slow(pair: Any, functions: Any) -> ScoreAnswer:
         scored.append(pair.question)
         begun.set()
-        assert gate.wait(60)
+        assert gate.wait(600)
         return ScoreAnswer(scores={}, errors={})
 
     monkeypatch.setattr(ScoreAnswer, "of", slow)
     client = client_of(max_seconds=0.3)
     pairs = [{"question": f"q{number}", "prediction": "return a", "gold": "return a"} for number in range(5)]
-    assert client.post("/score", json={"pairs": pairs}).status_code == 504
+    # On a busy machine, the time may be up before the work begins.
+    for _ in range(100):
+        assert client.post("/score", json={"pairs": pairs, "metrics": ["em"]}).status_code == 504
+        if begun.wait(1):
+            break
     assert begun.is_set()
     gate.set()
     client.__exit__(None, None, None)
-    assert scored == ["q0"]
+    assert set(scored) == {"q0"}

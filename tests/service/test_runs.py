@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.parsers.scripted_endpoint import Answer, ScriptedEndpoint, completion, endpoint, fails, says
+from tests.parsers.scripted_endpoint import Request, ScriptedEndpoint, completion, endpoint, fails, says
 from tests.service.conftest import NEEDS
 from tests.service.processes import running_service
 
@@ -30,11 +31,8 @@ SAID = {
 }
 
 
-def knows(seconds: float = 0.0) -> Answer:
-    return lambda request: (
-        time.sleep(seconds),
-        request.send(200, completion(SAID[request.body["messages"][-1]["content"]])),
-    )[-1]
+def knows(request: Request) -> None:
+    request.send(200, completion(SAID[request.body["messages"][-1]["content"]]))
 
 
 def events_in(text: str) -> list[tuple[str, dict[str, Any]]]:
@@ -49,7 +47,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def model() -> Iterator[ScriptedEndpoint]:
-    with endpoint(knows()) as server:
+    with endpoint(knows) as server:
         yield server
 
 
@@ -107,20 +105,39 @@ def test_what_cannot_be_run_is_refused(
 def test_a_run_too_many_is_refused_and_when_the_client_is_gone_nothing_else_is_asked(
     client_of: Callable[..., TestClient],
 ) -> None:
-    with endpoint(knows(0.5)) as model:
+    gate = threading.Event()
+
+    def waits(request: Request) -> None:
+        assert gate.wait(600)
+        knows(request)
+
+    def run(port: int, body: dict[str, Any]) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("POST", "/run", json.dumps(body), {"Content-Type": "application/json"})
+        return connection, connection.getresponse()
+
+    with endpoint(waits) as model:
         options = ("--fallback", model.url, "--model", "tiny", "--retries", "0", "--concurrency", "1")
-        with running_service(*options) as service:
-            connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
-            connection.request("POST", "/run", json.dumps(BODY), {"Content-Type": "application/json"})
-            answer = connection.getresponse()
+        with running_service(*options, "--timeout", "600", "--max-seconds", "600") as service:
+            connection, answer = run(service.port, BODY)
             # The first event is there before the first answer is.
             assert answer.readline() == b"event: step\n"
-            second = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
-            second.request("POST", "/run", json.dumps(BODY), {"Content-Type": "application/json"})
-            assert second.getresponse().status == 503
+            second, refusal = run(service.port, BODY)
+            assert refusal.status == 503
             second.close()
             connection.close()
             answer.close()
-            time.sleep(1.5)
+            # A run that asks nothing is accepted as soon as the service knows that the first client is gone.
+            known = {**BODY, "answers": {"1": "Ulla", "2": "310 km", "3": "Ulla", "5": True}}
+            end = time.monotonic() + 60
+            last, told = run(service.port, known)
+            while told.status == 503:
+                assert time.monotonic() < end
+                last.close()
+                last, told = run(service.port, known)
+            gate.set()
+            # It waits for the thread of the first one.
+            assert b"event: answer" in told.read()
+            last.close()
             assert len(model.bodies) <= 1
             assert service.stop() == (0, "")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.files.dask_cluster import DaskCluster, dask_cluster
+from tests.files.dask_cluster import SECONDS_TO_START, DaskCluster, dask_cluster
 
 pytestmark = pytest.mark.stress
 
@@ -40,7 +40,7 @@ def kill_a_worker(cluster: DaskCluster) -> None:
     """End one of the workers without warning."""
     from qdecomp.files.dask import connect
 
-    client = connect(cluster.address, 60)
+    client = connect(cluster.address, SECONDS_TO_START)
     try:
         number = next(iter(client.run(os.getpid).values()))
     finally:

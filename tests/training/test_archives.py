@@ -204,12 +204,12 @@ def test_trust_in_one_thread_opens_nothing_in_another() -> None:
     def trusting() -> None:
         with registered_only(trust=True):
             is_open.set()
-            assert is_tried.wait(10)
+            assert is_tried.wait(60)
             assert Predictor.by_name(dotted) is not None
 
     def careful() -> None:
         with registered_only():
-            assert is_open.wait(10)
+            assert is_open.wait(60)
             try:
                 with pytest.raises(DataError, match="not a registered component"):
                     Predictor.by_name(dotted)

@@ -26,7 +26,7 @@ from qdecomp.data_structures.reading import (
     structured,
 )
 
-# CPU seconds on a slow machine. What is not linear takes ten times as long.
+# CPU seconds of this thread on a slow machine: ours takes a twentieth. What is not linear takes ten times as long.
 MOST_SECONDS = 1.0
 
 # What the patterns look for, in pieces: to be repeated until a text is as long as it may be.
@@ -74,32 +74,32 @@ ANCHORED = frozenset({forms._RULE, phrases._ABBREVIATION, qdmr._RETURN_WITHIN, s
 @pytest.mark.parametrize("pattern", list(_patterns()))
 def test_no_pattern_takes_more_than_linear_time(pattern: re.Pattern[str]) -> None:
     for text in _pumped(4_000, 40):
-        started = time.process_time()
+        started = time.thread_time()
         if pattern in ANCHORED:
             pattern.match(text)
         else:
             for _ in pattern.finditer(text):
                 pass
-        seconds = time.process_time() - started
+        seconds = time.thread_time() - started
         assert seconds < MOST_SECONDS, (text[:40], seconds)
 
 
 def test_no_rule_for_steps_takes_long_for_the_longest_step() -> None:
     for text in _pumped(LONGEST_STEP, 60):
         for step in (text, " ".join(text.split()[:MOST_STEP_WORDS])):
-            started = time.process_time()
+            started = time.thread_time()
             with suppress(QDecompError):
                 to_logical_form(f"cubes; spheres; {step}")
-            assert time.process_time() - started < MOST_SECONDS, text[:40]
+            assert time.thread_time() - started < MOST_SECONDS, text[:40]
 
 
 def test_reading_the_longest_text_takes_a_moment() -> None:
     for text in _pumped(LONGEST_DECOMPOSITION // 2, 40):
-        started = time.process_time()
+        started = time.thread_time()
         for written in (text, [text, "b"]):
             with suppress(QDecompError):
                 read_decomposition(written)
-        assert time.process_time() - started < MOST_SECONDS, text[:40]
+        assert time.thread_time() - started < MOST_SECONDS, text[:40]
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_reading_the_longest_text_takes_a_moment() -> None:
     ids=["long step", "steps", "members", "other members", "thoughts"],
 )
 def test_what_is_too_long_is_refused_before_it_is_read(written: Any, message: str) -> None:
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(QdmrSyntaxError, match=re.escape(message)):
         read_decomposition(written)
-    assert time.process_time() - started < MOST_SECONDS
+    assert time.thread_time() - started < MOST_SECONDS
 
 
 @pytest.mark.parametrize(
