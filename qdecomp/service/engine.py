@@ -107,7 +107,7 @@ class Engine:
             return ParseAnswer.of(found, graph=request.graph, pictures=request.pictures, width=request.width)
 
         many = None if request.questions is None else lambda results: ParseAnswers(results=results)
-        return await threads.run(answer, decompositions, many)
+        return await threads.run(answer, decompositions, many, is_accepted=True)
 
     def _parse_with_candidates(self, questions: Sequence[str]) -> list[Decomposition]:
         """Parse with a second parser, which is opened for the first request that wants candidates."""
@@ -217,9 +217,14 @@ class WorkThreads:
         answer: Callable[[_T], _AnswerT],
         items: Sequence[_T],
         many: Callable[[list[_AnswerT]], AnyAnswer] | None = None,
+        *,
+        is_accepted: bool = False,
     ) -> Response:
-        """The answer to the one item or, with ``many``, to all; when the request is gone, no further item is begun."""
-        if self.is_full:
+        """The answer to the one item or, with ``many``, to all; when the request is gone, no further item is begun.
+
+        A request that was accepted before is not refused: its questions are already parsed.
+        """
+        if self.is_full and not is_accepted:
             raise busy()
         gone = threading.Event()
 

@@ -133,6 +133,29 @@ def test_a_full_service_refuses_before_it_reads_the_body() -> None:
     asyncio.run(scenario())
 
 
+def test_what_was_accepted_is_not_refused_while_other_answers_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    from qdecomp.service.schemas import ParseAnswer
+
+    free, write = threading.Event(), ParseAnswer.of
+
+    def slow(*arguments: Any, **options: Any) -> ParseAnswer:
+        assert free.wait(600)
+        return write(*arguments, **options)
+
+    monkeypatch.setattr(ParseAnswer, "of", slow)
+
+    async def scenario() -> None:
+        service = Gated(max_waiting=1)
+        accepted = await service.fill(1)
+        service.gate.set()
+        # The second one is parsed, and not answered before the first one is.
+        await asyncio.wait(accepted, timeout=0.3, return_when=asyncio.FIRST_COMPLETED)
+        free.set()
+        await service.finish(accepted)
+
+    asyncio.run(scenario())
+
+
 def test_many_questions_for_which_there_is_no_room_are_refused_together() -> None:
     async def scenario() -> None:
         service = Gated(max_waiting=3)
