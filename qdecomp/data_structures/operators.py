@@ -65,6 +65,7 @@ class OperatorSignature:
 
     arguments: tuple[str, ...]  # their names, in the order they are written
     properties: tuple[str, ...]
+    step: str  # an example, which the page shows
     templates: tuple[Template, ...]
     """How its steps are written. The first that applies to the property and reads back to the same step is used."""
     word_arguments: tuple[str, ...] = ()
@@ -120,11 +121,12 @@ _SUM: dict[str | None, str] = {"sum": "sum", "multiply": "multiplication"}
 
 OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.SELECT: OperatorSignature(
-        ("sub",), (), templates=(Template("{sub}"),), required={"sub": 1}, describes=True
+        ("sub",), (), "cubes", templates=(Template("{sub}"),), required={"sub": 1}, describes=True
     ),
     Operator.FILTER: OperatorSignature(
         ("sub", "condition"),
         (),
+        "#1 from Toronto",
         templates=(Template("{sub} {condition}"), Template("{sub} that {condition}")),
         required={"sub": 1},
         single=("sub",),
@@ -135,6 +137,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.PROJECT: OperatorSignature(
         ("sub", "projection"),
         (),
+        "the head coach of #1",
         templates=(Template("{projection_head} {sub} {projection_tail}"),),
         required={"sub": 1},
         single=("sub",),
@@ -145,6 +148,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.AGGREGATE: OperatorSignature(
         ("arg",),
         _AGGREGATES,
+        "maximal number of #1",
         templates=(
             Template("{arg_before} {property} of {arg_rest}", _AGGREGATED),
             Template("{arg_before} {property} of {arg_rest}", every_phrase=True),
@@ -156,6 +160,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.GROUP: OperatorSignature(
         ("key", "value"),
         _AGGREGATES,
+        "the number of #2 for each #1",
         templates=(
             Template("{property} of {value} for each {key}", _AGGREGATED),
             Template("{property} of {value} for each {key}", every_phrase=True),
@@ -170,6 +175,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.SUPERLATIVE: OperatorSignature(
         ("sub", "attribute"),
         _EXTREMES,
+        "#2 where #3 is the lowest",
         templates=(Template("{sub} where {attribute_reference} is {property} {attribute_others}", _SUPERLATIVE),),
         word_arguments=("attribute", "sub"),
         required={"sub": 1, "attribute": 1},
@@ -180,6 +186,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.COMPARATIVE: OperatorSignature(
         ("sub", "attribute", "condition"),
         (*_EQUALS, "more", *_MORE, "less", *_LESS),
+        "#1 where #2 is more than 100",
         templates=(
             Template("{sub} where {attribute} {property} {condition}", _COMPARED),
             Template("{sub} where {attribute} is {condition}"),
@@ -194,6 +201,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.COMPARISON: OperatorSignature(
         ("arg",),
         (*_AGGREGATES, "true", "false"),
+        "which is higher of #1, #2",
         templates=(Template("which is {property} of {arg}", {**_AGGREGATED, "true": "true", "false": "false"}),),
         required={"arg": 2},
         listed=("arg",),
@@ -202,6 +210,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.UNION: OperatorSignature(
         ("sub",),
         (),
+        "#1, #2",
         templates=(Template("{sub}"),),
         required={"sub": 2},
         listed=("sub",),
@@ -210,6 +219,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.INTERSECTION: OperatorSignature(
         ("intersect", "projection"),
         (),
+        "parties in both #2 and #3",
         templates=(Template("{projection} in both {intersect}", separator=" and "),),
         required={"intersect": 2},
         listed=("intersect",),
@@ -218,6 +228,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.DISCARD: OperatorSignature(
         ("sub", "exclude"),
         (),
+        "#1 besides #2",
         templates=(Template("{sub} besides {exclude}"), Template("{sub} not {exclude}")),
         word_arguments=("exclude", "sub"),
         required={"sub": 1, "exclude": 1},
@@ -227,6 +238,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.SORT: OperatorSignature(
         ("sub", "order"),
         (),
+        "#1 ordered by name",
         templates=(Template("{sub} sorted by {order}"),),
         word_arguments=("order", "sub"),
         required={"sub": 1, "order": 1},
@@ -235,6 +247,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.BOOLEAN: OperatorSignature(
         ("sub", "condition"),
         (*_EQUALS, *_MORE, *_LESS, *_LOGICAL, "if-exists"),
+        "if #1 is the same as #2",
         templates=(
             Template("if {sub} {property} {condition}", _COMPARED),
             Template("if {condition} {sub} {property}", _COMPARED),
@@ -251,6 +264,7 @@ OPERATORS: Mapping[Operator, OperatorSignature] = {
     Operator.ARITHMETIC: OperatorSignature(
         ("arg", "left", "right"),
         ("sum", "diff", "multiply", "div"),
+        "the difference of #3 and #4",
         templates=(
             Template("{property} of {left} and {right}", _DIFFERENCE),
             Template("{property} of {arg}", _SUM, " and "),
