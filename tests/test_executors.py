@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from qdecomp import Decomposition, QDecompError
+from qdecomp import QDecompError
 from qdecomp.executors import table
 from qdecomp.planning.running import PlanRun
+from tests.plans import plan_of
 
 HOTELS = pd.DataFrame(
     {
@@ -25,8 +26,7 @@ HOTELS = pd.DataFrame(
 
 
 def run(text: str, frame: Any = HOTELS, **options: Any) -> PlanRun:
-    steps = " ;".join(f"return {step}" for step in text.split("; "))
-    return Decomposition.of_text("q", steps).plan().run(table(frame, **options), concurrency=1)
+    return plan_of(text).run(table(frame, **options), concurrency=1)
 
 
 @pytest.mark.parametrize(

@@ -31,13 +31,12 @@ def test_tables_have_a_line_between_them(monkeypatch: pytest.MonkeyPatch) -> Non
     assert stream.getvalue() == f"{format_plain(TABLE)}\n\nNote\nx\ny\nA note.\n"
 
 
-@pytest.mark.parametrize("stream", [Terminal(), io.StringIO()], ids=["terminal", "pipe"])
+@pytest.mark.parametrize("kind", [Terminal, io.StringIO])
 @pytest.mark.parametrize("columns", [24, 30])
 def test_a_table_that_is_too_wide_has_a_line_for_each_cell(
-    stream: io.StringIO, columns: int, monkeypatch: pytest.MonkeyPatch
+    kind: type[io.StringIO], columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream.seek(0)
-    stream.truncate()
+    stream = kind()
     monkeypatch.setenv("COLUMNS", str(columns))
     show_tables([TABLE], stream)
     lines = stream.getvalue().splitlines()

@@ -75,8 +75,7 @@ def parse_file(
     See :func:`~qdecomp.files.break_csv.read_questions` for ``input_path`` and ``column``, and
     :func:`~qdecomp.files.outputs.write_records` for the output.
     """
-    questions = _questions(input_path, column)
-    where = _where(parser, where, len(questions))
+    questions, where = _questions(parser, input_path, column, where)
     job = _parsing(parser, batch_size, where, _settings(parser, batch_size))
     return _run(questions, job, output_path, where, overwrite, part_rows)
 
@@ -90,8 +89,7 @@ def parse_records(
     where: Where = ALL_CORES,
 ) -> Iterator[dict[str, Any]]:
     """The records that :func:`parse_file` writes, without their keys, as they come."""
-    questions = _questions(input_path, column)
-    where = _where(parser, where, len(questions))
+    questions, where = _questions(parser, input_path, column, where)
     job = _parsing(parser, batch_size, where, None)
     with where.pool() as pool:
         yield from map(dict, job.records(questions, pool))
@@ -105,19 +103,17 @@ def _run(
     return summary
 
 
-def _where(parser: Parser, where: Where, questions: int) -> Where:
-    """Here, unless several processes are quicker; a language model is asked several things at once by one process."""
-    if where == ALL_CORES and parser.source.language_model is not None:
-        return HERE
-    return where.for_rows(questions, _QUESTIONS_FOR_PROCESSES)
-
-
-def _questions(path: str | Path, column: str | None) -> Sequence[BreakExample]:
+def _questions(
+    parser: Parser, path: str | Path, column: str | None, where: Where
+) -> tuple[Sequence[BreakExample], Where]:
+    """The questions of a file, and where they are parsed: here, unless several processes are quicker."""
     questions = example_store(read_questions(path, column))
     if not len(questions):
         name = "standard input" if Path(path) == STANDARD_INPUT else path
         raise DataError(f"{name}: there are no questions in it")
-    return questions
+    # One process asks a language model several things at once.
+    is_asked_here = where == ALL_CORES and parser.source.language_model is not None
+    return questions, HERE if is_asked_here else where.for_rows(len(questions), _QUESTIONS_FOR_PROCESSES)
 
 
 def _settings(parser: Parser, batch_size: int) -> str:

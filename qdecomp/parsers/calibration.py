@@ -24,6 +24,8 @@ It is the highest of .05, .1, .15 and so on that keeps 60% of the plans for Brea
 """
 _RIDGE = 1e-2
 _FEWEST_ROWS = 50
+_BINS = 10
+_THRESHOLDS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.8, 0.9)
 
 
 def _score(found: Decomposition) -> float:
@@ -127,8 +129,8 @@ class ReliabilityBin(NamedTuple):
         return self.right / self.plans
 
 
-def reliability_bins(confidences: Sequence[float], right: Sequence[bool], bins: int = 10) -> list[ReliabilityBin]:
-    """The plans in bins of equal width, from unsure to sure; bins without plans are left out.
+def reliability_bins(confidences: Sequence[float], right: Sequence[bool]) -> list[ReliabilityBin]:
+    """The plans in ten bins of equal width, from unsure to sure; bins without plans are left out.
 
     >>> reliability_bins([0.75, 0.75, 0.1], [True, False, False])
     [ReliabilityBin(confidence=0.1, plans=1, right=0), ReliabilityBin(confidence=0.75, plans=2, right=1)]
@@ -136,18 +138,18 @@ def reliability_bins(confidences: Sequence[float], right: Sequence[bool], bins: 
     if not confidences:
         raise DataError("there are no confidences to compare with the verdicts")
     values, verdicts = np.array(confidences, dtype=np.float64), np.array(right, dtype=bool)
-    places = np.minimum((values * bins).astype(int), bins - 1)
+    places = np.minimum((values * _BINS).astype(int), _BINS - 1)
     members = [places == place for place in np.unique(places)]
     return [ReliabilityBin(float(values[of].mean()), int(of.sum()), int(verdicts[of].sum())) for of in members]
 
 
-def expected_calibration_error(confidences: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
-    """The mean distance between the confidence and the share of right plans, over bins of equal width.
+def expected_calibration_error(confidences: Sequence[float], right: Sequence[bool]) -> float:
+    """The mean distance between the confidence and the share of right plans, over :func:`reliability_bins`.
 
     >>> round(expected_calibration_error([0.75, 0.75, 0.75, 0.75], [True, True, True, False]), 3)
     0.0
     """
-    found = reliability_bins(confidences, right, bins)
+    found = reliability_bins(confidences, right)
     return sum(abs(each.confidence - each.share) * each.plans for each in found) / len(confidences)
 
 
@@ -159,14 +161,10 @@ class KeptShare(NamedTuple):
     right: float | None
 
 
-def kept_shares(
-    confidences: Sequence[float],
-    right: Sequence[bool],
-    thresholds: Sequence[float] = (0.0, 0.2, 0.4, 0.5, 0.6, 0.8, 0.9),
-) -> list[KeptShare]:
-    """A row for each threshold."""
+def kept_shares(confidences: Sequence[float], right: Sequence[bool]) -> list[KeptShare]:
+    """A row for each of some thresholds."""
     rows = []
-    for threshold in thresholds:
+    for threshold in _THRESHOLDS:
         verdicts = [verdict for confidence, verdict in zip(confidences, right, strict=True) if confidence >= threshold]
         share = len(verdicts) / max(1, len(confidences))
         rows.append(KeptShare(threshold, share, sum(verdicts) / len(verdicts) if verdicts else None))

@@ -99,12 +99,12 @@ class Parser:
         return [replace(each, confidence=self.calibration(each)) for each in found]
 
     def _predict(self, questions: Sequence[str]) -> Sequence[Decomposition]:
-        refused = {question: reason for question in questions if (reason := not_a_question(question)) is not None}
-        asked = [question for question in questions if question not in refused]
+        reasons = list(map(not_a_question, questions))
+        asked = [question for question, reason in zip(questions, reasons, strict=True) if reason is None]
         found = iter(self.calibrated(asked) if asked else ())
         return [
-            failed_decomposition(question, refused[question]) if question in refused else self._sure(next(found))
-            for question in questions
+            self._sure(next(found)) if reason is None else failed_decomposition(question, reason)
+            for question, reason in zip(questions, reasons, strict=True)
         ]
 
     def _sure(self, found: Decomposition) -> Decomposition:

@@ -4,8 +4,8 @@ to earlier steps only.
 :func:`json_schema`, :func:`gbnf` (the grammars of llama.cpp) and :func:`regular_expression` are made from the same
 expression of a step. In JSON, the steps are the strings of ``{"steps": […]}``; as text, they are numbered lines.
 
->>> print(gbnf(2).splitlines()[0])
-root ::= "1. " step1 ("\n2. " step2)?
+>>> print(gbnf().splitlines()[1])
+step1 ::= [^# \x00-\x1F] [^#\x00-\x1F]*
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 MOST_STEPS_ASKED = 12
 """The steps that a model may write; of Break's decompositions, 99 in 100 have fewer."""
-
+_NUMBERS = range(1, MOST_STEPS_ASKED + 1)
 # The steps of a text are lines.
 _CONTROL = "\\x00-\\x1F"
 
@@ -61,7 +61,7 @@ _REGEX = _Dialect(lambda text: text.replace(".", "\\.").replace("\n", "\\n"), ""
 _GBNF = _Dialect(lambda text: '"{}"'.format(text.replace("\n", "\\n")), " ", "(", " | ")
 
 
-def regular_expression(steps: int = MOST_STEPS_ASKED) -> str:
+def regular_expression() -> str:
     r"""What numbered lines match as a whole.
 
     >>> import re
@@ -70,24 +70,22 @@ def regular_expression(steps: int = MOST_STEPS_ASKED) -> str:
     >>> [plan.fullmatch(text) is not None for text in texts]
     [True, False, False, False]
     """
-    return _REGEX.lines([_REGEX.step(number) for number in range(1, steps + 1)])
+    return _REGEX.lines(list(map(_REGEX.step, _NUMBERS)))
 
 
-def gbnf(steps: int = MOST_STEPS_ASKED) -> str:
+def gbnf() -> str:
     """A grammar of numbered lines for llama.cpp."""
-    numbers = range(1, steps + 1)
-    rules = [f"step{number} ::= {_GBNF.step(number)}" for number in numbers]
-    return "\n".join([f"root ::= {_GBNF.lines([f'step{number}' for number in numbers])}", *rules])
+    rules = [f"step{number} ::= {_GBNF.step(number)}" for number in _NUMBERS]
+    return "\n".join([f"root ::= {_GBNF.lines([f'step{number}' for number in _NUMBERS])}", *rules])
 
 
-def json_schema(steps: int = MOST_STEPS_ASKED) -> dict[str, Any]:
+def json_schema() -> dict[str, Any]:
     """A schema of ``{"steps": […]}``: for each number of steps, what each of them may be."""
     # In the source of a JSON string, these would end it or begin an escape.
-    patterns = {f"step{number}": _REGEX.step(number, '"\\\\') for number in range(1, steps + 1)}
+    patterns = {f"step{number}": _REGEX.step(number, '"\\\\') for number in _NUMBERS}
     names = [{"$ref": f"#/$defs/{name}"} for name in patterns]
     lists = [
-        {"type": "array", "prefixItems": names[:count], "minItems": count, "maxItems": count}
-        for count in range(1, steps + 1)
+        {"type": "array", "prefixItems": names[:count], "minItems": count, "maxItems": count} for count in _NUMBERS
     ]
     return {
         "type": "object",

@@ -77,7 +77,8 @@ def test_what_has_no_plan_has_no_confidence() -> None:
 
 
 def test_thresholds_say_what_is_kept_and_how_much_of_it_is_right() -> None:
-    rows = kept_shares([0.9, 0.8, 0.3, 0.1], [True, False, True, False], thresholds=(0.0, 0.8, 0.95))
-    assert [(row.kept, row.right) for row in rows] == [(1.0, 0.5), (0.5, 0.5), (0.0, None)]
+    rows = kept_shares([0.8, 0.6, 0.3, 0.1], [True, False, True, False])
+    assert rows[0] == (0.0, 1.0, 0.5)
+    assert rows[-3:] == [(0.6, 0.5, 0.5), (0.8, 0.25, 1.0), (0.9, 0.0, None)]
     with pytest.raises(DataError, match="no confidence"):
         expected_calibration_error([], [])

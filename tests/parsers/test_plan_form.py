@@ -53,8 +53,9 @@ def test_plans_of_people_have_the_form(project_root: object) -> None:
 
 
 def test_a_grammar_has_a_rule_for_each_step() -> None:
-    root, *rules = gbnf(3).splitlines()
-    assert root == r'root ::= "1. " step1 ("\n2. " step2 ("\n3. " step3)?)?'
-    assert [rule.partition(" ::= ")[0] for rule in rules] == ["step1", "step2", "step3"]
+    root, *rules = gbnf().splitlines()
+    assert root.startswith(r'root ::= "1. " step1 ("\n2. " step2 ("\n3. " step3')
+    assert root.endswith(r' ("\n12. " step12)?' + ")?" * 10)
+    assert [rule.partition(" ::= ")[0] for rule in rules] == [f"step{number}" for number in range(1, 13)]
     assert '"1" | "2"' in rules[2]
     assert '#"' not in rules[0]

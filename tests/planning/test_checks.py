@@ -21,27 +21,15 @@ FOUND = [
     ("unfinished step", MORE, "firms ;#1 with at least", "step 2: it ends in 'at least'"),
     ("unfinished step", "How many cubes of each colour?", "cubes ;number of #1 for each", "step 2: it ends in 'each'"),
     ("repeated word", "Which state has rivers?", "state state ;#1 with rivers", "step 1: 'state' twice in a row"),
-    (
-        "opposite comparison",
-        MORE,
-        "firms ;staff of #1 ;#1 where #2 is less than Acme",
-        "step 3: 'less' is the opposite of the question's 'more'",
-    ),
+    ("opposite comparison", MORE, "firms ;staff of #1 ;#1 where #2 is less than Acme",
+     "step 3: 'less' is the opposite of the question's 'more'"),
     ("opposite comparison", "Towns above 5 people?", "towns ;#1 with less than 5 people", "step 2: 'less' is"),
     ("opposite comparison", "Which is the smallest lake?", "lakes ;#1 that is largest", "step 2: 'largest' is"),
     ("unused step", "Which rivers cross Texas?", "rivers ;Texas ;#1 that cross texas", "step 2: no other step uses it"),
-    (
-        "repeated step",
-        MORE,
-        "firms ;the staff of Acme ;staff of Acme ;#1 with more than #2 , #3",
-        "step 3: it repeats step 2",
-    ),
-    (
-        "repeated step",
-        "Who directed the films?",
-        "films ;who directed #1 ;who directed #2",
-        "step 3: it does with step 2 what that one did already",
-    ),
+    ("repeated step", MORE, "firms ;the staff of Acme ;staff of Acme ;#1 with more than #2 , #3",
+     "step 3: it repeats step 2"),
+    ("repeated step", "Who directed the films?", "films ;who directed #1 ;who directed #2",
+     "step 3: it does with step 2 what that one did already"),
     ("one side twice", MORE, "staff of Acme ;difference of #1 and #1", "step 2: #1 with itself"),
     ("lost number", "Which firms were founded in 1998?", "firms ;#1 that were founded", "the question's number 1998"),
     ("lost word", "Which sneakers are blue?", "sneakers", "the question's 'blue' is in no step"),
@@ -51,18 +39,14 @@ FOUND = [
     ("lost superlative", "Who wrote the longest letter?", "letters ;who wrote #1", "the question's 'longest'"),
     ("lost share", "What percentage of carts is red?", "carts ;#1 that are red", "the question asks for a percentage"),
     ("lost median", "What is the median age of cats?", "cats ;age of #1", "the question's 'median'"),
-    (
-        "lost group",
-        "How many parcels were sent, broken down by carrier?",
-        "parcels sent ;number of #1 by carrier",
-        "the question asks for groups",
-    ),
+    ("lost group", "How many parcels were sent, broken down by carrier?", "parcels sent ;number of #1 by carrier",
+     "the question asks for groups"),
     ("lost difference", HALF, "what Ann pay ;what Bob pay ;#1 , #2", "the question asks for a difference"),
     ("turned duty", "Who must not drive?", "people ;#1 who must drive ;#1 besides #2", "step 2: 'must', where the"),
     ("other answer", "Does Ann own the hotel?", "hotel ;Ann of #1 own", "step 2: the question asks for yes or no"),
     ("other answer", "Who owns the hotel?", "hotel ;if Ann own #1", "step 2: the question asks 'who'"),
     ("other answer", "How many cats does Ann have?", "Ann ;cats that #1 have", "step 2: the question asks 'how many'"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "question", "plan", "warning"), FOUND)
@@ -89,10 +73,7 @@ def test_every_check_has_an_example() -> None:
         ("Which firm is not larger than Acme?", "firms ;#1 that is smaller than Acme"),
         ("Which flight is first?", "flights ;date of #1 ;#1 where #2 is lowest"),
         ("cheapest flat with at least 3 rooms", "flats ;#1 with at least 3 rooms ;price of #2 ;#2 where #3 is lowest"),
-        (
-            "the oldest inn with more than 50 rooms",
-            "inns ;#1 with more than 50 rooms ;date of #2 ;#2 where #3 is lowest",
-        ),
+        ("oldest inn with more than 50 rooms", "inns ;#1 with more than 50 rooms ;date of #2 ;#2 where #3 is lowest"),
         ("Which is better, tea or milk?", "tea ;milk ;which is better of #1 , #2"),
         # Other forms, and words that plans often leave out.
         ("Which womens' shoes are sold?", "shoes ;#1 of women ;#2 that are sold"),

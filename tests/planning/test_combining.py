@@ -5,88 +5,78 @@ from typing import Any
 
 import pytest
 
-from qdecomp import Decomposition
 from qdecomp.planning.running import Outcome, StepRun
+from tests.plans import plan_of
 
 NAMES = ["ant", "bee", "cat"]
 
 
 def last_step(text: str, answers: dict[int, Any]) -> StepRun:
     """Run a plan whose first steps have these answers; what else is asked is answered with a mark."""
-    plan = Decomposition.of_text("q", text).plan()
-    run = plan.run(lambda question: answers.get(question.step.number, "ASKED"), concurrency=1)
+    run = plan_of(text).run(lambda question: answers.get(question.step.number, "ASKED"), concurrency=1)
     return run.steps[-1]
 
 
-SIZES = "return animals ;return size of #1 ;"
-COUNTRIES = "return Norland ;return Sudland ;return capital of #1 ;return capital of #2 ;"
+SIZES = "animals; size of #1; "
+COUNTRIES = "Norland; Sudland; capital of #1; capital of #2; "
 
 COMBINED: list[tuple[str, dict[int, Any], Any]] = [
-    ("return animals ;return number of #1", {1: []}, 0),
-    ("return a ;return b ;return the difference of #1 and #2", {1: 9.8, 2: 3.7}, 6.1),
-    ("return sizes ;return average of #1", {1: ["2", "4"]}, 3),
-    ("return sizes ;return highest of #1", {1: ["1,200", 7]}, 1200),
-    ("return sizes ;return lowest of #1", {1: {"a": 3, "b": 2}}, 2),
-    ("return sizes ;return highest of #1", {1: []}, []),
-    (SIZES + "return #1 where #2 is highest", {1: NAMES, 2: [1, 9, 3]}, "bee"),
-    (SIZES + "return #1 where #2 is highest", {1: NAMES, 2: {"Cat": 5, "ant": 1, "bee": 2}}, "cat"),
-    (SIZES + "return #1 where #2 is lowest", {1: NAMES, 2: [1, 9, 1]}, ["ant", "cat"]),
-    (SIZES + "return #1 where #2 is at least 3", {1: NAMES, 2: [1, 9, 3]}, ["bee", "cat"]),
-    (SIZES + "return #1 where #2 is the same as 9", {1: NAMES, 2: [1, 9, 3]}, ["bee"]),
-    (SIZES + "return #1 sorted by #2", {1: NAMES, 2: [2, 9, 1]}, ["cat", "ant", "bee"]),
-    (SIZES + "return #1 sorted by #2 in descending order", {1: NAMES, 2: [2, 9, 1]}, ["bee", "ant", "cat"]),
-    (
-        "return animals ;return legs of #1 ;return number of #2 for each #1",
-        {1: NAMES, 2: [["l"] * 6, ["l"] * 6, ["l"] * 4]},
-        {"ant": 6, "bee": 6, "cat": 4},
-    ),
-    ("return a ;return b ;return #1 , #2", {1: ["ant", "bee"], 2: "Ant"}, ["ant", "bee"]),
-    (
-        "return animals ;return #1 that fly ;return #1 that bite ;return animals in both #2 and #3",
-        {1: NAMES, 2: ["ant", "bee"], 3: ["bee", "cat"]},
-        ["bee"],
-    ),
-    ("return animals ;return #1 that fly ;return #1 besides #2", {1: NAMES, 2: ["BEE"]}, ["ant", "cat"]),
-    ("return a ;return b ;return the difference of #1 and #2", {1: 3, 2: "5"}, -2),
-    ("return a ;return the division of #1 and 4", {1: 2}, 0.5),
-    ("return a ;return if there are any #1", {1: []}, False),
-    ("return a ;return b ;return if both #1 and #2 are true", {1: True, 2: False}, False),
-    ("return a ;return b ;return if either #1 or #2 is true", {1: True, 2: False}, True),
-    ("return a ;return b ;return if #1 is the same as #2", {1: "New York", 2: "new york"}, True),
-    ("return Bears ;return Lions ;return points of #1 ;return points of #2 ;return which is highest of #3 , #4",
+    ("animals; number of #1", {1: []}, 0),
+    ("a; b; the difference of #1 and #2", {1: 9.8, 2: 3.7}, 6.1),
+    ("sizes; average of #1", {1: ["2", "4"]}, 3),
+    ("sizes; highest of #1", {1: ["1,200", 7]}, 1200),
+    ("sizes; lowest of #1", {1: {"a": 3, "b": 2}}, 2),
+    ("sizes; highest of #1", {1: []}, []),
+    (SIZES + "#1 where #2 is highest", {1: NAMES, 2: [1, 9, 3]}, "bee"),
+    (SIZES + "#1 where #2 is highest", {1: NAMES, 2: {"Cat": 5, "ant": 1, "bee": 2}}, "cat"),
+    (SIZES + "#1 where #2 is lowest", {1: NAMES, 2: [1, 9, 1]}, ["ant", "cat"]),
+    (SIZES + "#1 where #2 is at least 3", {1: NAMES, 2: [1, 9, 3]}, ["bee", "cat"]),
+    (SIZES + "#1 where #2 is the same as 9", {1: NAMES, 2: [1, 9, 3]}, ["bee"]),
+    (SIZES + "#1 sorted by #2", {1: NAMES, 2: [2, 9, 1]}, ["cat", "ant", "bee"]),
+    (SIZES + "#1 sorted by #2 in descending order", {1: NAMES, 2: [2, 9, 1]}, ["bee", "ant", "cat"]),
+    ("animals; legs of #1; number of #2 for each #1", {1: NAMES, 2: [["l"] * 6, ["l"] * 6, ["l"] * 4]},
+     {"ant": 6, "bee": 6, "cat": 4}),
+    ("a; b; #1 , #2", {1: ["ant", "bee"], 2: "Ant"}, ["ant", "bee"]),
+    ("animals; #1 that fly; #1 that bite; animals in both #2 and #3",
+     {1: NAMES, 2: ["ant", "bee"], 3: ["bee", "cat"]}, ["bee"]),
+    ("animals; #1 that fly; #1 besides #2", {1: NAMES, 2: ["BEE"]}, ["ant", "cat"]),
+    ("a; b; the difference of #1 and #2", {1: 3, 2: "5"}, -2),
+    ("a; the division of #1 and 4", {1: 2}, 0.5),
+    ("a; if there are any #1", {1: []}, False),
+    ("a; b; if both #1 and #2 are true", {1: True, 2: False}, False),
+    ("a; b; if either #1 or #2 is true", {1: True, 2: False}, True),
+    ("a; b; if #1 is the same as #2", {1: "New York", 2: "new york"}, True),
+    ("Bears; Lions; points of #1; points of #2; which is highest of #3 , #4",
      {1: "the Bears", 2: "the Lions", 3: 27, 4: 31}, "the Lions"),
-    ("return a ;return b ;return is #1 red ;return is #2 red ;return which is true of #3 , #4",
-     {1: "A", 2: "B", 3: True, 4: True}, ["A", "B"]),
-    (COUNTRIES + "return population of #3 ;return population of #4 ;return which is highest of #5 , #6",
+    ("a; b; is #1 red; is #2 red; which is true of #3 , #4", {1: "A", 2: "B", 3: True, 4: True}, ["A", "B"]),
+    (COUNTRIES + "population of #3; population of #4; which is highest of #5 , #6",
      {1: "Norland", 2: "Sudland", 3: "Nor City", 4: "Sud Town", 5: "2,000", 6: 1500}, "Nor City"),
-    (COUNTRIES + "return if #3 is old ;return if #4 is old ;return which is true of #5 , #6",
+    (COUNTRIES + "if #3 is old; if #4 is old; which is true of #5 , #6",
      {1: "Norland", 2: "Sudland", 3: ["Nor City"], 4: "Sud Town", 5: True, 6: False}, "Nor City"),
-    ("return Bears ;return Lions ;return games of #1 ;return games of #2 ;return #3 that were won ;"
-     "return #4 that were won ;return number of #5 ;return number of #6 ;return which is highest of #7 , #8",
+    ("Bears; Lions; games of #1; games of #2; #3 that were won; #4 that were won; number of #5; number of #6; "
+     "which is highest of #7 , #8",
      {1: "the Bears", 2: "the Lions", 3: ["A", "B"], 4: ["C", "D"], 5: [], 6: ["D"]}, "the Lions"),
-    ("return Texas ;return Ohio ;return rivers of #1 ;return rivers of #2 ;"
-     "return lengths of #3 ;return lengths of #4 ;return highest of #5 ;return highest of #6 ;"
-     "return which is lowest of #7 , #8",
+    ("Texas; Ohio; rivers of #1; rivers of #2; lengths of #3; lengths of #4; highest of #5; highest of #6; "
+     "which is lowest of #7 , #8",
      {1: "Texas", 2: "Ohio", 3: ["a", "b"], 4: ["c", "d"], 5: [9, 5], 6: [8, 7]}, "Ohio"),
-    ("return cubes ;return #1 that are red ;return #1 that are blue ;return number of #2 ;return number of #3 ;"
-     "return which is highest of #4 , #5", {1: ["a", "b", "c"], 2: ["a"], 3: ["b", "c"]}, "cubes that are blue"),
-    ("return red cubes ;return blue ones ;return number of #1 ;return number of #2 ;return which is highest of #3 , #4",
-     {1: ["a"], 2: []}, "red cubes"),
-    (SIZES + "return #1 where #2 is highest ;return #1 where #2 is lowest ;return speed of #3 ;return speed of #4 ;"
-     "return which is highest of #5 , #6", {1: NAMES, 2: [1, 9, 3], 5: 4, 6: 5}, "ant"),
-    ("return animals ;return #1 that fly", {1: []}, []),
-    ("return prices ;return highest of #1", {1: ["$3.00", "$12.50", "$4"]}, "$12.50"),
-    ("return weights ;return average of #1", {1: ["3 kg", "4 kilograms"]}, "3.5 kg"),
-    ("return a ;return b ;return the difference of #1 and #2", {1: "12%", 2: "9.5 percent"}, "2.5%"),
-    ("return a ;return b ;return the division of #1 and #2", {1: "3 km", 2: "2 km"}, 1.5),
-    ("return a ;return the division of #1 and 4", {1: "10 points"}, "2.5 point"),
-    ("return a ;return b ;return the difference of #1 and #2", {1: date(2024, 3, 1), 2: "2024-02-01"}, "29 days"),
-    (SIZES + "return #1 where #2 is more than 3", {1: NAMES, 2: ["3.5 kg", "900 kg", "2 kg"]}, ["ant", "bee"]),
-    (SIZES + "return #1 where #2 is more than 3 kg", {1: NAMES, 2: ["3.5 kg", "900 kg", "2 kg"]}, ["ant", "bee"]),
-    (SIZES + "return #1 where #2 is later than 1970", {1: NAMES[:2], 2: ["1969-07-20", date(1971, 1, 1)]}, ["bee"]),
-    (SIZES + "return #1 where #2 is highest", {1: NAMES[:2], 2: ["1969-07-20", datetime(1971, 1, 1, 12)]}, "bee"),
-    (SIZES + "return sum of #2", {1: NAMES[:2], 2: {3, 4}}, 7),
-    ("return 100", {}, 100),
+    ("cubes; #1 that are red; #1 that are blue; number of #2; number of #3; which is highest of #4 , #5",
+     {1: ["a", "b", "c"], 2: ["a"], 3: ["b", "c"]}, "cubes that are blue"),
+    ("red cubes; blue ones; number of #1; number of #2; which is highest of #3 , #4", {1: ["a"], 2: []}, "red cubes"),
+    (SIZES + "#1 where #2 is highest; #1 where #2 is lowest; speed of #3; speed of #4; which is highest of #5 , #6",
+     {1: NAMES, 2: [1, 9, 3], 5: 4, 6: 5}, "ant"),
+    ("animals; #1 that fly", {1: []}, []),
+    ("prices; highest of #1", {1: ["$3.00", "$12.50", "$4"]}, "$12.50"),
+    ("weights; average of #1", {1: ["3 kg", "4 kilograms"]}, "3.5 kg"),
+    ("a; b; the difference of #1 and #2", {1: "12%", 2: "9.5 percent"}, "2.5%"),
+    ("a; b; the division of #1 and #2", {1: "3 km", 2: "2 km"}, 1.5),
+    ("a; the division of #1 and 4", {1: "10 points"}, "2.5 point"),
+    ("a; b; the difference of #1 and #2", {1: date(2024, 3, 1), 2: "2024-02-01"}, "29 days"),
+    (SIZES + "#1 where #2 is more than 3", {1: NAMES, 2: ["3.5 kg", "900 kg", "2 kg"]}, ["ant", "bee"]),
+    (SIZES + "#1 where #2 is more than 3 kg", {1: NAMES, 2: ["3.5 kg", "900 kg", "2 kg"]}, ["ant", "bee"]),
+    (SIZES + "#1 where #2 is later than 1970", {1: NAMES[:2], 2: ["1969-07-20", date(1971, 1, 1)]}, ["bee"]),
+    (SIZES + "#1 where #2 is highest", {1: NAMES[:2], 2: ["1969-07-20", datetime(1971, 1, 1, 12)]}, "bee"),
+    (SIZES + "sum of #2", {1: NAMES[:2], 2: {3, 4}}, 7),
+    ("100", {}, 100),
 ]  # fmt: skip
 
 
@@ -99,30 +89,30 @@ def test_what_types_allow_is_combined(text: str, answers: dict[int, Any], expect
 
 
 ASKED: list[tuple[str, dict[int, Any]]] = [
-    ("return animals ;return number of #1", {1: "many"}),
-    (SIZES + "return #1 where #2 is highest", {1: NAMES, 2: [1, 9]}),
-    (SIZES + "return #1 where #2 is highest", {1: NAMES, 2: ["big", "small", "big"]}),
-    (SIZES + "return #1 where #2 is highest", {1: NAMES, 2: {"ant": 1}}),
-    ("return animals ;return sizes ;return #1 where #2 is highest", {1: NAMES, 2: [1, 2, 3]}),
-    (SIZES + "return #1 where #2 is not more than 3", {1: NAMES, 2: [1, 9, 3]}),
-    (SIZES + "return #1 sorted by name", {1: NAMES, 2: [1, 9, 3]}),
-    ("return films ;return plays ;return actors in both #1 and #2", {1: ["X"], 2: ["X"]}),
-    ("return film A ;return film B ;return actors in both #1 and #2", {1: "A", 2: "B"}),
-    ("return a ;return b ;return the difference of #1 and #2", {1: 3, 2: "five or six"}),
-    ("return a ;return b ;return if #1 is not the same as #2", {1: 3, 2: 3}),
-    ("return a ;return b ;return which is higher of #1 , #2", {1: "Everest", 2: "K2"}),
-    ("return a ;return #1 that are red", {1: NAMES}),
-    ("return a ;return size of #1", {1: NAMES}),
-    ("return a ;return second largest of #1", {1: [1, 2, 3]}),
-    ("return a ;return highest of #1", {1: ["3 kg", "900 g"]}),
-    ("return a ;return highest of #1", {1: ["$3", 5]}),
-    ("return a ;return sum of #1", {1: [date(2024, 3, 1)]}),
-    ("return a ;return b ;return the multiplication of #1 and #2", {1: "3 m", 2: "2 m"}),
-    ("return a ;return b ;return the multiplication of #1 and #2", {1: "12%", 2: 50}),
-    ("return a ;return b ;return if #1 is the same as #2", {1: "1 kg", 2: "1000 g"}),
-    (SIZES + "return #1 where #2 is later than noon", {1: NAMES, 2: [date(1969, 7, 20)] * 3}),
+    ("animals; number of #1", {1: "many"}),
+    (SIZES + "#1 where #2 is highest", {1: NAMES, 2: [1, 9]}),
+    (SIZES + "#1 where #2 is highest", {1: NAMES, 2: ["big", "small", "big"]}),
+    (SIZES + "#1 where #2 is highest", {1: NAMES, 2: {"ant": 1}}),
+    ("animals; sizes; #1 where #2 is highest", {1: NAMES, 2: [1, 2, 3]}),
+    (SIZES + "#1 where #2 is not more than 3", {1: NAMES, 2: [1, 9, 3]}),
+    (SIZES + "#1 sorted by name", {1: NAMES, 2: [1, 9, 3]}),
+    ("films; plays; actors in both #1 and #2", {1: ["X"], 2: ["X"]}),
+    ("film A; film B; actors in both #1 and #2", {1: "A", 2: "B"}),
+    ("a; b; the difference of #1 and #2", {1: 3, 2: "five or six"}),
+    ("a; b; if #1 is not the same as #2", {1: 3, 2: 3}),
+    ("a; b; which is higher of #1 , #2", {1: "Everest", 2: "K2"}),
+    ("a; #1 that are red", {1: NAMES}),
+    ("a; size of #1", {1: NAMES}),
+    ("a; second largest of #1", {1: [1, 2, 3]}),
+    ("a; highest of #1", {1: ["3 kg", "900 g"]}),
+    ("a; highest of #1", {1: ["$3", 5]}),
+    ("a; sum of #1", {1: [date(2024, 3, 1)]}),
+    ("a; b; the multiplication of #1 and #2", {1: "3 m", 2: "2 m"}),
+    ("a; b; the multiplication of #1 and #2", {1: "12%", 2: 50}),
+    ("a; b; if #1 is the same as #2", {1: "1 kg", 2: "1000 g"}),
+    (SIZES + "#1 where #2 is later than noon", {1: NAMES, 2: [date(1969, 7, 20)] * 3}),
     # A set does not say which number belongs to which animal.
-    (SIZES + "return #1 where #2 is highest", {1: NAMES, 2: {1, 9, 3}}),
+    (SIZES + "#1 where #2 is highest", {1: NAMES, 2: {1, 9, 3}}),
 ]
 
 
@@ -134,7 +124,7 @@ def test_what_types_do_not_allow_is_asked(text: str, answers: dict[int, Any]) ->
 
 
 def test_division_by_zero_is_an_error_at_its_step() -> None:
-    step = last_step("return a ;return b ;return the division of #1 and #2", {1: 3, 2: 0})
+    step = last_step("a; b; the division of #1 and #2", {1: 3, 2: 0})
     assert step.outcome is Outcome.FAILED
     assert step.reason == "step 3: 3 cannot be divided by zero"
     assert step.attempts == 0

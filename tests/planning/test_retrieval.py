@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from qdecomp import Decomposition, QDecompError
+from qdecomp import QDecompError
 from qdecomp.planning import Passage, Plan
+from tests.plans import plan_of
 
 PAGES = (
     Passage(
@@ -48,22 +49,13 @@ class Searcher:
         return sorted((page for page in scored if page.score), key=lambda page: -page.score)[:k]
 
 
-def plan_of(question: str, *steps: str) -> Plan:
-    return Decomposition.of_text(question, " ;".join(f"return {step}" for step in steps)).plan()
-
-
 BRIDGE = plan_of(
-    "When was the director of The Glass Harbour born?", "The Glass Harbour", "director of #1", "when was #2 born"
+    "The Glass Harbour; director of #1; when was #2 born", "When was the director of The Glass Harbour born?"
 )
 COMPARISON = plan_of(
-    "Which film has the older director, The Glass Harbour or Winter Ferry?",
-    "The Glass Harbour",
-    "Winter Ferry",
-    "director of #1",
-    "director of #2",
-    "age of #3",
-    "age of #4",
+    "The Glass Harbour; Winter Ferry; director of #1; director of #2; age of #3; age of #4; "
     "which is highest of #5 , #6",
+    "Which film has the older director, The Glass Harbour or Winter Ferry?",
 )
 
 
@@ -78,9 +70,8 @@ def test_the_page_of_a_name_in_the_first_page_is_found() -> None:
 
 
 def test_the_name_nearest_to_the_words_of_the_step_is_followed() -> None:
-    composer = plan_of(
-        "Where did the composer of The Glass Harbour live?", "The Glass Harbour", "composer of #1", "where did #2 live"
-    )
+    steps = "The Glass Harbour; composer of #1; where did #2 live"
+    composer = plan_of(steps, "Where did the composer of The Glass Harbour live?")
     assert composer.retrieve(Searcher()).hops[1].answers[0].text == "Olo Brandt"
     assert BRIDGE.retrieve(Searcher()).hops[1].answers[0].text == "Ines Valtrova"
 
@@ -168,7 +159,7 @@ def test_a_search_that_finds_nothing_gives_nothing(nothing: Any) -> None:
 
 
 def test_a_name_in_the_question_is_found_whatever_the_plan_says() -> None:
-    wrong = plan_of("Who directed the film Winter Ferry with Olo Brandt?", "films", "who directed #1")
+    wrong = plan_of("films; who directed #1", "Who directed the film Winter Ferry with Olo Brandt?")
     found = wrong.retrieve(Searcher(), 4)
     assert {"Winter Ferry", "Olo Brandt"} <= set(titles(found.passages))
 

@@ -8,6 +8,7 @@ import re
 import sqlite3
 import threading
 from collections import Counter
+from collections.abc import Callable
 from contextlib import aclosing, closing
 from datetime import date
 from typing import Any
@@ -15,17 +16,13 @@ from zlib import crc32
 
 import pytest
 
-from qdecomp import Decomposition, SubQuestion
+from qdecomp import SubQuestion
 from qdecomp.data_structures.errors import DataError
 from qdecomp.planning.plan import Calls, Plan
 from qdecomp.planning.running import Outcome, PlanRun, StepStart
+from tests.plans import plan_of
 
-DIAMOND = "return a ;return b of #1 ;return c of #1 ;return d ;return #2 that are like #3 ;return number of #5"
-
-
-@pytest.fixture
-def plan() -> Plan:
-    return Decomposition.of_text("q", DIAMOND).plan()
+PLAN = plan_of("a; b of #1; c of #1; d; #2 that are like #3; number of #5")
 
 
 class Unprintable:
@@ -37,16 +34,31 @@ def echo(question: SubQuestion) -> list[str]:
     return [str(question)]
 
 
-def test_the_number_of_calls_and_the_answer_follow_from_the_plan(plan: Plan) -> None:
-    assert plan.calls == Calls(expected=5, most=6)
-    assert plan.run(echo).calls == 5
-    assert plan.run(echo, combine=False).calls == 6
-    last_first = Decomposition.of_text("q", "return number of #2 ;return cubes").plan().run(lambda question: ["x", "y"])
+async def aecho(question: SubQuestion) -> list[str]:
+    return echo(question)
+
+
+def slow_at(*numbers: int) -> Callable[[SubQuestion], list[str]]:
+    """Answers all steps but these."""
+
+    def answer(question: SubQuestion) -> list[str]:
+        if question.step.number in numbers:
+            raise TimeoutError("too slow")
+        return echo(question)
+
+    return answer
+
+
+def test_the_number_of_calls_and_the_answer_follow_from_the_plan() -> None:
+    assert PLAN.calls == Calls(expected=5, most=6)
+    assert PLAN.run(echo).calls == 5
+    assert PLAN.run(echo, combine=False).calls == 6
+    last_first = plan_of("number of #2; cubes").run(lambda question: ["x", "y"])
     assert (last_first.final, last_first.answer) == (1, 2)
 
 
-def test_steps_get_the_answers_that_they_need(plan: Plan) -> None:
-    run = plan.run(lambda question: f"<{question.step.number}>", concurrency=1)
+def test_steps_get_the_answers_that_they_need() -> None:
+    run = PLAN.run(lambda question: f"<{question.step.number}>", concurrency=1)
     assert re.match(r"1\. a → <1> \(asked, \d+\.\d\d s\)", str(run))
     assert run.seconds >= sum(step.seconds for step in run.steps)
     assert run.steps[1].question == "What is the b of <1>?"
@@ -60,7 +72,7 @@ def test_steps_get_the_answers_that_they_need(plan: Plan) -> None:
     ids=["digits in a list", "integer", "digits", "infinity", "empty", "object", "mapping", "bytes"],
 )
 def test_an_odd_answer_costs_its_step_and_not_the_run(odd: Any) -> None:
-    plan = Decomposition.of_text("q", "return ages ;return sum of #1 ;return dogs ;return if #2 is more than #3").plan()
+    plan = plan_of("ages; sum of #1; dogs; if #2 is more than #3")
     run = plan.run(lambda question: odd if question.step.number == 1 else 3)
     assert [step.number for step in run.steps] == [1, 2, 3, 4]
     assert run.steps[2].answer == 3
@@ -68,7 +80,7 @@ def test_an_odd_answer_costs_its_step_and_not_the_run(odd: Any) -> None:
     assert "<table" in run._repr_html_()
 
 
-def test_steps_of_one_level_are_asked_at_the_same_time(plan: Plan) -> None:
+def test_steps_of_one_level_are_asked_at_the_same_time() -> None:
     together = threading.Barrier(2, timeout=30)
 
     def answer(question: SubQuestion) -> str:
@@ -76,23 +88,18 @@ def test_steps_of_one_level_are_asked_at_the_same_time(plan: Plan) -> None:
             together.wait()
         return "x"
 
-    assert plan.run(answer, concurrency=4)
+    assert PLAN.run(answer, concurrency=4)
 
 
-def test_with_a_concurrency_of_one_all_calls_are_in_the_callers_thread(plan: Plan) -> None:
+def test_with_a_concurrency_of_one_all_calls_are_in_the_callers_thread() -> None:
     # SQLite refuses a connection of another thread.
     with closing(sqlite3.connect(":memory:")) as connection:
-        run = plan.run(lambda question: connection.execute("select ?", (question,)).fetchone()[0], concurrency=1)
+        run = PLAN.run(lambda question: connection.execute("select ?", (question,)).fetchone()[0], concurrency=1)
     assert run, run.error
 
 
-def test_an_error_stays_where_it_happened(plan: Plan) -> None:
-    def answer(question: SubQuestion) -> str:
-        if question.step.number == 2:
-            raise TimeoutError("too slow")
-        return "x"
-
-    run = plan.run(answer)
+def test_an_error_stays_where_it_happened() -> None:
+    run = PLAN.run(slow_at(2))
     outcomes = [step.outcome for step in run.steps]
     assert outcomes == [Outcome.ASKED, Outcome.FAILED, Outcome.ASKED, Outcome.ASKED, Outcome.NOT_RUN, Outcome.NOT_RUN]
     assert not run
@@ -104,7 +111,7 @@ def test_an_error_stays_where_it_happened(plan: Plan) -> None:
     assert run.calls == 4
 
 
-def test_an_async_function_runs_side_by_side(plan: Plan) -> None:
+def test_an_async_function_runs_side_by_side() -> None:
     async def main() -> tuple[Any, int]:
         inside = most = 0
 
@@ -116,7 +123,7 @@ def test_an_async_function_runs_side_by_side(plan: Plan) -> None:
             inside -= 1
             return ["x"]
 
-        run = await plan.arun(answer, concurrency=2)
+        run = await PLAN.arun(answer, concurrency=2)
         return run, most
 
     run, most = asyncio.run(main())
@@ -125,7 +132,7 @@ def test_an_async_function_runs_side_by_side(plan: Plan) -> None:
     assert most == 2
 
 
-def test_a_cancelled_run_leaves_nothing_behind(plan: Plan) -> None:
+def test_a_cancelled_run_leaves_nothing_behind() -> None:
     cancelled: list[int] = []
 
     async def main() -> int:
@@ -141,7 +148,7 @@ def test_a_cancelled_run_leaves_nothing_behind(plan: Plan) -> None:
                 raise
             return "never"
 
-        task = asyncio.create_task(plan.arun(answer))
+        task = asyncio.create_task(PLAN.arun(answer))
         await started.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -153,35 +160,26 @@ def test_a_cancelled_run_leaves_nothing_behind(plan: Plan) -> None:
 
 
 def test_the_wrong_kind_of_function_is_told_without_another_message(
-    plan: Plan, caplog: pytest.LogCaptureFixture, recwarn: pytest.WarningsRecorder
+    caplog: pytest.LogCaptureFixture, recwarn: pytest.WarningsRecorder
 ) -> None:
-    async def asynchronous(question: SubQuestion) -> str:
-        return "x"
-
     with pytest.raises(DataError, match=r"use `await plan\.arun"):
-        plan.run(asynchronous)
+        PLAN.run(aecho)
     with pytest.raises(DataError, match=r"use `plan\.run"):
-        asyncio.run(plan.arun(echo))  # type: ignore[arg-type]
+        asyncio.run(PLAN.arun(echo))  # type: ignore[arg-type]
     gc.collect()
     assert not [each for each in caplog.records if each.name == "asyncio"]
     assert not [each for each in recwarn if "never" in str(each.message)]
 
 
 @pytest.mark.parametrize("options", [{"concurrency": 0}, {"timeout": 0}, {"retries": -1}, {"pause": -1}])
-def test_options_out_of_range_are_refused(plan: Plan, options: Any) -> None:
+def test_options_out_of_range_are_refused(options: Any) -> None:
     with pytest.raises(DataError, match="give"):
-        plan.run(echo, **options)
+        PLAN.run(echo, **options)
 
 
-def test_known_answers_are_not_asked_again(plan: Plan) -> None:
-    def offline(question: SubQuestion) -> list[str]:
-        if question.step.number in (2, 4):
-            raise ConnectionError
-        return echo(question)
-
-    broken = plan.run(offline)
-    run = plan.run(echo, answers=broken.answers)
-    assert run.answers == plan.run(echo).answers
+def test_known_answers_are_not_asked_again() -> None:
+    run = PLAN.run(echo, answers=PLAN.run(slow_at(2, 4)).answers)
+    assert run.answers == PLAN.run(echo).answers
     assert [str(step.outcome) for step in run.steps] == ["given", "asked", "given", "asked", "asked", "combined"]
     assert run.calls == 3
 
@@ -190,12 +188,12 @@ def test_known_answers_are_not_asked_again(plan: Plan) -> None:
     ("answers", "reason"),
     [({9: "x"}, "answers has 9; the steps are 1 to 6"), ({1: None}, "given answer of step 1 is None")],
 )
-def test_answers_that_are_given_are_checked(plan: Plan, answers: Any, reason: str) -> None:
+def test_answers_that_are_given_are_checked(answers: Any, reason: str) -> None:
     with pytest.raises(DataError, match=reason):
-        plan.run(echo, answers=answers)
+        PLAN.run(echo, answers=answers)
 
 
-def test_an_error_is_tried_again(plan: Plan) -> None:
+def test_an_error_is_tried_again() -> None:
     asked: Counter[int] = Counter()
 
     def flaky(question: SubQuestion) -> Any:
@@ -204,16 +202,16 @@ def test_an_error_is_tried_again(plan: Plan) -> None:
             raise ConnectionError("busy")
         return ["x"]
 
-    assert plan.run(flaky, retries=1, pause=0).error == "step 1: ConnectionError: busy"
+    assert PLAN.run(flaky, retries=1, pause=0).error == "step 1: ConnectionError: busy"
     asked.clear()
-    run = plan.run(flaky, retries=2, pause=0)
+    run = PLAN.run(flaky, retries=2, pause=0)
     assert run.answer == 1
     assert [step.attempts for step in run.steps] == [3, 3, 3, 3, 3, 0]
     assert run.calls == sum(asked.values()) == 15
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
-def test_a_step_has_a_time_limit(plan: Plan, concurrency: int) -> None:
+def test_a_step_has_a_time_limit(concurrency: int) -> None:
     free, is_next_asked = threading.Event(), threading.Event()
 
     def hang(question: SubQuestion) -> str:
@@ -223,7 +221,7 @@ def test_a_step_has_a_time_limit(plan: Plan, concurrency: int) -> None:
         return "x"
 
     # Of the third step, a busy machine may not have the answer in time.
-    run = plan.run(hang, timeout=0.2, concurrency=concurrency, answers={1: "x", 4: "x"})
+    run = PLAN.run(hang, timeout=0.2, concurrency=concurrency, answers={1: "x", 4: "x"})
     assert is_next_asked.wait(60)
     free.set()
     assert run.error == "step 2: TimeoutError: no answer within 0.2 s"
@@ -234,25 +232,22 @@ def test_a_step_has_a_time_limit(plan: Plan, concurrency: int) -> None:
             await asyncio.Event().wait()
         return "x"
 
-    assert asyncio.run(plan.arun(ahang, timeout=0.01)).error == "step 2: TimeoutError: no answer within 0.01 s"
+    assert asyncio.run(PLAN.arun(ahang, timeout=0.01)).error == "step 2: TimeoutError: no answer within 0.01 s"
 
 
-def test_a_cache_keeps_answers_between_runs(plan: Plan) -> None:
+def test_a_cache_keeps_answers_between_runs() -> None:
     cache: dict[str, Any] = {}
-    first = plan.run(echo, cache=cache)
-    again = plan.run(echo, cache=cache)
+    first = PLAN.run(echo, cache=cache)
+    again = PLAN.run(echo, cache=cache)
     assert again.answers == first.answers
     assert (first.calls, again.calls) == (5, 0)
     assert str(again.steps[1].outcome) == "cached"
     assert cache["What is the b of a?"] == ["What is the b of a?"]
 
 
-def test_events_come_as_steps_start_and_finish(plan: Plan) -> None:
+def test_events_come_as_steps_start_and_finish() -> None:
     async def main() -> list[Any]:
-        async def answer(question: SubQuestion) -> list[str]:
-            return ["x"]
-
-        return [event async for event in plan.astream(answer, concurrency=1, answers={4: "d"})]
+        return [event async for event in PLAN.astream(aecho, concurrency=1, answers={4: "d"})]
 
     *events, run = asyncio.run(main())
     shown = [(event.number, "start" if isinstance(event, StepStart) else str(event.outcome)) for event in events]
@@ -265,13 +260,13 @@ def test_events_come_as_steps_start_and_finish(plan: Plan) -> None:
     assert run.answer == 1
 
 
-def test_a_stream_that_is_left_stops_what_it_asked(plan: Plan) -> None:
+def test_a_stream_that_is_left_stops_what_it_asked() -> None:
     async def main() -> int:
         async def never(question: SubQuestion) -> str:
             await asyncio.Event().wait()
             return "never"
 
-        async with aclosing(plan.astream(never)) as events:
+        async with aclosing(PLAN.astream(never)) as events:
             async for event in events:
                 assert isinstance(event, StepStart)
                 break
@@ -283,9 +278,9 @@ def test_a_stream_that_is_left_stops_what_it_asked(plan: Plan) -> None:
 @pytest.mark.parametrize(
     "answer", [echo, lambda question: {"a", "b"}, lambda question: {"x": date(2024, 3, 1)}, lambda question: None]
 )
-def test_plans_and_runs_come_back_from_json(plan: Plan, answer: Any) -> None:
-    assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
-    run = plan.run(answer)
+def test_plans_and_runs_come_back_from_json(answer: Any) -> None:
+    assert Plan.from_dict(json.loads(json.dumps(PLAN.to_dict()))) == PLAN
+    run = PLAN.run(answer)
     again = PlanRun.from_dict(json.loads(json.dumps(run.to_dict())))
     assert again == run
     assert again.answers == run.answers
@@ -299,11 +294,10 @@ def test_what_is_no_record_is_refused(record: Any) -> None:
 
 
 MANY = [
-    DIAMOND,
-    "return animals ;return size of #1 ;return #1 where #2 is highest ;return keeper of #3",
-    "return a ;return b ;return price of #1 ;return price of #2 ;return the sum of #3 and #4",
-    "return a ;return #1 in b ;return size of #2 ;return #2 where #3 is more than 4 ;return number of #4",
-    "return a ;return b ;return size of #1 ;return size of #2 ;return which is highest of #3 , #4",
+    "animals; size of #1; #1 where #2 is highest; keeper of #3",
+    "a; b; price of #1; price of #2; the sum of #3 and #4",
+    "a; #1 in b; size of #2; #2 where #3 is more than 4; number of #4",
+    "a; b; size of #1; size of #2; which is highest of #3 , #4",
 ]
 
 
@@ -340,7 +334,7 @@ def test_failures_time_outs_and_resumes_change_no_answer() -> None:
         return run, resumes
 
     async def main() -> int:
-        plans = [Decomposition.of_text("q", text).plan() for text in MANY]
+        plans = [PLAN, *map(plan_of, MANY)]
         expected = [plan.run(true_answer, concurrency=1).answers for plan in plans]
         done = [await one(plans[n % len(plans)]) for n in range(1000)]
         assert [run.answers for run, _ in done] == [expected[n % len(plans)] for n in range(1000)]
@@ -349,8 +343,8 @@ def test_failures_time_outs_and_resumes_change_no_answer() -> None:
     assert asyncio.run(main()) > 300
 
 
-def test_notebooks_show_plans_and_runs(plan: Plan) -> None:
-    assert "What is the b of #1?" in plan._repr_html_()
-    html = plan.run(lambda question: "<b>bold</b>")._repr_html_()
+def test_notebooks_show_plans_and_runs() -> None:
+    assert "What is the b of #1?" in PLAN._repr_html_()
+    html = PLAN.run(lambda question: "<b>bold</b>")._repr_html_()
     assert "&lt;b&gt;bold&lt;/b&gt;" in html
     assert "<b>" not in html
