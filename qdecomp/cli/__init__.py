@@ -22,8 +22,8 @@ __all__ = ["LazyGroup", "main"]
 
 # As in shells: 128 plus the number of the signal.
 _INTERRUPTED = 130
-# What starts processes.
-_POOL = "joblib.externals.loky"
+# What starts processes, and a warning of the process that tidies up behind them after an interrupt.
+_POOL, _TIDYING_UP = "joblib.externals.loky", "ignore:resource_tracker:UserWarning"
 _DEVICE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 # The name of a subcommand and what it does, in the order of ``qdecomp --help``.
@@ -90,6 +90,9 @@ def main(arguments: list[str] | None = None) -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if _TIDYING_UP not in sys.warnoptions:
+        # Processes are started with these.
+        sys.warnoptions.append(_TIDYING_UP)
     try:
         code = _command.main(args=arguments, prog_name="qdecomp", standalone_mode=False)
         # Writing the rest may fail; without this, that would go unnoticed.

@@ -24,6 +24,7 @@ _TOKEN = re.compile(
   | {_LETTER}+?(?=n['’]t(?!\w)) | n['’]t(?!\w)                      # do n't
   | can(?=not(?!\w))                                                 # can not
   | {_LETTER}+(?:['’](?!(?:{_ENDINGS})(?!\w)){_LETTER}+)*(?:-\d\w*)?  # O'Brien  ACCT-211
+  | [\U0001f1e6-\U0001f1ff]{{2}} | \S(?:\ufe0f|[\U0001f3fb-\U0001f3ff]|\u200d\S)+  # 🇮🇹  👍🏽
   | \S
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -38,6 +39,19 @@ def tokenize(question: str) -> tuple[str, ...]:
     ('Who', 'did', "n't", 'see', "O'Brien", "'s", '40', '-', 'yard', 'field', 'goals', 'in', 'the', 'U.S.', '?')
     """
     return tuple(_TOKEN.findall(question))
+
+
+def with_whole_numbers(text: str, question: str) -> str:
+    """A step's text with numbers as in the question, since the tokens of steps have commas of their own.
+
+    >>> with_whole_numbers("#1 where #2 is higher than 1 , 000 dollars", "Which cost more than 1,000 dollars?")
+    '#1 where #2 is higher than 1,000 dollars'
+    """
+    if " , " in text:
+        for token in tokenize(question):
+            if "," in token[1:-1]:
+                text = text.replace(token.replace(",", " , "), token)
+    return text
 
 
 def question_words(question: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from qdecomp.data_structures.errors import DataError, ErrorText, QDecompError, a
 from qdecomp.data_structures.logical_form import LogicalForm, format_step, parse_logical_form
 from qdecomp.data_structures.qdmr import Qdmr, format_qdmr, parse_qdmr
 from qdecomp.data_structures.reading import read_decomposition
+from qdecomp.data_structures.tokenization import with_whole_numbers
 from qdecomp.decoding import Decoded
 from qdecomp.planning.checks import plan_warnings
 from qdecomp.planning.plan import Plan, plan_of_steps
@@ -77,7 +78,7 @@ class Decomposition:
     def of_text(cls, question: str, decomposition: str) -> Decomposition:
         """The decomposition for a text such as ``return flights ;return #1 from denver``, or in another form."""
         qdmr = read_decomposition(decomposition).qdmr
-        return cls(question, str(qdmr), to_logical_form(qdmr))
+        return cls(question, with_whole_numbers(str(qdmr), question), to_logical_form(qdmr))
 
     def __bool__(self) -> bool:
         return self.text is not None
@@ -99,7 +100,9 @@ class Decomposition:
     @property
     def steps(self) -> tuple[str, ...]:
         """The texts of the steps, without ``return``."""
-        return () if (qdmr := self.qdmr) is None else tuple(step.text for step in qdmr.steps)
+        if (qdmr := self.qdmr) is None:
+            return ()
+        return tuple(with_whole_numbers(step.text, self.question) for step in qdmr.steps)
 
     @property
     def qdmr(self) -> Qdmr | None:

@@ -27,7 +27,7 @@ _UNIT = (
     r"|[a-zµ][\w²³/.-]*(?: [a-z][\w²³/.-]*){0,2}"
 )
 _MEASURE = re.compile(
-    rf"(?P<sign>[-+−]?)(?P<money>[$€£¥]?)(?P<digits>{_DIGITS})"
+    rf"(?P<sign>[-+−]?)(?:(?P<money>[$€£¥]) ?)?(?P<digits>{_DIGITS})"
     rf"(?: ?(?P<scale>{'|'.join(filter(None, _SCALES))})\b)?(?: ?(?P<unit>{_UNIT}))?"
 )
 _SPELLINGS = {

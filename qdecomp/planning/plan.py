@@ -12,6 +12,7 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.logical_form import LogicalForm, LogicalStep, format_step, parse_logical_form
 from qdecomp.data_structures.operators import Operator
 from qdecomp.data_structures.qdmr import Step, levels_of, parse_qdmr, reference_number
+from qdecomp.data_structures.tokenization import with_whole_numbers
 from qdecomp.planning.answer_values import as_text, plain_answer
 from qdecomp.planning.combining import is_combined
 from qdecomp.planning.retrieval import Passage, Read, Retrieval, Retriever, Search, aretrieve, retrieve
@@ -281,10 +282,11 @@ def plan_of_steps(
     planned: dict[int, list[PlanStep]] = {}
     for number in sorted(levels, key=lambda number: (levels[number], number)):
         step, reading = steps[number - 1], logical[number - 1]
-        resolved[number] = _replace_references(step.tokens, resolved)
+        text = with_whole_numbers(step.text, question)
+        resolved[number] = _replace_references(text.split(" "), resolved)
         operator = None if reading is None else reading.operator
         planned.setdefault(levels[number], []).append(
-            PlanStep(number, step.text, resolved[number], operator, needs[number], reading)
+            PlanStep(number, text, resolved[number], operator, needs[number], reading)
         )
     return Plan(tuple(map(tuple, planned.values())), question, confidence)
 

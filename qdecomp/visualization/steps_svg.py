@@ -19,6 +19,7 @@ from qdecomp.data_structures.errors import GraphError, QDecompError
 from qdecomp.data_structures.limits import MOST_EDGES_DRAWN, above
 from qdecomp.data_structures.logical_form import LogicalForm, format_step
 from qdecomp.data_structures.qdmr import order_by_references, parse_qdmr
+from qdecomp.data_structures.tokenization import with_whole_numbers
 from qdecomp.visualization.svg import Picture, arrow_head, centred_text, escape, frame, number, width_in_ems, wrap
 
 _TEXT_SIZE = 13
@@ -74,7 +75,7 @@ def step_texts(form: LogicalForm, decomposition: str | None = None) -> tuple[str
             continue
         if len(steps) == len(form):
             # In steps, commas are separate tokens; in print they follow the previous word directly.
-            return tuple(step.text.replace(" ,", ",") for step in steps)
+            return tuple(with_whole_numbers(step.text, decomposition or "").replace(" ,", ",") for step in steps)
     return tuple(format_step(step) for step in form.steps)
 
 

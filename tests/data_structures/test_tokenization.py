@@ -20,6 +20,7 @@ from qdecomp.files import read_break_csv
         ("H. V. Jagadish of the U.S. with a Ph.D.", "H. V. Jagadish of the U.S. with a Ph . D ."),
         ("code ACCT-211 (black/white)", "code ACCT-211 ( black / white )"),
         ("the PequeÃ±a £5", "the PequeÃ±a £ 5"),
+        ("🇮🇹🇩🇪 pizza🍕👍🏽 or 👩‍🚀?", "🇮🇹 🇩🇪 pizza 🍕 👍🏽 or 👩‍🚀 ?"),
         ("  double   spaces \t and\nlines ", "double spaces and lines"),
         ("", ""),
     ],

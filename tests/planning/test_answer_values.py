@@ -115,6 +115,7 @@ def test_answers_read_well_in_a_question(answer: Any, text: str) -> None:
         (Decimal("1.5"), 1.5, ""),
         ("3 million", 3_000_000, ""),
         ("$3.00", 3.0, "$"),
+        ("$ 1,000", 1000, "$"),
         ("-$3", -3, "$"),
         ("5 dollars", 5, "$"),
         ("12%", 12, "%"),

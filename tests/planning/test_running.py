@@ -57,6 +57,22 @@ def test_the_number_of_calls_and_the_answer_follow_from_the_plan() -> None:
     assert (last_first.final, last_first.answer) == (1, 2)
 
 
+def test_a_number_with_commas_is_one_number() -> None:
+    asked = "Which islands have more than 1,000,000 inhabitants?"
+    steps = "return islands ;return inhabitants of #1 ;return #1 where #2 is more than 1,000,000"
+    decomposition = Decomposition.of_text(asked, steps)
+    assert decomposition.text == steps
+    assert decomposition.steps[2] == "#1 where #2 is more than 1,000,000"
+    limited = decomposition.plan()
+    assert limited.questions()[3] == "For which of #1 is #2 more than 1,000,000?"
+    assert limited.final.resolved == "islands where inhabitants of islands is more than 1,000,000"
+    run = limited.run(lambda question: ["Arvo", "Brenn"] if question == "islands" else [900_000, 1_200_000])
+    assert (run.answer, run.calls) == (["Brenn"], 2)
+    # A list of numbers stays one.
+    parts = Decomposition.of_text("Were orders 100, 200 paid?", "return orders 100 , 200 ;return #1 paid")
+    assert parts.steps[0] == "orders 100 , 200"
+
+
 def test_steps_get_the_answers_that_they_need() -> None:
     run = PLAN.run(lambda question: f"<{question.step.number}>", concurrency=1)
     assert re.match(r"1\. a → <1> \(asked, \d+\.\d\d s\)", str(run))

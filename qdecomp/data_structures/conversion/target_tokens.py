@@ -28,7 +28,7 @@ _MARKERS = frozenset(
 )
 # Words with these are written as in the question, in one piece; other signs and endings are separate. In Break,
 # "'s" is separate, too, which only EM can tell apart.
-_GLUE = frozenset(("'s", "’s", *"-./_&+*'’"))
+_GLUE = frozenset(("'s", "’s", *"-./_&+*@'’"))
 _STEP_PIECES = re.compile(r",|[^\s,]+")
 
 

@@ -47,6 +47,7 @@ def test_words_are_split_as_the_question_splits_them(decomposition: str, expecte
         ("The Hague is where?", "the", "return the"),
         ("Paris and Paris", "paris", "return Paris"),
         ("NASA rockets", "nasa", "return NASA"),
+        ("mail to Amy@example.com", "amy @ example . com", "return Amy@example.com"),
     ],
 )
 def test_the_way_back_spells_as_the_question(question: str, tokens: str, expected: str) -> None:
