@@ -16,7 +16,7 @@ from zlib import crc32
 
 import pytest
 
-from qdecomp import SubQuestion
+from qdecomp import Decomposition, SubQuestion
 from qdecomp.data_structures.errors import DataError
 from qdecomp.planning.plan import Calls, Plan
 from qdecomp.planning.running import Outcome, PlanRun, StepStart
