@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import click
 
 from qdecomp.cli.card import card_of, renew_section, training_of
+from qdecomp.cli.options import PATH
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import METRIC_VERSION, lf_em
 from qdecomp.evaluation.metrics import choose_metrics
@@ -134,12 +135,12 @@ def _steps(decomposition: str | None) -> str:
 
 
 @click.command("bundle")
-@click.option("--archive", type=click.Path(path_type=Path), required=True, help="The model.tar.gz of a training.")
-@click.option("--gold", "gold_path", type=click.Path(path_type=Path), required=True, help="Break's CSV to measure on.")
-@click.option("--output", type=click.Path(path_type=Path), required=True, help="The folder to write.")
+@click.option("--archive", type=PATH, required=True, help="The model.tar.gz of a training.")
+@click.option("--gold", "gold_path", type=PATH, required=True, help="Break's CSV to measure on.")
+@click.option("--output", type=PATH, required=True, help="The folder to write.")
 @click.option(
     "--examples",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Break's CSV with rows that may be published: the card quotes those that the parser gets wrong.",
 )
 def command(archive: Path, gold_path: Path, output: Path, examples: Path | None) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 from qdecomp.cli.card import renew_section
+from qdecomp.cli.options import PATH
 from qdecomp.data_structures.errors import DataError, missing_extra
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.evaluation.predictions import read_gold
@@ -38,10 +39,8 @@ _STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "calibration", "font.size
 
 @click.command("calibrate")
 @click.option("--parser", "source", required=True, help="The folder of a bundled parser, or the file of a consensus.")
-@click.option(
-    "--gold", type=click.Path(path_type=Path), help="Break's CSV to fit on, rows that the parser was not trained on."
-)
-@click.option("--check", type=click.Path(path_type=Path), help="Break's CSV to measure on, not the rows of --gold.")
+@click.option("--gold", type=PATH, help="Break's CSV to fit on, rows that the parser was not trained on.")
+@click.option("--check", type=PATH, help="Break's CSV to measure on, not the rows of --gold.")
 @click.option("--dry-run", is_flag=True, help="Write nothing.")
 def command(source: str, gold: Path | None, check: Path | None, dry_run: bool) -> None:
     """Calibrate the confidence of a parser on held-out rows, or measure the calibration that is stored with it.

@@ -7,15 +7,7 @@ from pathlib import Path
 
 import click
 
-from qdecomp.cli.options import (
-    CLUSTER_OPTION,
-    OVERWRITE_OPTION,
-    PART_ROWS_OPTION,
-    exit_after_internal_errors,
-    require_folder,
-    show_summary,
-    where_of,
-)
+from qdecomp.cli import options
 from qdecomp.files import require_other_files
 from qdecomp.files.break_csv import example_store, iterate_break_csv
 from qdecomp.files.predictions import JoinedQuestion
@@ -30,11 +22,11 @@ from qdecomp.terminal import printable
     "--predictions",
     multiple=True,
     metavar="FILE [FILE]...",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     help="Prediction records of two or more systems (JSON lines, or a CSV with question_id and decomposition). You can "
     "also leave out --predictions and only name the files.",
 )
-@click.argument("more_predictions", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
+@click.argument("more_predictions", nargs=-1, type=options.PATH, metavar="[FILE]...")
 @click.option(
     "--output",
     "output_path",
@@ -45,20 +37,20 @@ from qdecomp.terminal import printable
 @click.option(
     "--learn-weights",
     "gold_path",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     help="Learn the weights from Break's CSV with gold decompositions. Use rows that no system was trained on.",
 )
 @click.option(
     "--questions",
     "questions_path",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     help="Break's CSV with the texts of the questions, for predictions that have none.",
 )
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="How many cores to use.")
-@CLUSTER_OPTION
-@PART_ROWS_OPTION
-@OVERWRITE_OPTION
-@click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
+@options.CLUSTER_OPTION
+@options.PART_ROWS_OPTION
+@options.OVERWRITE_OPTION
+@options.STRICT_OPTION
 def command(
     predictions: tuple[Path, ...],
     more_predictions: tuple[Path, ...],
@@ -79,8 +71,8 @@ def command(
     weights that make most answers right; with --output, it also uses them.
     """
     paths = (*predictions, *more_predictions)
-    where = where_of(processes, cluster)
-    require_folder(output_path, part_rows)
+    where = options.where_of(processes, cluster)
+    options.require_folder(output_path, part_rows)
     if len(paths) < 2:
         raise click.UsageError("give the predictions of two or more systems")
     if output_path is None and gold_path is None:
@@ -96,10 +88,9 @@ def command(
     if output_path is None:
         return
     summary = combine_files(joined, output_path, used, where=where, overwrite=overwrite, part_rows=part_rows)
-    show_summary(summary, output_path)
-    exit_after_internal_errors(summary.internal_errors)
-    if strict and summary.failed:
-        raise SystemExit(1)
+    options.show_summary(summary, output_path)
+    options.show_calls(summary)
+    options.end_run(summary.internal_errors, strict and summary.failed)
 
 
 def _weights_of(text: str | None, systems: int) -> list[float]:

@@ -22,7 +22,7 @@ _BROKEN_ROWS_NAMED = 10
 @click.option(
     "--input",
     "input_path",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     required=True,
     multiple=True,
     callback=options.only_one,
@@ -46,7 +46,7 @@ _BROKEN_ROWS_NAMED = 10
 @options.PART_ROWS_OPTION
 @options.OVERWRITE_OPTION
 @click.option("--strict", is_flag=True, help="Exit with code 1 if a row could not be converted.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")
+@click.option("--json", "json_path", type=options.PATH, help="Write the figures to this file.")
 def command(
     input_path: Path,
     output_path: str,
@@ -86,9 +86,7 @@ def command(
         print(printable(f"{input_path}: {broken}"), file=sys.stderr)
     if len(summary.broken) > _BROKEN_ROWS_NAMED:
         print(printable(f"{input_path}: {len(summary.broken):,} rows in all cannot be read"), file=sys.stderr)
-    options.exit_after_internal_errors(summary.internal_errors)
-    if strict and summary.failures:
-        raise SystemExit(1)
+    options.end_run(summary.internal_errors, strict and summary.failures)
 
 
 def _tables(summary: ConversionSummary) -> list[Table]:

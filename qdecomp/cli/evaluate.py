@@ -11,22 +11,21 @@ from typing import Any
 
 import click
 
-from qdecomp.cli.options import CLUSTER, exit_after_internal_errors, where_of
+from qdecomp.cli.options import CLUSTER, PATH, end_run, where_of
 from qdecomp.evaluation.formats import score_tables
 from qdecomp.evaluation.metrics import DEFAULT_METRICS, METRICS
 from qdecomp.evaluation.outputs import detail_line
 from qdecomp.evaluation.predictions import name_systems, read_gold
 from qdecomp.evaluation.scores import Inputs, read_inputs
 from qdecomp.evaluation.scoring import QuestionScores
-from qdecomp.evaluation.statistics import RESAMPLES, Sampling
+from qdecomp.evaluation.statistics import RESAMPLES
 from qdecomp.files.atomic import require_other_files, write_text_atomically
 from qdecomp.files.jobs import Where
 from qdecomp.files.predictions import DECOMPOSITION_NAMES
 from qdecomp.terminal import echo_data, printable, show_tables
 
-_file = click.Path(path_type=Path)
 SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
-    click.Option(["--gold"], type=_file, required=True, help="Break's CSV with gold decompositions."),
+    click.Option(["--gold"], type=PATH, required=True, help="Break's CSV with gold decompositions."),
     click.Option(
         ["--predictions"],
         multiple=True,
@@ -97,11 +96,11 @@ SCORING_PARAMETERS: tuple[click.Parameter, ...] = (
 
 
 @click.command("evaluate", params=[*SCORING_PARAMETERS])
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write all figures to this file.")
+@click.option("--json", "json_path", type=PATH, help="Write all figures to this file.")
 @click.option(
     "--details",
     "details_path",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Write one JSON line for each question (of each system, named in the field system) to this file.",
 )
 @click.option(
@@ -129,17 +128,17 @@ def command(json_path: Path | None, details_path: Path | None, form: str, **scor
                 line = detail_line(system, question, inputs.metrics)
                 details.write(json.dumps(line, ensure_ascii=False) + "\n")
 
-        scores = inputs.score(where=where, keep_questions=False, each=write_details)
+        scores = inputs.score(where=where, each=write_details)
         if json_path is not None:
             with write_text_atomically(json_path) as stream:
                 stream.write(scores.format("json"))
-    for line in scores.notes[len(inputs.problems) + len(inputs.notes) :]:
+    for line in scores.notes[len(inputs.notes) :]:
         print(printable(line), file=sys.stderr)
     if form == "text":
         show_tables(score_tables(scores.summary))
     else:
         echo_data(scores.format(form).rstrip("\n"))
-    exit_after_internal_errors(sum(system.internal_errors for system in scores.summary.evaluation.systems))
+    end_run(sum(system.internal_errors for system in scores.summary.evaluation.systems))
 
 
 def read_scoring(
@@ -153,8 +152,6 @@ def read_scoring(
     metrics: str,
     group_by: str | None,
     strict: bool,
-    seed: int,
-    resamples: int,
     processes: int,
     cluster: str | None,
     **settings: Any,
@@ -170,8 +167,8 @@ def read_scoring(
         raise click.UsageError("give at least one file of predictions: --predictions [NAME=]FILE, or just [NAME=]FILE")
     sources = {name: (path, of_system or column) for name, path, of_system in named}
     names = [*metrics.split(","), *required_metrics]
-    inputs = read_inputs(read_gold(gold, group_by), sources, names, Sampling(seed, resamples), **settings)
-    for line in (*inputs.problems, *inputs.notes):
+    inputs = read_inputs(read_gold(gold, group_by), sources, names, **settings)
+    for line in inputs.notes:
         print(printable(line), file=sys.stderr)
     if inputs.problems and strict:
         message = "nothing is scored, because --strict is given and the rows above have problems"

@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 
 from qdecomp.data_structures.errors import DataError
-from qdecomp.evaluation.predictions import Gold, read_predictions
+from qdecomp.evaluation.predictions import read_gold, read_predictions
 from qdecomp.files import require_other_files, write_text_atomically
-from qdecomp.files.break_csv import example_store, iterate_break_csv
 from qdecomp.terminal import printable
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -33,24 +32,19 @@ def command(questions: Path, predictions: Path, output: Path) -> None:
     takes no empty row: of a question without a decomposition, the row is the question as one step.
     """
     require_other_files({"--output": output}, [questions, predictions])
-    examples = example_store()
-    for example in iterate_break_csv(questions):
+    gold = read_gold(questions, may_lack_all=True)
+    for example in gold.examples:
         if example.error is not None:
             raise DataError(f"{questions}: row {example.row}: {example.error}")
-        if not example.question_id or examples.find(example.question_id) is not None:
-            raise DataError(f"{questions}: row {example.row}: needs a question_id that no other row has")
-        examples.append(example, example.question_id)
-    if not examples:
-        raise DataError(f"{questions}: there are no questions in it")
-    found = read_predictions(predictions, Gold(questions, examples))
+    found = read_predictions(predictions, gold)
     missing = 0
     output.parent.mkdir(parents=True, exist_ok=True)
     with write_text_atomically(output) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["decomposition"])
-        for example, prediction in zip(examples, found.predictions, strict=True):
+        for example, prediction in zip(gold.examples, found.predictions, strict=True):
             missing += prediction.text is None
             text = prediction.text or f"return {example.question.replace(';', ',')}"
             writer.writerow([" ".join(text.split())])
-    line = f"{len(examples):,} rows; {missing:,} of them without a decomposition; {output}"
+    line = f"{len(gold.examples):,} rows; {missing:,} of them without a decomposition; {output}"
     click.echo(printable(line), err=True)

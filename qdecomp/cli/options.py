@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +18,7 @@ from qdecomp.terminal import printable
 if TYPE_CHECKING:
     from qdecomp.parsers.bulk import FileSummary
 
+PATH = click.Path(path_type=Path)
 CLUSTER: dict[str, Any] = {
     "metavar": "ADDRESS",
     "help": "Use the Dask cluster whose scheduler is at this address, such as tcp://10.0.0.1:8786. "
@@ -33,6 +35,7 @@ PART_ROWS_OPTION = click.option(
 OVERWRITE_OPTION = click.option(
     "--overwrite", is_flag=True, help="Start again instead of continuing an existing output file."
 )
+STRICT_OPTION = click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
 BATCH_SIZE_OPTION = click.option(
     "--batch-size",
     type=click.IntRange(min=1),
@@ -168,7 +171,6 @@ def show_summary(summary: FileSummary, output: str) -> None:
     kept = f", {summary.resumed:,} of them from an earlier run" if summary.resumed else ""
     line = f"{summary.questions:,} questions{kept}; {summary.failed:,} without a decomposition; {output}"
     click.echo(printable(line), err=True)
-    show_calls(summary)
 
 
 def show_calls(summary: FileSummary) -> None:
@@ -178,13 +180,11 @@ def show_calls(summary: FileSummary) -> None:
         click.echo(f"{summary.asked:,} questions took {summary.calls:,} calls with {tokens}", err=True)
 
 
-def exit_after_internal_errors(rows: int) -> None:
-    """Say how many rows failed because of a bug, and exit with code 1 if there are any."""
-    if not rows:
-        return
-    what = "row" if rows == 1 else "rows"
-    print(
-        f"qdecomp: {rows:,} {what} failed with an internal error, please report it; all other rows are done",
-        file=sys.stderr,
-    )
-    raise SystemExit(1)
+def end_run(internal_errors: int, has_failed: object = False) -> None:
+    """Exit with code 1 if rows failed because of a bug, which is said, or in a way that ``--strict`` does not allow."""
+    if internal_errors:
+        rows = f"{internal_errors:,} {'row' if internal_errors == 1 else 'rows'}"
+        told = f"qdecomp: {rows} failed with an internal error, please report it; all other rows are done"
+        print(told, file=sys.stderr)
+    if internal_errors or has_failed:
+        raise SystemExit(1)

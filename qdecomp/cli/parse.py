@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,7 @@ _FILE_SUFFIXES = frozenset((".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"
 @click.option(
     "--input",
     "input_path",
-    type=click.Path(path_type=Path),
+    type=options.PATH,
     multiple=True,
     callback=options.only_one,
     help="A text file with one question per line, JSON lines or Parquet with a field named question, or a CSV such as "
@@ -74,8 +74,22 @@ _FILE_SUFFIXES = frozenset((".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"
 @options.CLUSTER_OPTION
 @options.PART_ROWS_OPTION
 @options.OVERWRITE_OPTION
-@click.option("--strict", is_flag=True, help="Exit with code 1 if a question has no decomposition.")
-def command(questions: Sequence[str], input_path: Path | None, strict: bool, **given: Any) -> None:
+@options.STRICT_OPTION
+def command(
+    questions: Sequence[str],
+    input_path: Path | None,
+    parser: ParserSource,
+    column: str | None,
+    batch_size: int,
+    output_path: str | None,
+    format_name: str | None,
+    with_graph: bool,
+    processes: int | None,
+    cluster: str | None,
+    part_rows: int | None,
+    overwrite: bool,
+    strict: bool,
+) -> None:
     """Decompose a question into steps, or all questions in a file.
 
     For a file, one record is written for every question, even if it has no decomposition. If a run is stopped, start it
@@ -83,103 +97,42 @@ def command(questions: Sequence[str], input_path: Path | None, strict: bool, **g
     """
     if not questions and input_path is None and _something_is_piped_in():
         input_path = STANDARD_INPUT
-    chosen = _ParseOptions(questions=questions, input_path=input_path, **given)
-    chosen.check()
-    summary = chosen.parse_questions() if input_path is None else chosen.parse_file(input_path)
-    options.exit_after_internal_errors(summary.internal_errors)
-    if strict and summary.failed:
-        raise SystemExit(1)
-
-
-@dataclass(frozen=True, slots=True)
-class _ParseOptions:
-    """What to parse, with which parser, and where the answers go."""
-
-    parser: ParserSource
-    batch_size: int
-    questions: Sequence[str]
-    input_path: Path | None
-    column: str | None
-    output_path: str | None
-    format_name: str | None
-    with_graph: bool
-    processes: int | None
-    cluster: str | None
-    part_rows: int | None
-    overwrite: bool
-
-    def check(self) -> None:
-        """Raise if options contradict each other, or if the output would overwrite what is read."""
-        has_file = self.input_path is not None
-        options.where_of(self.processes, self.cluster)
-        options.require_folder(self.output_path, self.part_rows)
-        is_folder = self.output_path is not None and is_folder_output(self.output_path)
-        mistakes = {
-            "give either questions or a file of questions with --input": bool(self.questions) == has_file,
-            "--column only works with --input: it names a column of that file": not has_file and bool(self.column),
-            "--graph only works with the format text; JSON records have a field for the graph": self.with_graph
-            and (has_file or self.format_name not in (None, "text")),
-            "a folder only works with a file of questions: give --input, or a file as --output": not has_file
-            and is_folder,
-            "--cluster only works with a file of questions: give --input and --output": self.cluster is not None
-            and (not has_file or self.output_path is None),
-            "the questions of a file are always written as json; qdecomp render makes a page of them": has_file
-            and self.format_name not in (None, "json"),
-        }
-        for message, is_made in mistakes.items():
-            if is_made:
-                raise click.UsageError(message)
-        read = None if self.input_path == STANDARD_INPUT else self.input_path
-        require_other_files({"--output": self.output_path}, [read, *self.parser.files])
-
-    def parse_questions(self) -> FileSummary:
-        """Decompose the questions on the command line."""
-        questions = _whole_questions(self.questions)
-        decompositions = list(self.parser.open().pipe(questions, batch_size=self.batch_size))
-        if self.format_name in (None, "text"):
-            decompositions = self._with_candidates(decompositions)
-        if self.format_name in (None, "text") and self.output_path is None:
-            _show(decompositions, self.with_graph)
-        else:
-            text = _formatted(decompositions, self.format_name or "text", self.with_graph)
-            if self.output_path is None:
-                echo_data(text)
-            else:
-                with write_text_atomically(self.output_path) as stream:
-                    stream.write(text + "\n")
-        summary = FileSummary(len(decompositions))
-        for decomposition in decompositions:
+    where = options.where_of(processes, cluster)
+    options.require_folder(output_path, part_rows)
+    has_file, is_folder = input_path is not None, output_path is not None and is_folder_output(output_path)
+    mistakes = {
+        "give either questions or a file of questions with --input": bool(questions) == has_file,
+        "--column only works with --input: it names a column of that file": not has_file and bool(column),
+        "--graph only works with the format text; JSON records have a field for the graph": with_graph
+        and (has_file or format_name not in (None, "text")),
+        "a folder only works with a file of questions: give --input, or a file as --output": not has_file and is_folder,
+        "--cluster only works with a file of questions: give --input and --output": cluster is not None
+        and (not has_file or output_path is None),
+        "the questions of a file are always written as json; qdecomp render makes a page of them": has_file
+        and format_name not in (None, "json"),
+    }
+    for message, is_made in mistakes.items():
+        if is_made:
+            raise click.UsageError(message)
+    read = None if input_path == STANDARD_INPUT else input_path
+    require_other_files({"--output": output_path}, [read, *parser.files])
+    settings: dict[str, Any] = {"column": column, "batch_size": batch_size, "where": where}
+    summary = FileSummary()
+    if input_path is None:
+        found = list(parser.open().pipe(_whole_questions(questions), batch_size=batch_size))
+        _write(found, parser, output_path, format_name or "text", with_graph)
+        for decomposition in found:
             summary.add_record(decomposition.to_record())
-        options.show_calls(summary)
-        return summary
-
-    def _with_candidates(self, decompositions: list[Decomposition]) -> list[Decomposition]:
-        """Those that are probably wrong with the next candidates, if the parser can give some."""
-        unsure = [each.question for each in decompositions if is_probably_wrong(each)]
-        if not unsure or self.parser.candidates or self.parser.fallback is not None:
-            return decompositions
-        try:
-            found = list(replace(self.parser, candidates=_CANDIDATES_IF_UNSURE).open().pipe(unsure))
-        except DataError:
-            return decompositions
-        candidates = {each.question: each.candidates for each in found}
-        return [replace(each, candidates=candidates.get(each.question, ())) for each in decompositions]
-
-    def parse_file(self, path: Path) -> FileSummary:
-        """Give a record for every question of a file."""
-        where = options.where_of(self.processes, self.cluster)
-        settings: dict[str, Any] = {"column": self.column, "batch_size": self.batch_size, "where": where}
-        if self.output_path is None:
-            summary = FileSummary()
-            for record in parse_records(self.parser.open(), path, **settings):
-                summary.add_record(record)
-                echo_data(json.dumps(record, ensure_ascii=False))
-            options.show_calls(summary)
-            return summary
-        settings |= {"overwrite": self.overwrite, "part_rows": self.part_rows}
-        summary = parse_file(self.parser.open(), path, self.output_path, **settings)
-        options.show_summary(summary, self.output_path)
-        return summary
+    elif output_path is None:
+        for record in parse_records(parser.open(), input_path, **settings):
+            summary.add_record(record)
+            echo_data(json.dumps(record, ensure_ascii=False))
+    else:
+        settings |= {"overwrite": overwrite, "part_rows": part_rows}
+        summary = parse_file(parser.open(), input_path, output_path, **settings)
+        options.show_summary(summary, output_path)
+    options.show_calls(summary)
+    options.end_run(summary.internal_errors, strict and summary.failed)
 
 
 def _something_is_piped_in() -> bool:
@@ -206,6 +159,36 @@ def _whole_questions(arguments: Sequence[str]) -> Sequence[str]:
 
 
 # How decompositions are shown. Modules that draw are imported only for what is drawn.
+
+
+def _write(
+    found: list[Decomposition], parser: ParserSource, output_path: str | None, format_name: str, with_graph: bool
+) -> None:
+    """Show the decompositions of the questions on the command line, or write them to a file."""
+    if format_name == "text":
+        found = _with_candidates(found, parser)
+    if format_name == "text" and output_path is None:
+        _show(found, with_graph)
+        return
+    text = _formatted(found, format_name, with_graph)
+    if output_path is None:
+        echo_data(text)
+    else:
+        with write_text_atomically(output_path) as stream:
+            stream.write(text + "\n")
+
+
+def _with_candidates(found: list[Decomposition], parser: ParserSource) -> list[Decomposition]:
+    """Those that are probably wrong with the next candidates, if the parser can give some."""
+    unsure = [each.question for each in found if is_probably_wrong(each)]
+    if not unsure or parser.candidates or parser.fallback is not None:
+        return found
+    try:
+        more = list(replace(parser, candidates=_CANDIDATES_IF_UNSURE).open().pipe(unsure))
+    except DataError:
+        return found
+    candidates = {each.question: each.candidates for each in more}
+    return [replace(each, candidates=candidates.get(each.question, ())) for each in found]
 
 
 def _show(decompositions: Sequence[Decomposition], with_graph: bool) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import click
 
-from qdecomp.cli.options import exit_after_internal_errors
+from qdecomp.cli.options import PATH, end_run
 from qdecomp.data_structures.errors import DataError, ErrorText, InternalError, as_internal_errors, is_internal
 from qdecomp.data_structures.reading import Reading, read_decomposition
 from qdecomp.evaluation.differences import compare_steps
@@ -22,14 +22,12 @@ from qdecomp.parsers.decomposition import Decomposition, decomposition_from_reco
 from qdecomp.terminal import printable, progress
 from qdecomp.visualization import PageItem, page_parts
 
-_file = click.Path(path_type=Path)
-
 
 @click.command("render")
-@click.option("--input", "input_path", type=_file, required=True, help="Prediction records (JSON lines).")
-@click.option("--gold", "gold_path", type=_file, help="Break's CSV with gold decompositions, matched by question_id.")
+@click.option("--input", "input_path", type=PATH, required=True, help="Prediction records (JSON lines).")
+@click.option("--gold", "gold_path", type=PATH, help="Break's CSV with gold decompositions, matched by question_id.")
 @click.option("--limit", type=click.IntRange(min=1), help="Show at most this many records, the first ones of the file.")
-@click.option("--output", "output_path", type=_file, required=True, help="The HTML page to write.")
+@click.option("--output", "output_path", type=PATH, required=True, help="The HTML page to write.")
 def command(input_path: Path, gold_path: Path | None, limit: int | None, output_path: Path) -> None:
     """Show predicted decompositions on a page: steps, step diagrams and dependency graphs, next to gold.
 
@@ -52,7 +50,7 @@ def command(input_path: Path, gold_path: Path | None, limit: int | None, output_
             internal_errors += part.has_internal_error
             stream.write(part.html)
     print(printable(f"{len(items):,} {'question is' if len(items) == 1 else 'questions are'} in {output_path}"))
-    exit_after_internal_errors(internal_errors)
+    end_run(internal_errors)
 
 
 class _Record(NamedTuple):

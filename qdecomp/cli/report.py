@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from qdecomp.cli.evaluate import SCORING_PARAMETERS, read_scoring
-from qdecomp.cli.options import exit_after_internal_errors
+from qdecomp.cli.options import PATH, end_run
 from qdecomp.files import require_other_files, write_text_atomically
 from qdecomp.terminal import printable, show_tables
 
 
 @click.command("report", params=[*SCORING_PARAMETERS])
-@click.option("--output", type=click.Path(path_type=Path), required=True, help="The folder to write.")
+@click.option("--output", type=PATH, required=True, help="The folder to write.")
 @click.option(
     "--error-sheet",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -35,14 +35,13 @@ def command(output: Path, error_sheet: Path | None, errors: int, **scoring: Any)
     if error_sheet is not None:
         require_new_sheet(error_sheet)
     inputs, where = read_scoring({"--output": output, "--error-sheet": error_sheet}, ["lf_em"], **scoring)
-    evaluation = inputs.score(where=where).summary.evaluation
-    report = build_report(evaluation, inputs.settings)
+    report = build_report(inputs.score(where=where).summary)
     write_report(report, output)
     if error_sheet is not None:
         rows = write_error_sheet(report.systems, error_sheet, count=errors, seed=scoring["seed"])
         print(printable(f"{rows} errors to judge are in {error_sheet}"))
     print(printable(f"The report is in {output / 'index.html'}"))
-    exit_after_internal_errors(sum(system.internal_errors for system in report.systems))
+    end_run(sum(system.internal_errors for system in report.systems))
 
 
 @click.command("errors")
@@ -56,10 +55,10 @@ def errors(sheets: tuple[Path, ...], json_path: Path | None) -> None:
     ``qdecomp report --error-sheet FILE`` writes a sheet with a random sample of each system's errors. Mark the classes
     that apply with an x.
     """
-    from qdecomp.evaluation.error_sheet import error_shares, error_table, read_error_sheets
+    from qdecomp.evaluation.error_sheet import error_shares, error_table
 
     require_other_files({"--json": json_path}, sheets)
-    shares = error_shares(read_error_sheets(sheets))
+    shares = error_shares(sheets)
     show_tables([error_table(shares)])
     if json_path is not None:
         with write_text_atomically(json_path) as stream:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.operators import TextEnum
@@ -41,7 +41,7 @@ _MARKS = frozenset(("x", "1", "yes", "true"))
 _NO_MARKS = frozenset(("", "0", "no", "false", "-"))
 
 
-def write_error_sheet(systems: Iterable[SystemAnalysis], path: Path, *, count: int = 30, seed: int = 0) -> int:
+def write_error_sheet(systems: Iterable[SystemAnalysis], path: Path, *, count: int, seed: int) -> int:
     """Write a sheet with this many random errors of each system, or all if there are fewer; how many rows it has.
 
     ``recognised`` has the kinds of difference that a program sees.
@@ -66,19 +66,8 @@ def require_new_sheet(path: Path) -> None:
         raise DataError(f"{path}: is there already, and may be filled in; choose another name, or remove it")
 
 
-JudgedError: TypeAlias = tuple[str, frozenset[ErrorClass]]
-"""The system of a row of a sheet, and the row's marks; without any, nobody has judged it yet."""
-
-
-def read_error_sheets(paths: Iterable[Path]) -> list[JudgedError]:
-    """The rows of sheets; a mark that is neither an x nor empty is a :class:`DataError`."""
-    judged = [each for path in paths for each in _read(path)]
-    if not any(classes for _, classes in judged):
-        raise DataError("no row has a mark; put an x into the columns of the classes that apply")
-    return judged
-
-
-def _read(path: Path) -> Iterator[JudgedError]:
+def _read(path: Path) -> Iterator[tuple[str, frozenset[ErrorClass]]]:
+    """The system and the marks of each row; without any, nobody has judged it yet."""
     file = RowFile(path)
     missing = [name for name in ("system", *map(str, ErrorClass)) if name not in file.columns]
     if missing:
@@ -96,8 +85,14 @@ def _read(path: Path) -> Iterator[JudgedError]:
         yield str(row.fields["system"]), frozenset(classes)
 
 
-def error_shares(judged: Sequence[JudgedError]) -> dict[str, dict[str, Any]]:
-    """For each system, how many errors were judged, and the shares of right answers and of each class among them."""
+def error_shares(sheets: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    """For each system, how many errors were judged, and the shares of right answers and of each class among them.
+
+    A mark that is neither an x nor empty is a :class:`DataError`.
+    """
+    judged = [row for path in sheets for row in _read(path)]
+    if not any(classes for _, classes in judged):
+        raise DataError("no row has a mark; put an x into the columns of the classes that apply")
     found: dict[str, dict[str, Any]] = {}
     for name in dict.fromkeys(system for system, _ in judged):
         rows = [classes for system, classes in judged if system == name]

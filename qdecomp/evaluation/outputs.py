@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from operator import attrgetter
@@ -25,22 +25,12 @@ import numpy as np
 
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.evaluation.metrics import Metric
-from qdecomp.evaluation.predictions import HowRead
 from qdecomp.evaluation.scoring import Evaluation, QuestionScores, SystemScores
-from qdecomp.evaluation.statistics import CONFIDENCE, Group, Sampling, Score, places_by, score_groups
+from qdecomp.evaluation.statistics import CONFIDENCE, DEFAULT_SETTINGS, Group, Score, Settings, places_by, score_groups
 from qdecomp.version import VERSION
 
 SCHEMA_VERSION = 1
 """The version of the JSON that ``scores.schema.json`` describes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The options that change a number, besides what is scored and by which metric."""
-
-    sampling: Sampling = field(default_factory=Sampling)
-    answered_only: bool = False
-    read: HowRead = HowRead.ANY
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +45,18 @@ class Summary:
     settings: Settings
 
 
-def summarize(evaluation: Evaluation, settings: Settings = Settings()) -> Summary:  # noqa: B008 (it is frozen)
+def summarize(evaluation: Evaluation, settings: Settings = DEFAULT_SETTINGS) -> Summary:
     """Aggregate the scores on all questions and on those of each group."""
-    sampling, gold = settings.sampling, evaluation.gold
-    (overall,) = score_groups(evaluation, {"all": np.arange(len(gold.examples))}, sampling=sampling)
+    gold = evaluation.gold
+    (overall,) = score_groups(evaluation, {"all": np.arange(len(gold.examples))}, settings)
     keys = (map(attrgetter("source"), gold.examples), map(attrgetter("steps"), gold.examples), gold.groups)
-    by_source, by_steps, by_group = (score_groups(evaluation, places_by(each), sampling=sampling) for each in keys)
+    by_source, by_steps, by_group = (score_groups(evaluation, places_by(each), settings) for each in keys)
     return Summary(evaluation, overall, by_source, by_steps, by_group, settings)
 
 
 def summary_to_json(summary: Summary) -> dict[str, Any]:
     """A value for ``json.dumps`` with all figures, the problems of rows and the metric's version."""
-    evaluation = summary.evaluation
+    evaluation, settings = summary.evaluation, summary.settings
     fields = {metric.name: metric.field_name for metric in evaluation.metrics}
     return {
         "schema": SCHEMA_VERSION,
@@ -75,9 +65,14 @@ def summary_to_json(summary: Summary) -> dict[str, Any]:
         "gold": str(evaluation.gold.path),
         "questions": len(evaluation.gold.examples),
         "gold_problems": [asdict(problem) for problem in evaluation.gold.problems],
-        "interval": {"confidence": CONFIDENCE, "method": "bootstrap", **asdict(summary.settings.sampling)},
-        "read": str(summary.settings.read),
-        "answered_only": summary.settings.answered_only,
+        "interval": {
+            "confidence": CONFIDENCE,
+            "method": "bootstrap",
+            "seed": settings.seed,
+            "resamples": settings.resamples,
+        },
+        "read": str(settings.read),
+        "answered_only": settings.answered_only,
         "metrics": [
             {
                 "name": metric.field_name,
@@ -187,8 +182,8 @@ def signature(metric: Metric, score: Score, settings: Settings, *, short: bool =
         "read": str(settings.read),
         "infl": packages if metric.packages[:1] == ("lemminflect",) else "",
         "tags": packages if metric.packages[:1] == ("spacy",) else "",
-        "bs": str(settings.sampling.resamples),
-        "rs": str(settings.sampling.seed),
+        "bs": str(settings.resamples),
+        "rs": str(settings.seed),
         "v": metric.version,
     }
     if short:

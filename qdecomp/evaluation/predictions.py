@@ -86,11 +86,11 @@ GoldSource: TypeAlias = str | Path | Iterable[Any]
 GroupBy: TypeAlias = str | Callable[[BreakExample], object]
 
 
-def read_gold(source: GoldSource, group_by: GroupBy | None = None) -> Gold:
+def read_gold(source: GoldSource, group_by: GroupBy | None = None, *, may_lack_all: bool = False) -> Gold:
     """Read gold questions for scoring: Break's CSV, or rows such as ``{"question": "…", "decomposition": "…"}``.
 
-    Every question needs a unique id, and there must be decompositions; rows without an id have their number.
-    ``group_by`` is a column, or a function of an example.
+    Every question needs a unique id, and there must be decompositions, unless the file ``may_lack_all`` as that of test
+    questions does; rows without an id have their number. ``group_by`` is a column, or a function of an example.
     """
     if isinstance(source, str | Path):
         path, rows = Path(source), iterate_break_rows(source)
@@ -115,7 +115,7 @@ def read_gold(source: GoldSource, group_by: GroupBy | None = None) -> Gold:
             problems.append(RowProblem(ProblemKind.NO_GOLD, example.row, example.question_id, message))
     if not examples:
         raise DataError(f"{path}: there are no questions in it")
-    if len(problems) == len(examples):
+    if len(problems) == len(examples) and not may_lack_all:
         raise DataError(f"{path}: no row has a decomposition; give a file with gold ones in the column decomposition")
     return Gold(path, examples, problems, groups)
 

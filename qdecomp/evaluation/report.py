@@ -17,10 +17,9 @@ from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.data_structures.operators import Operator
 from qdecomp.evaluation.differences import NO_STEP, Analysis, DifferenceKind, analyse, operator_confusion
 from qdecomp.evaluation.formats import format_score, problem_lines, score_tables
-from qdecomp.evaluation.metrics import METRICS
-from qdecomp.evaluation.outputs import Settings, Summary, detail_lines, score_rows, summarize, summary_to_json
+from qdecomp.evaluation.outputs import Summary, detail_lines, score_rows, summary_to_json
 from qdecomp.evaluation.scoring import Evaluation, SystemScores
-from qdecomp.evaluation.statistics import Group, Sampling, places_by, score_groups
+from qdecomp.evaluation.statistics import Group, Settings, places_by, score_groups
 from qdecomp.files.atomic import write_folder_atomically
 from qdecomp.files.break_csv import BreakExample
 from qdecomp.terminal import Table, format_csv, progress
@@ -79,15 +78,11 @@ class Report:
     """By number of gold steps; long questions share a group."""
 
 
-def build_report(evaluation: Evaluation, settings: Settings = Settings()) -> Report:  # noqa: B008 (it is frozen)
+def build_report(summary: Summary) -> Report:
     """Analyse an evaluation that has LF-EM among its metrics; the seed also chooses the examples."""
-    sampling = settings.sampling
-    return Report(
-        summary=summarize(evaluation, settings),
-        agreement=agreement(evaluation),
-        systems=tuple(_analyse_system(system, sampling.seed) for system in evaluation.systems),
-        by_length=by_length(evaluation, sampling),
-    )
+    evaluation, settings = summary.evaluation, summary.settings
+    systems = tuple(_analyse_system(system, settings.seed) for system in evaluation.systems)
+    return Report(summary, agreement(evaluation), systems, by_length(evaluation, settings))
 
 
 def agreement(evaluation: Evaluation) -> dict[tuple[str, ...], int]:
@@ -104,14 +99,14 @@ def agreement(evaluation: Evaluation) -> dict[tuple[str, ...], int]:
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
-def by_length(evaluation: Evaluation, sampling: Sampling) -> tuple[Group, ...]:
+def by_length(evaluation: Evaluation, settings: Settings) -> tuple[Group, ...]:
     """The scores by number of steps: ``1``, ``2`` and so on, and finally ``9+`` or the like for all that are longer."""
     steps = Counter(example.steps for example in evaluation.gold.examples)
     last = first_of_the_long(steps)
     places = places_by(min(example.steps, last) for example in evaluation.gold.examples)
     if last < max(steps):
         places[f"{last}+"] = places.pop(str(last))
-    return score_groups(evaluation, places, sampling=sampling)
+    return score_groups(evaluation, places, settings)
 
 
 def first_of_the_long(steps: Counter[int]) -> int:
@@ -252,7 +247,6 @@ def render_page(report: Report) -> str:
         shown=differing[:_MOST_SHOWN],
         differing=differing,
         tools=_tools(differing),
-        evidence=_evidence,
         version=VERSION,
         metric_version=METRIC_VERSION,
         tables={table.title: table for table in score_tables(report.summary)},
@@ -313,15 +307,6 @@ def _tools(differing: Sequence[Disagreement]) -> str:
         "-steps": "most steps first",
     }
     return render("tools.html", filters=filters, orders=orders, with_pictures=False)
-
-
-def _evidence(analysis: Analysis) -> list[tuple[str, tuple[str, ...]]]:
-    """What metrics base their verdict on: the lines under ``evidence`` in the details of a result."""
-    return [
-        (METRICS[name].title if name in METRICS else name, tuple(map(str, lines)))
-        for name, result in analysis.question.results.items()
-        if (lines := result.details.get("evidence"))
-    ]
 
 
 def _figures(report: Report) -> dict[str, tuple[str, str]]:

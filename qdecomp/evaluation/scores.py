@@ -20,7 +20,7 @@ from typing import Any
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.formats import FORMATS, problem_lines, reading_lines
 from qdecomp.evaluation.metrics import DEFAULT_METRICS, METRICS, Metric, choose_metrics
-from qdecomp.evaluation.outputs import Settings, Summary, detail_lines, signature, summarize, summary_to_json
+from qdecomp.evaluation.outputs import Summary, detail_lines, signature, summarize, summary_to_json
 from qdecomp.evaluation.predictions import (
     Gold,
     GoldSource,
@@ -32,7 +32,7 @@ from qdecomp.evaluation.predictions import (
     read_predictions,
 )
 from qdecomp.evaluation.scoring import Evaluation, score_systems
-from qdecomp.evaluation.statistics import RESAMPLES, Sampling, Score
+from qdecomp.evaluation.statistics import RESAMPLES, Score, Settings
 from qdecomp.files.jobs import Where
 
 _LF_EM = "lf_em"
@@ -46,33 +46,22 @@ class Inputs:
     systems: tuple[SystemPredictions, ...]
     metrics: tuple[Metric, ...]
     settings: Settings
-    otherwise_read: tuple[SystemPredictions, ...] = ()
+    problems: Sequence[str]
+    """The rows that cannot be used, in words."""
+    notes: Sequence[str]
+    """The problems, and how predictions were read, in words."""
+    otherwise_read: tuple[SystemPredictions, ...]
     """The same predictions read in any form, if they are read as EPR does and scored by LF-EM."""
-
-    @property
-    def problems(self) -> list[str]:
-        """The rows that cannot be used, in words."""
-        lines = problem_lines(self.gold.path, self.gold.problems)
-        return lines + [line for each in self.systems for line in problem_lines(each.path, each.problems)]
-
-    @property
-    def notes(self) -> list[str]:
-        """How predictions were read, in words."""
-        return [
-            line
-            for each in self.systems
-            for line in reading_lines(each.path, (row.reading for row in each.predictions if row.reading is not None))
-        ]
 
     def score(self, **options: Any) -> Scores:
         """Score the systems; the options are those of :func:`~qdecomp.evaluation.scoring.score_systems`."""
         answered_only = self.settings.answered_only
         evaluation = score_systems(self.gold, self.systems, self.metrics, answered_only=answered_only, **options)
-        return Scores(summarize(evaluation, self.settings), (*self.problems, *self.notes, *self._compared(evaluation)))
+        return Scores(summarize(evaluation, self.settings), (*self.notes, *self._compared(evaluation)))
 
     def _compared(self, as_epr: Evaluation) -> Iterator[str]:
         """What reading as EPR does changes, in a line for each system."""
-        as_any = score_systems(self.gold, self.otherwise_read, [METRICS[_LF_EM]], keep_questions=False)
+        as_any = score_systems(self.gold, self.otherwise_read, [METRICS[_LF_EM]], each=lambda *_: None)
         for system, otherwise in zip(as_epr.systems, as_any.systems, strict=False):
             theirs, ours = system.values(_LF_EM), otherwise.values(_LF_EM)
             refused = sum("EPR counts" in (row.reason or "") for row in system.system.predictions)
@@ -164,10 +153,10 @@ def evaluate(
     questions = read_gold(gold, group_by)
     sources = _systems(predictions, questions, column)
     names = metrics.split(",") if isinstance(metrics, str) else metrics
-    sampling = Sampling(seed, resamples)
-    inputs = read_inputs(questions, sources, names, sampling, answered_only=answered_only, read=read, compat=compat)
-    if problems := inputs.problems:
-        warnings.warn(f"{problems[0]}; all are in the notes of the scores", stacklevel=2)
+    settings: dict[str, Any] = {"seed": seed, "resamples": resamples, "answered_only": answered_only}
+    inputs = read_inputs(questions, sources, names, read=read, compat=compat, **settings)
+    if inputs.problems:
+        warnings.warn(f"{inputs.problems[0]}; all are in the notes of the scores", stacklevel=2)
     return inputs.score(where=Where(processes))
 
 
@@ -181,8 +170,9 @@ def read_inputs(
     gold: Gold,
     sources: Mapping[str, tuple[Any, str | None]],
     metrics: Iterable[str],
-    sampling: Sampling,
     *,
+    seed: int,
+    resamples: int,
     answered_only: bool,
     read: str,
     compat: str | None,
@@ -194,21 +184,27 @@ def read_inputs(
         raise DataError(f"predictions cannot be read as {read!r}; choose any or break")
     if compat and (answered_only or read != "any"):
         raise DataError("compat epr counts every question and reads predictions in its own way; leave the others out")
-    if sampling.resamples < 2:
+    if resamples < 2:
         raise DataError("an interval needs at least 2 resamples")
     names = [name.strip().replace("-", "_") for name in metrics if name.strip()]
     if not names:
         raise DataError(f"metrics: name at least one of {', '.join(METRICS)}")
     chosen = choose_metrics(names)
 
-    def systems(read: HowRead) -> tuple[SystemPredictions, ...]:
+    def read_systems(read: HowRead) -> tuple[SystemPredictions, ...]:
         return tuple(
             read_predictions(source, gold, name, column=column, read=read) for name, (source, column) in sources.items()
         )
 
-    settings = Settings(sampling, answered_only, HowRead(compat or read))
-    otherwise = systems(HowRead.ANY) if compat and _LF_EM in names else ()
-    return Inputs(gold, systems(settings.read), chosen, settings, otherwise)
+    settings = Settings(seed, resamples, answered_only, HowRead(compat or read))
+    otherwise = read_systems(HowRead.ANY) if compat and _LF_EM in names else ()
+    systems = read_systems(settings.read)
+    problems = problem_lines(gold.path, gold.problems)
+    problems += [line for each in systems for line in problem_lines(each.path, each.problems)]
+    notes = [*problems]
+    for each in systems:
+        notes += reading_lines(each.path, (row.reading for row in each.predictions if row.reading is not None))
+    return Inputs(gold, systems, chosen, settings, problems, notes, otherwise)
 
 
 def _systems(predictions: Any, gold: Gold, column: str | None) -> dict[str, tuple[Any, str | None]]:

@@ -101,14 +101,13 @@ def score_systems(
     *,
     answered_only: bool = False,
     where: Where = HERE,
-    keep_questions: bool = True,
     each: Callable[[str, QuestionScores], object] | None = None,
 ) -> Evaluation:
     """Score the systems' predictions; a question without a prediction gets the worst score and an error.
 
     With ``answered_only`` it gets no score, so that it is left out of the mean.
-    For files of any size, do not keep the questions (``keep_questions``) but write them out as they come: ``each`` is
-    called with the system's name and a scored question, system by system in the gold file's order.
+    With ``each``, the questions are not kept, so that files may have any size: it is called with the system's name and
+    a scored question, system by system in the gold file's order.
     """
     metrics = tuple(metrics)
     _functions(metrics)  # what is not installed is found here, not by each worker
@@ -125,9 +124,9 @@ def score_systems(
             )
             for question in progress(questions, f"Scoring {system.name}", len(gold.examples)):
                 scores.add(question)
-                if keep_questions:
+                if each is None:
                     scores.questions.append(question)
-                if each is not None:
+                else:
                     each(system.name, question)
             scored.append(scores)
     return Evaluation(gold, metrics, tuple(scored))

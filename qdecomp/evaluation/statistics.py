@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from qdecomp.evaluation.metrics import Metric
+from qdecomp.evaluation.predictions import HowRead
 from qdecomp.evaluation.scoring import Evaluation, SystemScores
 
 CONFIDENCE = 0.95
@@ -36,14 +37,19 @@ _VALUES_AT_A_TIME = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
-    """How intervals and permutation tests draw: their seed, and the number of a bootstrap's resamples."""
+class Settings:
+    """The options that change a number, besides what is scored and by which metric.
+
+    The seed is that of intervals and permutation tests; ``resamples`` is the number of a bootstrap's resamples.
+    """
 
     seed: int = 0
     resamples: int = RESAMPLES
+    answered_only: bool = False
+    read: HowRead = HowRead.ANY
 
 
-_SAMPLING = Sampling()
+DEFAULT_SETTINGS = Settings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +126,15 @@ def _in_order(value: Any) -> tuple[bool, int, str]:
 
 
 def score_groups(
-    evaluation: Evaluation, places: Mapping[str, np.ndarray], *, sampling: Sampling = _SAMPLING
+    evaluation: Evaluation, places: Mapping[str, np.ndarray], settings: Settings = DEFAULT_SETTINGS
 ) -> tuple[Group, ...]:
     """The scores on groups of questions, each given by its places; the tests are adjusted for all of the groups."""
-    tests = _compare_groups(evaluation, list(places.values()), sampling)
+    tests = _compare_groups(evaluation, list(places.values()), settings)
     return tuple(
         Group(
             name,
             len(chosen),
-            {each.name: _scores(each, evaluation.metrics, chosen, sampling) for each in evaluation.systems},
+            {each.name: _scores(each, evaluation.metrics, chosen, settings) for each in evaluation.systems},
             comparisons,
         )
         for (name, chosen), comparisons in zip(places.items(), tests, strict=True)
@@ -136,11 +142,11 @@ def score_groups(
 
 
 def _scores(
-    system: SystemScores, metrics: Sequence[Metric], chosen: np.ndarray, sampling: Sampling
+    system: SystemScores, metrics: Sequence[Metric], chosen: np.ndarray, settings: Settings
 ) -> dict[str, Score]:
     values = np.stack([system.values(metric.name)[chosen] for metric in metrics])
     scores: dict[str, Score] = {}
-    for metric, row_values, (low, high) in zip(metrics, values, _intervals(values, sampling), strict=True):
+    for metric, row_values, (low, high) in zip(metrics, values, _intervals(values, settings), strict=True):
         scored = row_values[~np.isnan(row_values)]
         mean = float(scored.mean()) if scored.size else None
         errors = int(system.failed(metric.name)[chosen].sum())
@@ -148,12 +154,12 @@ def _scores(
     return scores
 
 
-def mean_interval(values: Sequence[float], *, sampling: Sampling = _SAMPLING) -> tuple[float | None, float | None]:
+def mean_interval(values: Sequence[float]) -> tuple[float | None, float | None]:
     """The interval of the mean of some values; there is none for fewer than two."""
-    return _intervals(np.array([values], dtype=float).reshape(1, len(values)), sampling)[0]
+    return _intervals(np.array([values], dtype=float).reshape(1, len(values)), DEFAULT_SETTINGS)[0]
 
 
-def _intervals(values: np.ndarray, sampling: Sampling) -> list[tuple[float | None, float | None]]:
+def _intervals(values: np.ndarray, settings: Settings) -> list[tuple[float | None, float | None]]:
     """The interval of each row's mean; rows without gaps share their resamples."""
     gaps = np.isnan(values).any(axis=1)
     intervals: list[tuple[float | None, float | None]] = [(None, None)] * len(values)
@@ -161,7 +167,7 @@ def _intervals(values: np.ndarray, sampling: Sampling) -> list[tuple[float | Non
         sample = values[rows]
         sample = sample[:, ~np.isnan(sample).any(axis=0)]
         if len(rows) and sample.shape[1] >= 2:
-            means = np.sort(_resampled_means(sample, sampling), axis=-1)
+            means = np.sort(_resampled_means(sample, settings), axis=-1)
             # Interpolated to the last digit as in published intervals; places are counted from 1.
             tail = (1 - CONFIDENCE) / 2
             places = [share * means.shape[1] + (1 - share) for share in (tail, 1 - tail)]
@@ -171,9 +177,9 @@ def _intervals(values: np.ndarray, sampling: Sampling) -> list[tuple[float | Non
     return intervals
 
 
-def _resampled_means(sample: np.ndarray, sampling: Sampling) -> np.ndarray:
+def _resampled_means(sample: np.ndarray, settings: Settings) -> np.ndarray:
     """The means of each row (rows, resamples) in bootstrap resamples of its columns."""
-    rng, size, resamples = np.random.default_rng(sampling.seed), sample.shape[1], sampling.resamples
+    rng, size, resamples = np.random.default_rng(settings.seed), sample.shape[1], settings.resamples
     at_a_time = max(1, _VALUES_AT_A_TIME // sample.size)
     pieces = [min(at_a_time, resamples - start) for start in range(0, resamples, at_a_time)]
     return np.concatenate([sample[:, rng.integers(0, size, (count, size))].mean(axis=-1) for count in pieces], axis=-1)
@@ -181,11 +187,11 @@ def _resampled_means(sample: np.ndarray, sampling: Sampling) -> np.ndarray:
 
 def compare_systems(evaluation: Evaluation) -> tuple[Comparison, ...]:
     """Compare every two systems under every metric."""
-    return _compare_groups(evaluation, (slice(None),), _SAMPLING)[0]
+    return _compare_groups(evaluation, (slice(None),), DEFAULT_SETTINGS)[0]
 
 
 def _compare_groups(
-    evaluation: Evaluation, groups: Sequence[np.ndarray | slice], sampling: Sampling
+    evaluation: Evaluation, groups: Sequence[np.ndarray | slice], settings: Settings
 ) -> list[tuple[Comparison, ...]]:
     """The comparisons on each group of questions; the adjustment is for all pairs and groups of a metric."""
     found: list[tuple[Comparison, ...]] = [()] * len(groups)
@@ -194,7 +200,7 @@ def _compare_groups(
             (place, comparison)
             for place, chosen in enumerate(groups)
             for first, second in combinations(evaluation.systems, 2)
-            if (comparison := _compare(metric, first, second, chosen, sampling)) is not None
+            if (comparison := _compare(metric, first, second, chosen, settings)) is not None
         ]
         for (place, comparison), adjusted in zip(compared, _holm([each.p_value for _, each in compared]), strict=True):
             found[place] += (replace(comparison, p_adjusted=adjusted),)
@@ -202,7 +208,7 @@ def _compare_groups(
 
 
 def _compare(
-    metric: Metric, first: SystemScores, second: SystemScores, chosen: np.ndarray | slice, sampling: Sampling
+    metric: Metric, first: SystemScores, second: SystemScores, chosen: np.ndarray | slice, settings: Settings
 ) -> Comparison | None:
     values = first.values(metric.name)[chosen] - second.values(metric.name)[chosen]
     differences = values[~np.isnan(values)]
@@ -213,7 +219,7 @@ def _compare(
     if metric.is_verdict:
         test, p_value = "exact McNemar", mcnemar(first_better, second_better)
     else:
-        test, p_value = "paired permutation", _permutation(differences, sampling.seed)
+        test, p_value = "paired permutation", _permutation(differences, settings.seed)
     names, size, mean = (metric.name, first.name, second.name), int(differences.size), float(differences.mean())
     return Comparison(*names, size, mean, first_better, second_better, test, p_value, p_adjusted=p_value)
 

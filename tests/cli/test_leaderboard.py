@@ -48,7 +48,7 @@ def test_every_question_has_a_row(files: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("questions", "message"),
     [
-        ("question_id,question_text\na,x\na,y\n", "row 2: needs a question_id that no other row has"),
+        ("question_id,question_text\na,x\na,y\n", "row 2 has the question_id of row 1: a"),
         ("question_id,question_text\n", "there are no questions in it"),
         ("question_id,question_text\nz,x\n", "none of its questions is in"),
     ],

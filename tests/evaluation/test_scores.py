@@ -19,11 +19,12 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lexicon import equivalence
 from qdecomp.data_structures.lf_em import METRIC_VERSION
 from qdecomp.evaluation import outputs
-from qdecomp.evaluation.formats import FORMATS
+from qdecomp.evaluation.formats import FORMATS, problem_lines, score_tables
 from qdecomp.evaluation.metrics import LF_EQ_VERSION, METRICS, annotation
+from qdecomp.evaluation.predictions import ProblemKind, RowProblem
 from qdecomp.evaluation.report import build_report, report_to_json
 from qdecomp.evaluation.scores import Scores, evaluate
-from qdecomp.evaluation.statistics import Score
+from qdecomp.evaluation.statistics import Score, Settings
 from tests.cli_runs import run_qdecomp
 
 CUBES = "return cubes ;return #1 that are red ;return number of #2"
@@ -196,6 +197,40 @@ def test_problems_of_rows_warn_and_are_in_the_notes() -> None:
     assert "row 2 of the gold file (CLEVR_2)" in scores.notes[1]
 
 
+def test_figures_details_and_tables_say_what_was_wrong() -> None:
+    good = [CUBES, "return spheres ;return the number of #1", "return lakes"]
+    poor = {"CLEVR_1": "return cubes ;return number of #2", "GEO_3": RIVERS}
+    with pytest.warns(UserWarning, match="1 missing row"):
+        scores = evaluate(GOLD, {"good": good, "poor": poor})
+    of_good, of_poor = scores.to_dict()["systems"]
+    assert of_good["by_source"]["CLEVR"]["lf_em"] == {"mean": 1.0, "low": 1.0, "high": 1.0, "questions": 2, "errors": 0}
+    assert of_poor["errors"]["lf_em"] == {"prediction: missing": 1, "prediction: step N: refers to itself (#N)": 1}
+    _, right, _, wrong, missing, _ = scores.details()
+    assert [right[name] for name in ("exact_match", "lf_em", "lf_em_strict", "error")] == [False, True, True, None]
+    both = "SELECT[](){sphere}; AGGREGATE[count](arg=#1){}"
+    assert right["gold_normalized"] == right["prediction_normalized"] == both
+    assert (wrong["lf_em"], wrong["error"]) == (False, "prediction: step 2: refers to itself (#2)")
+    assert (wrong["prediction_normalized"], wrong["gold_normalized"] is None) == (None, False)
+    assert (missing["system"], missing["question_id"], missing["lf_em"]) == ("poor", "CLEVR_2", False)
+    assert missing["error"] == missing["errors"]["sari"] == "prediction: missing"
+    tables = {table.title: table for table in score_tables(scores.summary)}
+    assert [row[:2] for row in tables["By source"].rows] == [
+        (s, name) for s in ("CLEVR", "GEO") for name in scores.systems
+    ]
+    errors = tables["Errors by reason"].rows
+    assert ("prediction: missing", "poor", "1", "1", "1", "1") in errors
+    assert errors[-1] == ("questions with an error", "poor", "1", "1", "2", "2")
+
+
+def test_problems_in_words_are_short_however_many_there_are() -> None:
+    problems = [RowProblem(ProblemKind.EXTRA, row, f"X_{row}", "not in gold") for row in range(1, 9)]
+    problems.append(RowProblem(ProblemKind.MISSING, 4, "A_4", "no prediction"))
+    lines = problem_lines(Path("s.jsonl"), problems)
+    assert lines[:2] == ["s.jsonl: 8 extra rows", "  row 1 (X_1): not in gold"]
+    shown = ["  … and 3 more", "s.jsonl: 1 missing row", "  row 4 of the gold file (A_4): no prediction"]
+    assert lines[6:] == shown
+
+
 def keys_of(line: str) -> dict[str, str]:
     return dict(part.split(":", 1) for part in line.split("|")[1:])
 
@@ -290,7 +325,7 @@ def test_the_documented_keys_and_versions_are_those_that_are_written(project_roo
     written = set()
     for metric in METRICS.values():
         score = Score(0.5, 0.4, 0.6, questions=2, errors=0)
-        long, short = (outputs.signature(metric, score, outputs.Settings(), short=short) for short in (False, True))
+        long, short = (outputs.signature(metric, score, Settings(), short=short) for short in (False, True))
         written |= set(zip(keys_of(long), keys_of(short), strict=True))
         assert keys_of(long)["v"] == versions.get(long.partition("|")[0], versions["others"])
     assert {pair for row in rows for pair in zip(*row, strict=True)} == written
@@ -342,7 +377,7 @@ def test_json_is_as_its_schema_says(compared: Scores) -> None:
         assert all(field.get("description") for field in fields.values()), fields
         objects += [part for field in fields.values() for part in (field, field.get("items", {}))]
     jsonschema.validate(json.loads(compared.format("json")), schema)
-    report = build_report(compared.summary.evaluation, compared.summary.settings)
+    report = build_report(compared.summary)
     jsonschema.validate(json.loads(json.dumps(report_to_json(report))), schema)
     with pytest.warns(UserWarning, match="missing"):
         sparse = evaluate(GOLD, SPARSE, "lf_em,lf_eq")

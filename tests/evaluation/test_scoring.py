@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from qdecomp.data_structures.errors import ErrorText, InternalError
+from qdecomp.evaluation.formats import score_tables
 from qdecomp.evaluation.metrics import Metric, MetricResult
+from qdecomp.evaluation.outputs import detail_lines, summarize
 from qdecomp.evaluation.predictions import PredictionRow
 from qdecomp.evaluation.scoring import QuestionScores, SystemScores, score_systems
 from qdecomp.files.break_csv import BreakExample
@@ -48,6 +50,15 @@ def test_a_metric_that_prepares_sees_the_scorable_rows_of_a_system_first() -> No
     evaluation = score_systems(gold, systems, [Metric("m", "M", function)])
     assert len(function.rows) == 2
     assert [question.results["m"].value for question in evaluation.systems[1].questions] == [1.0, 1.0, 0.0]
+
+
+def test_what_has_no_value_is_said_in_details_and_tables() -> None:
+    evaluation = told_evaluation({"s": ["0.5", "late"]}, [told_metric("graded", is_verdict=False)])
+    first, second = detail_lines(evaluation)
+    assert (first["graded"], first["error"]) == (0.5, None)
+    assert (second["graded"], second["error"]) == (None, "prediction: step 2: 'late' is no number")
+    note = score_tables(summarize(evaluation))[0].note
+    assert "GRADED of s is over 1 questions: the other 1 have no value" in note
 
 
 def kill_at(question: str, prediction: str, gold: str) -> MetricResult:

@@ -8,7 +8,7 @@ import pytest
 from qdecomp.evaluation import statistics
 from qdecomp.evaluation.metrics import Metric
 from qdecomp.evaluation.scoring import Evaluation
-from qdecomp.evaluation.statistics import Sampling, Score, compare_systems, mean_interval, places_by, score_groups
+from qdecomp.evaluation.statistics import Score, Settings, compare_systems, mean_interval, places_by, score_groups
 from tests.evaluation.evaluation_examples import told_evaluation, told_metric
 
 VERDICT = told_metric("verdict")
@@ -17,7 +17,7 @@ GRADED = told_metric("graded", is_verdict=False)
 
 def scores_of(evaluation: Evaluation, seed: int = 0) -> dict[str, Score]:
     """The scores of the first system on all questions."""
-    (group,) = score_groups(evaluation, {"all": np.arange(len(evaluation.gold.examples))}, sampling=Sampling(seed))
+    (group,) = score_groups(evaluation, {"all": np.arange(len(evaluation.gold.examples))}, Settings(seed))
     return dict(next(iter(group.scores.values())))
 
 

@@ -30,7 +30,7 @@ class MetricResult:
 
     ``value`` is None if there is no score (after a timeout, for example), and ``error`` then says why. A score with an
     error is a verdict that is false because something could not be read. ``evidence`` in the details is a sequence of
-    lines that say what the verdict is based on; reports show them with the question.
+    lines that say what the verdict is based on.
     """
 
     value: float | None
