@@ -40,8 +40,7 @@ def files(tmp_path: Path) -> Path:
 
 def test_scores_two_systems_in_both_formats(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = run(
-        *("--gold", files / "gold.csv", "--predictions", files / "good.csv"),
-        *("--predictions", f"second={files / 'poor.jsonl'}"),
+        *("--gold", files / "gold.csv", "--predictions", files / "good.csv", f"second={files / 'poor.jsonl'}"),
         *("--json", files / "out" / "scores.json", "--details", files / "out" / "details.jsonl"),
     )
     assert code == 0
@@ -88,6 +87,7 @@ def test_bad_input_is_one_line_and_exit_code_2(files: Path, changes: dict[str, s
         for part in (name, value)
     ]
     assert message in refused(*arguments)
+    assert "give at least one file of predictions" in refused("--gold", files / "gold.csv")
 
 
 def test_the_script_is_the_same_command(files: Path, project_root: Path) -> None:
@@ -150,14 +150,6 @@ def test_half_of_a_character_in_a_prediction_is_said_and_escaped(
     assert json.loads((files / "scores.json").read_text(encoding="utf-8"))["systems"][0]["problem_counts"]["odd"] == 1
 
 
-def test_prediction_files_need_no_option(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("--gold", files / "gold.csv", files / "good.csv", f"second={files / 'poor.jsonl'}") == 0
-    shown = capsys.readouterr().out
-    assert "good" in shown
-    assert "second" in shown
-    assert "give at least one file of predictions" in refused("--gold", files / "gold.csv")
-
-
 def test_a_column_of_predictions_can_be_named(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (files / "model.csv").write_text(GOOD.replace("decomposition", "text"))
     records = [{"question_id": "CLEVR_dev_2", "text": ["spheres", "number of #1"]}]
@@ -172,21 +164,20 @@ def test_a_column_of_predictions_can_be_named(files: Path, capsys: pytest.Captur
 
 def _many_rows(folder: Path) -> tuple[str, ...]:
     """A gold file and two prediction files with all kinds of problems, one of them in another order."""
-    words = ("cubes", "spheres", "rivers", "lakes", "teams")
-    golds, first, second = [], [], []
+    golds, first, second = ["question_id,question_text,decomposition"], [], []
     for number in range(60):
-        word = words[number % 5]
-        source = ("CLEVR", "GEO", "DROP")[number % 3]
+        word, source = (
+            ("cubes", "spheres", "rivers", "lakes", "teams")[number % 5],
+            ("CLEVR", "GEO", "DROP")[number % 3],
+        )
         steps = f"return {word} ;return #1 that are red ;return number of #2"
-        gold = "" if number == 7 else steps
-        golds.append(f"{source}_dev_{number},How many red {word} are there?,{gold}\n")
+        golds.append(f"{source}_dev_{number},How many red {word} are there?,{'' if number == 7 else steps}")
         answer = [steps, f"return red {word} ;return number of #1", f"return {word}", "return #9 of it", ""][number % 5]
-        if number != 20:
-            first.append(json.dumps({"question_id": f"{source}_dev_{number}", "decomposition": answer}) + "\n")
+        first.append(json.dumps({"question_id": f"{source}_dev_{number}", "decomposition": answer}))
         second.append(json.dumps({"question_id": f"{source}_dev_{number}", "decomposition": [word, "number of #1"]}))
-    (folder / "gold.csv").write_text("question_id,question_text,decomposition\n" + "".join(golds))
-    extra = ["no JSON\n", first[3], json.dumps({"question_id": "X", "decomposition": "return x"}) + "\n"]
-    (folder / "first.jsonl").write_text("".join([*first[30:], *extra, *first[:30]]))
+    extra = ["no JSON", first[3], json.dumps({"question_id": "X", "decomposition": "return x"})]
+    (folder / "gold.csv").write_text("\n".join(golds))
+    (folder / "first.jsonl").write_text("\n".join([*first[30:], *extra, *first[:20], *first[21:30]]))
     (folder / "second.jsonl").write_text("\n".join(reversed(second)))
     return "--gold", str(folder / "gold.csv"), str(folder / "first.jsonl"), str(folder / "second.jsonl")
 

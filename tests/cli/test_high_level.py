@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
-import pytest
-
 from qdecomp.data_structures.lf_em import lf_em
+from qdecomp.terminal import format_csv
 from tests.cli_runs import json_lines, run_qdecomp
 
 ROWS = [
@@ -23,18 +21,9 @@ ROWS = [
 LOW_LEVEL = "return films ;return #1 that won the award ;return #2 in 1994 ;return who directed #3"
 
 
-@pytest.fixture
-def rows(tmp_path: Path) -> Path:
-    path = tmp_path / "high_level.csv"
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(("question_id", "question_text", "decomposition"))
-        writer.writerows(ROWS)
-    return path
-
-
-def test_long_steps_become_graphs(rows: Path) -> None:
-    output = rows.with_suffix(".jsonl")
+def test_long_steps_become_graphs(tmp_path: Path) -> None:
+    rows, output = tmp_path / "high_level.csv", tmp_path / "graphs.jsonl"
+    rows.write_text(format_csv(("question_id", "question_text", "decomposition"), ROWS))
     assert run_qdecomp("convert", "--input", rows, "--output", output, "--processes", 1) == 0
     records = json_lines(output)
     assert [record["error"] for record in records] == [None] * len(ROWS)
@@ -45,8 +34,5 @@ def test_long_steps_become_graphs(rows: Path) -> None:
     # A question about the world is read as a description, since nothing that it refers to is true or false.
     assert records[1]["logical_form"][0] == "SELECT[](sub=if river Tamar is in Devon)"
     assert records[1]["logical_form"][2] == "BOOLEAN[and-true](sub=#1, sub=#2)"
-
-
-def test_a_low_level_plan_can_match() -> None:
-    _, question, gold = ROWS[0]
-    assert lf_em(question, LOW_LEVEL, gold).verdict
+    # A low-level plan can match.
+    assert lf_em(ROWS[0][1], LOW_LEVEL, ROWS[0][2]).verdict

@@ -1,12 +1,11 @@
-"""The calls of nine codebases that score Break, replayed from small files of their formats.
+"""The calls of nine codebases that score Break.
 
-Each replay makes their calls of the evaluator's names, around which the code is ours. A codebase is listed with every
-form of call that it has; which files it reads and where it calls was looked up in its repository.
+Each test makes their calls of the evaluator's names, around which the code is ours. A codebase is listed with every
+form of call that it has; where it calls was looked up in its repository.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,47 +37,30 @@ TEXTS = ["return red cubes ;return number of #1", "return rivers ;return #2 in P
 ONE_OF_THREE = pytest.approx(1 / 3)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    rows = [
-        {"question_id": f"X_{number}", "question_text": question, "decomposition": gold}
-        for number, (question, gold) in enumerate(zip(QUESTIONS, GOLDS, strict=True))
-    ]
-    (tmp_path / "rows.json").write_text(json.dumps(rows))
-    (tmp_path / "steps.json").write_text(
-        json.dumps([{**row, "generated": steps} for row, steps in zip(rows, STEPS, strict=True)])
-    )
-    (tmp_path / "texts.jsonl").write_text(
-        "".join(json.dumps({**row, "pred": text}) + "\n" for row, text in zip(rows, TEXTS, strict=True))
-    )
-    return tmp_path
+ROWS = [
+    {"question_id": f"X_{number}", "question_text": question, "decomposition": gold, "generated": steps, "pred": text}
+    for number, (question, gold, steps, text) in enumerate(zip(QUESTIONS, GOLDS, STEPS, TEXTS, strict=True))
+]
 
 
 def by_evaluate_tool(folder: Path) -> float:
     """CEIL and ManyShotICL: a tool, predictions, and the records that have them, with all of Break's fields."""
-    entries = json.loads((folder / "steps.json").read_text())
-    return EvaluateTool().evaluate([entry["generated"] for entry in entries], entries)["lf-em"]
+    return EvaluateTool().evaluate(STEPS, ROWS)["lf-em"]
 
 
 def by_eval_many(folder: Path) -> float:
     """EPR and UDR: tuples of questions, predictions and gold decompositions; verdicts may be told in numbers."""
-    entries = json.loads((folder / "steps.json").read_text())
-    rows = [
-        [entry["question_text"], ";".join(entry["generated"].split("2#) ")), entry["decomposition"]]
-        for entry in entries
-    ]
-    results = eval_many(*zip(*rows, strict=True))
+    results = eval_many(tuple(QUESTIONS), tuple(";".join(steps.split("2#) ")) for steps in STEPS), tuple(GOLDS))
     return sum(map(int, results)) / len(results)
 
 
 def by_published_evaluate(folder: Path) -> float | None:
     """UDR on the test set: the published evaluator's own function, with formatted decompositions."""
-    rows = json_lines(folder / "texts.jsonl")
     found = evaluate(
-        question_ids=tuple(row["question_id"] for row in rows),
-        questions=tuple(row["question_text"] for row in rows),
-        golds=[format_qdmr(row["decomposition"]) for row in rows],
-        decompositions=[format_qdmr(row["pred"].replace("  ", " ")) for row in rows],
+        question_ids=tuple(row["question_id"] for row in ROWS),
+        questions=tuple(QUESTIONS),
+        golds=list(map(format_qdmr, GOLDS)),
+        decompositions=list(map(format_qdmr, TEXTS)),
         metadata=None,
         output_path_base=None,
         num_processes=8,
@@ -89,21 +71,15 @@ def by_published_evaluate(folder: Path) -> float | None:
 
 def by_row(folder: Path) -> float:
     """icl-coverage and in-context-learning (Haroon96): a row with a prediction and its target."""
-    evaluator, verdicts = BreakEvaluator(), []
-    for row in json_lines(folder / "texts.jsonl"):
-        verdicts.append(evaluator.lfem(row | {"actual_target": row["decomposition"]}))
-    return sum(verdicts) / len(verdicts)
+    return sum(BreakEvaluator().lfem(row | {"actual_target": row["decomposition"]}) for row in ROWS) / len(ROWS)
 
 
 def by_parts(folder: Path) -> float:
     """CEIL, SymGen, ManyShotICL, inside: format, convert, match, and every exception is wrong."""
-    converter, matcher, _ = (
-        QDMRToQDMRStepTokensConverter(),
-        LogicalFromStructuralMatcher(),
-        NormalizedGraphMatchScorer(),
-    )
+    converter, matcher = QDMRToQDMRStepTokensConverter(), LogicalFromStructuralMatcher()
+    NormalizedGraphMatchScorer()
     verdicts = []
-    for row in json_lines(folder / "texts.jsonl"):
+    for row in ROWS:
         about = {"question_id": "1", "question_text": row["question_text"]}
         try:
             first, second = (
@@ -118,10 +94,9 @@ def by_parts(folder: Path) -> float:
 
 def by_files(folder: Path) -> float:
     """Constrained decoding (Microsoft) and complex_question_decomposition: two CSV files, and a program that scores."""
-    rows = json_lines(folder / "texts.jsonl")
-    labels = [(f"{row['question_id']}@0", row["question_text"], row["decomposition"], "dev") for row in rows]
+    labels = [(f"{row['question_id']}@0", row["question_text"], row["decomposition"], "dev") for row in ROWS]
     (folder / "labels.csv").write_text(format_csv(("question_id", "question_text", "decomposition", "split"), labels))
-    (folder / "decompositions.csv").write_text(format_csv(("decomposition",), [(row["pred"],) for row in rows]))
+    (folder / "decompositions.csv").write_text(format_csv(("decomposition",), [(text,) for text in TEXTS]))
     details = folder / "details.jsonl"
     files = ("--gold", folder / "labels.csv", folder / "decompositions.csv")
     assert run_qdecomp("evaluate", *files, "--details", details) == 0
@@ -134,8 +109,8 @@ def by_files(folder: Path) -> float:
     [by_evaluate_tool, by_eval_many, by_published_evaluate, by_row, by_parts, by_files],
     ids=lambda call: call.__name__,
 )
-def test_a_call_works_and_all_give_the_same(call: Callable[[Path], float | None], folder: Path) -> None:
-    assert call(folder) == ONE_OF_THREE
+def test_a_call_works_and_all_give_the_same(call: Callable[[Path], float | None], tmp_path: Path) -> None:
+    assert call(tmp_path) == ONE_OF_THREE
 
 
 def test_thirteen_and_what_cannot_be_read_are_wrong() -> None:

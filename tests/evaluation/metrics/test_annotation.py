@@ -80,25 +80,17 @@ def test_key():
     assert step_key("  The  Red\tBalls ") == "the red balls"
 
 
+def _rows(text: str) -> list[list[str]]:
+    """Rows of a table that are written ``word/tag/result``."""
+    return [row.split("/") for row in text.split()]
+
+
 @pytest.mark.parametrize(
     ("word", "tag", "part"),
-    [
-        ("that", "WDT", "DET"),
-        ("that", "IN", "SCONJ"),
-        ("That", "IN", "SCONJ"),
-        ("THAT", "IN", "ADP"),
-        ("in", "IN", "ADP"),
-        ("to", "TO", "PART"),
-        ("nobody", "NN", "PRON"),
-        ("is", "VBZ", "AUX"),
-        ("is", "VB", "VERB"),
-        ("can", "MD", "VERB"),
-        ("has", "VBZ", "AUX"),
-        ("its", "PRP$", "DET"),
-        ("denver", "NNP", "PROPN"),
-        ("``", "``", "PUNCT"),
-        ("x", "no such tag", "X"),
-    ],
+    _rows(
+        "that/WDT/DET that/IN/SCONJ That/IN/SCONJ THAT/IN/ADP in/IN/ADP to/TO/PART nobody/NN/PRON is/VBZ/AUX "
+        "is/VB/VERB can/MD/VERB has/VBZ/AUX its/PRP$/DET denver/NNP/PROPN ``/``/PUNCT x/unknown/X"
+    ),
 )
 def test_part_of_speech(word, tag, part):
     assert part_of_speech(word, tag) == part
@@ -114,32 +106,13 @@ _TABLES = {
 
 @pytest.mark.parametrize(
     ("word", "tag", "lemma"),
-    [
-        ("are", "VBP", "be"),
-        ("is", "VBP", "is"),
-        ("had", "VBD", "have"),
-        ("their", "PRP$", "-PRON-"),
-        ("i", "PRP", "i"),
-        ("balls", "NNS", "ball"),
-        ("balls", "NNPS", "balls"),
-        ("Balls", "NNS", "ball"),
-        ("leaves", "NNS", "leave"),
-        ("vases", "NNS", "vase"),
-        ("data", "NNS", "datum"),
-        ("s", "NNS", "s"),
-        ("riding", "VBG", "ride"),
-        ("striped", "VBN", "stripe"),
-        ("left", "VBN", "leave"),
-        ("left", "JJ", "left"),
-        ("might", "MD", "may"),
+    _rows(
+        "are/VBP/be is/VBP/is had/VBD/have their/PRP$/-PRON- i/PRP/i balls/NNS/ball balls/NNPS/balls Balls/NNS/ball "
+        "leaves/NNS/leave vases/NNS/vase data/NNS/datum s/NNS/s riding/VBG/ride striped/VBN/stripe left/VBN/leave "
+        'left/JJ/left might/MD/may larger/JJR/large better/RBR/well sooner/RBR/sooner “/``/" 2,000s/NNS/2,000 '
         # Of two irregular lemmas the last one counts.
-        ("lay", "VBD", "lain"),
-        ("larger", "JJR", "large"),
-        ("better", "RBR", "well"),
-        ("sooner", "RBR", "sooner"),
-        ("“", "``", '"'),
-        ("2,000s", "NNS", "2,000"),
-    ],
+        "lay/VBD/lain"
+    ),
 )
 def test_lemma(word, tag, lemma):
     assert lemma_of(word, tag, _TABLES) == lemma
