@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
 
@@ -37,7 +38,8 @@ class _Facts:
     def at_most_one_group(self, groups: Sequence[Sequence[_Fact]]) -> None:
         there = [fact for group in groups if (fact := self.any_of(group))]
         if len(there) > 1:
-            best = max(there, key=lambda fact: sum(choice.gain for choice in set(_choices(fact))))
+            # Exact, because sums of floats depend on their order, and sets have none.
+            best = max(there, key=lambda fact: math.fsum(choice.gain for choice in set(_choices(fact))))
             for fact in there:
                 if fact is not best:
                     self._blame(fact)

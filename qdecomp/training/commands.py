@@ -273,7 +273,8 @@ def params_from_file(
         raise ConfigurationError(f"{_OVERRIDES}: {params_file} defines no settings, so there is no {min(settings)}")
     new = [name for name in others if "." not in name and name not in values]
     if new:
-        for name in set(new) & set(_evaluate(path, _SETTING_NAMES, variables)):
+        known = _evaluate(path, _SETTING_NAMES, variables)
+        for name in filter(known.__contains__, new):
             raise ConfigurationError(f"{_OVERRIDES}: {name} is a setting; write settings.{name}")
     try:
         return cls(params_module.with_overrides(values, others) if others else values)
