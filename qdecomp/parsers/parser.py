@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from importlib import import_module
 from itertools import islice
@@ -271,13 +271,10 @@ def _open_bundle(path: Path, source: ParserSource) -> tuple[Answers, Calibration
     assert isinstance(config, Seq2SeqConfig)
     if source.decoder is not None:
         raise DataError(f"{path}: a seq2seq parser predicts no graphs, so it takes no decoder")
-    names = [each.name for each in fields(SearchSettings)]
-    for option in options:
-        if option not in names:
-            raise DataError(f"there is no option {option!r}; the options are {', '.join(sorted(names))}")
-    own = {name: getattr(config, name) for name in names if name != "candidates"}
-    settings = SearchSettings(**{**own, "candidates": source.candidates, **options})
-    return Seq2SeqParser(path, config, settings), calibration
+    own = SearchSettings(
+        config.beam_size, config.max_steps, config.plan_rules, source.candidates, config.coverage_penalty
+    )
+    return Seq2SeqParser(path, config, own.with_options(options)), calibration
 
 
 def _open_archive(path: Path, source: ParserSource) -> Answers:

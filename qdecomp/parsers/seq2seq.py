@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import exp, inf, isfinite, log1p
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR, copied_ids, text_from_target_tokens
 from qdecomp.data_structures.errors import DataError
@@ -46,6 +46,14 @@ class SearchSettings:
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 raise DataError(f"{name} is {str(value)[:20]}; give a whole number from {least} to {most:,}")
         check_penalty(self.coverage_penalty)
+
+    def with_options(self, options: Mapping[str, Any]) -> SearchSettings:
+        """The same settings but for these; the candidates are no option of the search."""
+        names = [each.name for each in fields(self) if each.name != "candidates"]
+        for option in options:
+            if option not in names:
+                raise DataError(f"there is no option {option!r}; the options are {', '.join(names)}")
+        return replace(self, **options)
 
 
 class Seq2SeqParser:

@@ -108,10 +108,10 @@ def bundle_parts(model: Model, name: str, params: Mapping[str, Any]) -> tuple[Bu
             unknown=vocab._oov_token,
             start=START_SYMBOL,
             end=END_SYMBOL,
-            beam_size=decoder.beam_size,
-            max_steps=decoder.max_steps,
-            plan_rules=decoder.plan_rules,
-            coverage_penalty=decoder.coverage_penalty,
+            beam_size=decoder.settings.beam_size,
+            max_steps=decoder.settings.max_steps,
+            plan_rules=decoder.settings.plan_rules,
+            coverage_penalty=decoder.settings.coverage_penalty,
         )
     else:
         special = special_tokens_of(params["model"]["word_encoder"]["special_tokens"])

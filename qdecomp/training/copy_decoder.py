@@ -24,12 +24,10 @@ from torch import Tensor, nn
 
 from qdecomp.data_structures.conversion.target_tokens import STEP_SEPARATOR
 from qdecomp.data_structures.errors import DataError
-from qdecomp.decoding.coverage import check_penalty
 from qdecomp.parsers.plan_rules import NamePlaces, PlanRules, TokenIds
 from qdecomp.parsers.search import BeamSearch, Cost, Found, NextTokens
+from qdecomp.parsers.seq2seq import SearchSettings
 from qdecomp.training.fields import TARGET_NAMESPACE
-
-_SEARCH_OPTIONS = ("beam_size", "max_steps", "plan_rules", "coverage_penalty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +199,7 @@ class CopyDecoder(nn.Module, FromParams):
         self._unknown = vocab.get_token_index(vocab._oov_token, TARGET_NAMESPACE)
         tokens = vocab.get_index_to_token_vocabulary(TARGET_NAMESPACE)
         self.tokens = tuple(tokens[index] for index in range(self.vocabulary_size))
-        self._search_with(beam_size, max_steps, plan_rules, coverage_penalty)
+        self._search_with(SearchSettings(beam_size, max_steps, plan_rules, coverage_penalty=coverage_penalty))
         never = torch.zeros(self.vocabulary_size)
         never[[0, self._start]] = -torch.inf
         self.register_buffer("_never", never, persistent=False)
@@ -217,18 +215,11 @@ class CopyDecoder(nn.Module, FromParams):
 
     def search_options(self, options: Mapping[str, Any]) -> None:
         """From now on, search with another ``beam_size``, ``max_steps``, ``plan_rules`` or ``coverage_penalty``."""
-        for name in options:
-            if name not in _SEARCH_OPTIONS:
-                raise DataError(f"there is no option {name!r}; the options are {', '.join(_SEARCH_OPTIONS)}")
-        self._search_with(*(options.get(name, getattr(self, name)) for name in _SEARCH_OPTIONS))
+        self._search_with(self.settings.with_options(options))
 
-    def _search_with(
-        self, beam_size: int, max_steps: int, plan_rules: bool | list[str], coverage_penalty: float
-    ) -> None:
-        check_penalty(coverage_penalty)
-        self.beam_size, self.max_steps = int(beam_size), int(max_steps)
-        self.plan_rules, self.coverage_penalty = plan_rules, coverage_penalty
-        self._rules = PlanRules(self.tokens, STEP_SEPARATOR, END_SYMBOL, plan_rules)
+    def _search_with(self, settings: SearchSettings) -> None:
+        self.settings = settings
+        self._rules = PlanRules(self.tokens, STEP_SEPARATOR, END_SYMBOL, settings.plan_rules)
 
     def memory(self, states: Tensor, mask: Tensor, source_ids: Tensor) -> Memory:
         """Prepare encoded questions: states (batch, positions, encoder_dim), mask (batch, positions).
@@ -263,8 +254,8 @@ class CopyDecoder(nn.Module, FromParams):
 
         ``names`` are those of the questions, which the plan rule for names needs.
         """
-        width = max(self.beam_size, wanted)
-        search = BeamSearch(self._start, self._rules, width, self.max_steps, wanted)
+        width = max(self.settings.beam_size, wanted)
+        search = BeamSearch(self._start, self._rules, width, self.settings.max_steps, wanted)
         hidden = _each(self._initial(memory), lambda state: state.expand(-1, width, -1))
         count = len(memory.states)
         return search(

@@ -65,6 +65,6 @@ def written_predictions(
         Source(question, [word.lower() for word in tokenize(question)], ids, decoder.tokens)
         for question, ids in zip(questions, memory.source_ids.tolist(), strict=True)
     ]
-    names, cost = [source.names() for source in sources], coverage_cost(sources, decoder.coverage_penalty)
+    names, cost = [source.names() for source in sources], coverage_cost(sources, decoder.settings.coverage_penalty)
     found = decoder.search(memory, max(1, candidates), cost, names)
     return [decomposition_of(*pair, candidates=candidates) for pair in zip(found, sources, strict=True)]

@@ -112,7 +112,7 @@ class TestBundledSeq2Seq(BundledTestCase):
             assert ours.score == pytest.approx(theirs.score, abs=0.1)
         self.check_candidates(folder)
         # A penalty so high that the number of words left out decides.
-        self.model.decoder.coverage_penalty = 50.0
+        self.model.decoder.search_options({"coverage_penalty": 50.0})
         expected = self.predictions()
         found = list(load(folder, coverage_penalty=50.0).pipe(self.questions))
         unsaid = [len(uncovered_words(*pair)) for pair in self.plans(found)]

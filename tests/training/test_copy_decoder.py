@@ -163,8 +163,8 @@ def test_the_search_takes_other_options(decoder: CopyDecoder) -> None:
     assert {len(found.tokens) for found in best_of(decoder, memory)} == {20}
     decoder.search_options({"max_steps": 3, "plan_rules": False})
     assert {len(found.tokens) for found in best_of(decoder, memory)} == {3}
-    assert (decoder.beam_size, decoder.plan_rules) == (5, False)
+    assert (decoder.settings.beam_size, decoder.settings.plan_rules) == (5, False)
     with pytest.raises(
-        DataError, match="no option 'time_limit'; the options are beam_size, max_steps, plan_rules, coverage_penalty"
+        DataError, match="no option 'time_limit'; the options are beam_size, max_steps, plan_rules, cov"
     ):
         decoder.search_options({"time_limit": 1})
