@@ -25,6 +25,7 @@ from qdecomp.parsers.decomposition import (
     decomposition_from_text,
     failed_decomposition,
 )
+from tests.plans import plan_of
 
 FIELDS = ["question_id", "question", "decomposition", "logical_form", "graph", "score", "error"]
 GOLD = "return cubes ;return #1 that are red ;return number of #2"
@@ -34,48 +35,35 @@ TEXT = (
     "return #4 where #5 is highest ;return #2 left of #6 ;return number of #7"
 )
 
-
-@pytest.fixture
-def decomposition() -> Decomposition:
-    return Decomposition.of_text(QUESTION, TEXT)
+FOUND = Decomposition.of_text(QUESTION, TEXT)
 
 
-def test_it_prints_as_numbered_steps(decomposition: Decomposition) -> None:
-    lines = str(decomposition).splitlines()
-    assert lines[:2] == ["1. cubes", "2. #1 that are red"]
-    assert lines[-1] == "8. number of #7"
-    assert decomposition.steps[2] == "balls"
+def test_it_has_every_form_and_prints_as_numbered_steps() -> None:
+    assert FOUND
+    assert str(FOUND).splitlines()[:2] == ["1. cubes", "2. #1 that are red"]
+    assert FOUND.qdmr == parse_qdmr(TEXT)
+    assert FOUND.logical_form is not None
+    assert FOUND.logical_form.steps[-1].operator is Operator.AGGREGATE
+    assert FOUND.predicted_graph is None
+    assert FOUND.graph is not None
+    assert FOUND.graph_error is None
+    assert "<svg" in FOUND._repr_html_()
 
 
-def test_it_has_every_form(decomposition: Decomposition) -> None:
-    assert decomposition
-    assert decomposition.qdmr == parse_qdmr(TEXT)
-    assert decomposition.logical_form is not None
-    assert decomposition.logical_form.steps[-1].operator is Operator.AGGREGATE
-    assert decomposition.predicted_graph is None
-    assert decomposition.graph is not None
-    assert decomposition.graph_error is None
-    assert "<svg" in decomposition._repr_html_()
-
-
-def test_a_plan_has_levels_and_steps_that_are_resolved_all_the_way_down(decomposition: Decomposition) -> None:
-    plan = decomposition.plan()
+def test_a_plan_has_levels_and_steps_that_are_resolved_all_the_way_down() -> None:
+    plan = FOUND.plan()
     assert [[step.number for step in level] for level in plan] == [[1, 3], [2, 4], [5], [6], [7], [8]]
     steps = {step.number: step for level in plan for step in level}
     assert steps[2].resolved == "cubes that are red"
     assert steps[6].resolved == "balls that are blue where size of balls that are blue is highest"
     assert steps[7].fill({2: 3, 6: ["ball A", "ball B"]}) == "3 left of ball A and ball B"
     assert "#" not in str(plan)
-
-
-def test_steps_that_refer_to_later_ones_are_planned_behind_them() -> None:
-    plan = Decomposition.of_text("q", "return #2 that are red ;return cubes").plan()
-    assert [[step.number for step in level] for level in plan] == [[2], [1]]
+    # Steps that refer to later ones are planned behind them.
+    assert [[step.number for step in level] for level in plan_of("#2 that are red; cubes")] == [[2], [1]]
 
 
 def test_a_plan_whose_steps_double_stays_small() -> None:
-    text = ";".join(["return cubes", *(f"return #{number} , #{number}" for number in range(1, 40))])
-    plan = Decomposition.of_text("q", text).plan()
+    plan = plan_of("; ".join(["cubes", *(f"#{number} , #{number}" for number in range(1, 40))]))
     assert len(plan) == 40
     assert max(len(step.resolved) for level in plan for step in level) < 3000
 
@@ -89,19 +77,16 @@ def test_without_a_decomposition_it_says_why() -> None:
     with pytest.raises(DataError, match=r"no plan.*no word in it"):
         failed.plan()
     assert failed_decomposition("?", ValueError()).error == "ValueError"
+    without_form = Decomposition("How many cubes?", "return #2", error="step 1: refers to a later step")
+    assert (without_form.graph, without_form.graph_error) == (None, "the steps have no logical form")
 
 
-def test_its_repr_is_one_line(decomposition: Decomposition) -> None:
-    assert repr(decomposition) == f"<Decomposition of {QUESTION!r}: 8 steps>"
+def test_its_repr_is_one_line() -> None:
+    assert repr(FOUND) == f"<Decomposition of {QUESTION!r}: 8 steps>"
     scored = Decomposition("why\n" * 100, "return a", confidence=0.25)
     assert repr(scored).endswith("…': 1 step, confidence 0.25>")
     assert "\n" not in repr(scored)
     assert repr(failed_decomposition("?", "no")) == "<Decomposition of '?': none>"
-
-
-def test_what_has_no_graph_says_why() -> None:
-    without_form = Decomposition("How many cubes?", "return #2", error="step 1: refers to a later step")
-    assert (without_form.graph, without_form.graph_error) == (None, "the steps have no logical form")
 
 
 def test_warnings_are_in_the_record_where_there_are_some() -> None:
@@ -112,12 +97,12 @@ def test_warnings_are_in_the_record_where_there_are_some() -> None:
     assert "warnings" not in fine.to_dict()
 
 
-def test_it_comes_back_from_its_dictionary_and_may_get_other_steps(decomposition: Decomposition) -> None:
-    assert Decomposition.from_dict(decomposition.to_dict()).to_dict() == decomposition.to_dict()
-    other = decomposition.with_steps("return rivers ;return number of #1")
-    assert (other.question, other.steps, other.confidence) == (decomposition.question, ("rivers", "number of #1"), None)
+def test_it_comes_back_from_its_dictionary_and_may_get_other_steps() -> None:
+    assert Decomposition.from_dict(FOUND.to_dict()).to_dict() == FOUND.to_dict()
+    other = FOUND.with_steps("return rivers ;return number of #1")
+    assert (other.question, other.steps, other.confidence) == (QUESTION, ("rivers", "number of #1"), None)
     with pytest.raises(QDecompError, match="no steps"):
-        decomposition.with_steps([])
+        FOUND.with_steps([])
 
 
 # Records.
@@ -132,13 +117,6 @@ def test_a_graph_gives_every_form() -> None:
     assert record["logical_form"][-1] == "AGGREGATE[count](arg=#2)"
     assert dependency_graph_from_json(record["graph"]) == graph
     assert (record["score"], record["error"]) == (-1.5, None)
-
-
-def test_a_graph_without_meaning_gives_the_reason() -> None:
-    record = decomposition_from_graph(QUESTION, DependencyGraph(("red", "cubes"))).to_record()
-    assert (record["decomposition"], record["logical_form"]) == (None, None)
-    assert "no edge" in record["error"]
-    assert record["graph"]["tokens"] == ["red", "cubes"]
 
 
 def test_a_text_without_a_form_is_kept_with_the_reason() -> None:
