@@ -229,35 +229,25 @@ def _write_parts(
         if overwrite:
             _remove_parts(folder, size)
         rest, parts = iter(keys), dict[str, int]()
-
-        def open_part() -> AbstractContextManager[tuple[BinaryIO, int]]:
-            _write_manifest(folder, Manifest(size, parts, complete=False))
-            return _opened(_place_until_complete(_place(folder, len(parts))), islice(rest, size), False, on_record)
-
-        def end_part(rows: int) -> None:
-            place = _place(folder, len(parts))
-            _publish(_place_until_complete(place), place)
-            parts[Path(place).name] = rows
-
         while exists(place := _place(folder, len(parts))):
             parts[Path(place).name] = _count_complete(place, islice(rest, size), on_record)
             # A run that was killed at just that moment leaves it behind.
             _place_until_complete(place).unlink(missing_ok=True)
         kept = sum(parts.values())
-        unfinished = _place_until_complete(place)
-        if unfinished.exists():
-            with open_part() as (stream, found):
+
+        def missing_lines() -> Iterator[bytes]:
+            # Begins when the part that a stopped run left unfinished has been counted.
+            yield from missing(kept)
+
+        lines, first = missing_lines(), list[bytes]()
+        while (unfinished := _place_until_complete(place)).exists() or (first := list(islice(lines, 1))):
+            _write_manifest(folder, Manifest(size, parts, complete=False))
+            with _opened(unfinished, islice(rest, size), False, on_record) as (stream, found):
                 kept += found
-                lines = iter(missing(kept))
-                rows = found + _append(stream, unfinished, islice(lines, size - found))
-            end_part(rows)
-        else:
-            lines = iter(missing(kept))
-        for line in lines:
-            unfinished = _place_until_complete(_place(folder, len(parts)))
-            with open_part() as (stream, _):
-                rows = _append(stream, unfinished, chain([line], islice(lines, size - 1)))
-            end_part(rows)
+                more = islice(lines, size - found - len(first))
+                parts[Path(place).name] = found + _append(stream, unfinished, chain(first, more))
+            _publish(unfinished, place)
+            place, first = _place(folder, len(parts)), []
         _write_manifest(folder, Manifest(size, parts, complete=True))
     return kept
 

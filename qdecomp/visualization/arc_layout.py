@@ -39,15 +39,18 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class PlacedToken:
-    """A token with its place; ``is_linked`` says whether an edge begins or ends here."""
+    """A token, words that are folded into an ellipsis or, without text, the margin of a row; with its place.
+
+    ``full`` is the text with all words, and ``is_linked`` says whether an edge begins or ends here.
+    """
 
     text: str
     full: str
-    """The same, but where words are folded into an ellipsis: all of them."""
-    left: int
-    width: int
+    positions: tuple[int, ...]
     is_special: bool
     is_linked: bool
+    left: int = 0
+    width: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +120,13 @@ def lay_out_arcs(
     of the other row, and from the margin to its dependent. A graph with more edges than a picture can show is a
     :class:`~qdecomp.data_structures.errors.GraphError`.
     """
-    columns = _columns(graph)
+    columns = _shown(graph)
     whole = _lay_out(columns, _links(graph, columns, metrics, label_of), metrics)
     if width is None or whole.width <= width:
         return [whole]
     columns = _folded(columns)
     links = _links(graph, columns, metrics, label_of)
-    margin = _Column("", "", (), False, False)
+    margin = PlacedToken("", "", (), False, False)
     rows: list[ArcLayout] = []
     start = 0
     while start < len(columns):
@@ -145,42 +148,32 @@ def lay_out_arcs(
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """What has a place in a row: a token, words that are folded into an ellipsis, or the margin of a line."""
-
-    text: str
-    full: str
-    positions: tuple[int, ...]
-    is_special: bool
-    is_linked: bool
-
-
-def _columns(graph: DependencyGraph) -> list[_Column]:
+def _shown(graph: DependencyGraph) -> list[PlacedToken]:
+    """The tokens that are drawn, without places."""
     special = question_length(graph.tokens)
     linked = {position for edge in graph.edges for position in (edge.head, edge.dependent)}
     shown = [*range(special), *sorted(position for position in linked if position >= special)]
     return [
-        _Column(graph.tokens[place], graph.tokens[place], (place,), place >= special, place in linked)
+        PlacedToken(graph.tokens[place], graph.tokens[place], (place,), place >= special, place in linked)
         for place in shown
     ]
 
 
-def _folded(columns: Iterable[_Column]) -> list[_Column]:
-    """Several neighbours without edges as one column."""
-    folded: list[_Column] = []
-    for is_linked, group in groupby(columns, key=lambda column: column.is_linked):
+def _folded(tokens: Iterable[PlacedToken]) -> list[PlacedToken]:
+    """Several neighbours without edges as one."""
+    folded: list[PlacedToken] = []
+    for is_linked, group in groupby(tokens, key=lambda token: token.is_linked):
         words = list(group)
         if is_linked or len(words) == 1:
             folded += words
         else:
             positions = tuple(position for word in words for position in word.positions)
-            folded.append(_Column("…", " ".join(word.text for word in words), positions, False, False))
+            folded.append(PlacedToken("…", " ".join(word.text for word in words), positions, False, False))
     return folded
 
 
 def _links(
-    graph: DependencyGraph, columns: Sequence[_Column], metrics: Metrics, label_of: Callable[[Edge], str]
+    graph: DependencyGraph, columns: Sequence[PlacedToken], metrics: Metrics, label_of: Callable[[Edge], str]
 ) -> list[_Link]:
     if reason := above(MOST_EDGES_DRAWN, len(graph.edges), "edges to draw"):
         raise GraphError("picture", reason)
@@ -193,7 +186,7 @@ def _links(
     return links
 
 
-def _lay_out(columns: Sequence[_Column], given: Sequence[_Link], metrics: Metrics) -> ArcLayout:
+def _lay_out(columns: Sequence[PlacedToken], given: Sequence[_Link], metrics: Metrics) -> ArcLayout:
     links = _spread_ends(given, metrics.end_gap)
     ends = Counter(number for link in links for number in (link.first, link.last))
     widths = [
@@ -208,8 +201,7 @@ def _lay_out(columns: Sequence[_Column], given: Sequence[_Link], metrics: Metric
     overhang = max((link.label_width for link in links if link.first == link.last), default=0) // 2
     lefts, arcs = _place(_Row(widths, gaps, overhang), links, metrics)
     tokens = tuple(
-        PlacedToken(column.text, column.full, left, width, column.is_special, column.is_linked)
-        for column, left, width in zip(columns, lefts, widths, strict=True)
+        replace(column, left=left, width=width) for column, left, width in zip(columns, lefts, widths, strict=True)
     )
     end = lefts[-1] + widths[-1] + overhang if columns else 0
     return ArcLayout(tokens, tuple(arcs), end, max((arc.level for arc in arcs), default=0))

@@ -224,16 +224,13 @@ def _attribute(title: str) -> str:
 
 
 def _record(place: int, item: PageItem, unfolded: bool) -> PagePart:
-    sides: list[dict[str, Any]] = []
-    failure: str | None = None
+    title, failure = "Prediction" if item.gold is not None else "", None
+    both = ((title, item.prediction, item.prediction_remarks), ("Gold", item.gold, item.gold_remarks))
     try:
         with as_internal_errors():
-            found = [_side("Prediction" if item.gold is not None else "", item.prediction, item.prediction_remarks)]
-            if item.gold is not None:
-                found.append(_side("Gold", item.gold, item.gold_remarks))
-            sides = found
+            sides = [_side(*side) for side in both if side[1] is not None]
     except InternalError as error:
-        failure = ErrorText.of(error)
+        sides, failure = [], ErrorText.of(error)
     comparison, confidence = item.comparison, item.prediction.confidence
     notes = [item.question_id, *(f"{title} {value:.2f}" for title, value in item.scores.items())]
     # What the script filters and sorts by.
