@@ -7,18 +7,17 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
+
+from tests.service.processes import running_service
 
 PREFIX = "/opt/qdecomp"
 PORT = "8000"
@@ -73,16 +72,28 @@ def test_its_steps_give_a_service_that_is_healthy(
 ) -> None:
     pytest.importorskip("uvicorn", reason="the service is not installed: pip install '.[serve]'")
     build(dockerfile, project_root, tmp_path)
-    with running_service(dockerfile, tmp_path) as (service, run, port):
-        run(health_command(dockerfile))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (env,) = all_of(dockerfile, "ENV")
+    pairs = [word.replace(PREFIX, str(tmp_path / "environment")).partition("=") for word in env.words()]
+    # The variables of ENV alone.
+    variables = {name: value for name, _, value in pairs} | {"HOME": str(empty), "TMPDIR": str(empty)}
+
+    def in_place(command: list[str], port: int) -> list[str]:
+        words = [word.replace(PORT, str(port)) for word in command]
+        return [shutil.which(words[0], path=variables["PATH"]) or words[0], *words[1:]]
+
+    entry = in_place(all_of(dockerfile, "ENTRYPOINT")[0].words(), 0)
+    assert entry[0].startswith(str(tmp_path))
+    with running_service(command=entry, cwd=empty, env=variables) as service:
+        health = in_place(health_command(dockerfile), service.port)
+        subprocess.run(health, check=True, cwd=empty, env=variables)
         question = json.dumps({"question": "How many red cubes are there?"}).encode()
-        request = Request(f"http://127.0.0.1:{port}/parse", question, {"Content-Type": "application/json"})
+        request = Request(f"http://127.0.0.1:{service.port}/parse", question, {"Content-Type": "application/json"})
         with urlopen(request) as answer:
             assert "cubes" in answer.read().decode()
-        service.send_signal(signal.SIGTERM)
-        assert service.wait() == 0
-    with pytest.raises(subprocess.CalledProcessError):
-        run(health_command(dockerfile))
+        assert service.stop()[0] == 0
+    assert subprocess.run(health, cwd=empty, env=variables, capture_output=True).returncode != 0
 
 
 def build(dockerfile: list[Instruction], project_root: Path, folder: Path) -> None:
@@ -105,41 +116,3 @@ def build(dockerfile: list[Instruction], project_root: Path, folder: Path) -> No
             # That of a new environment is too old; in an image, pip builds with a newer one.
             shutil.rmtree(packages / "setuptools")
             (packages / "these.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
-
-
-@contextmanager
-def running_service(
-    dockerfile: list[Instruction], folder: Path
-) -> Iterator[tuple[subprocess.Popen[str], Callable[[list[str]], None], str]]:
-    """The service as ENTRYPOINT starts it, on a free port, with the variables of ENV alone."""
-    empty = folder / "empty"
-    empty.mkdir()
-    (env,) = all_of(dockerfile, "ENV")
-    pairs = [word.replace(PREFIX, str(folder / "environment")).partition("=") for word in env.words()]
-    variables = {name: value for name, _, value in pairs} | {"HOME": str(empty), "TMPDIR": str(empty)}
-
-    def in_place(command: list[str], port: str) -> list[str]:
-        words = [word.replace(PORT, port) for word in command]
-        return [shutil.which(words[0], path=variables["PATH"]) or words[0], *words[1:]]
-
-    def run(command: list[str]) -> None:
-        subprocess.run(in_place(command, port), check=True, cwd=empty, env=variables, capture_output=True)
-
-    entry = in_place(all_of(dockerfile, "ENTRYPOINT")[0].words(), port="0")
-    assert entry[0].startswith(str(folder))
-    process = subprocess.Popen(entry, cwd=empty, env=variables, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        lines: list[str] = []
-        # It says so once it listens; a service that ends instead closes the stream.
-        for line in process.stderr:
-            lines.append(line)
-            if address := re.search(r"answers at http://\S+:(\d+)/", line):
-                port = address[1]
-                break
-        else:
-            pytest.fail("".join(lines))
-        yield process, run, port
-    finally:
-        process.kill()
-        process.communicate()

@@ -422,7 +422,7 @@ def _result(pair: ScoredPair, metric: Metric, function: MetricFunction) -> Metri
             prediction, gold = _read("prediction", pair.prediction), _read("gold", pair.gold)
             return function(pair.question, prediction, gold)
     except QDecompError as error:
-        return MetricResult(1.0 if metric.lower_is_better else 0.0, ErrorText.of(error))
+        return MetricResult(metric.worst, ErrorText.of(error))
 
 
 def _read(side: Side, written: str | list[str]) -> str:

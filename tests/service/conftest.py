@@ -63,3 +63,9 @@ def client_of() -> Iterator[Callable[..., TestClient]]:
 @pytest.fixture
 def client(client_of: Callable[..., TestClient]) -> TestClient:
     return client_of()
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The loop of tests that are coroutines."""
+    return "asyncio"

@@ -6,11 +6,14 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
+
+SERVE = (sys.executable, "-m", "qdecomp", "serve", "--port", "0")
 
 
 @dataclass
@@ -36,10 +39,10 @@ class ServiceProcess:
 
 
 @contextmanager
-def running_service(*options: str) -> Iterator[ServiceProcess]:
-    """Start ``qdecomp serve`` at a free port, and end it if the test did not."""
-    command = [sys.executable, "-m", "qdecomp", "serve", "--port", "0", *options]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+def running_service(*options: str, command: Sequence[str] = SERVE, **settings: Any) -> Iterator[ServiceProcess]:
+    """Start the service, by default ``qdecomp serve`` at a free port, and end it if the test did not."""
+    settings = {"stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "text": True, **settings}
+    process = subprocess.Popen([*command, *options], **settings)
     try:
         assert process.stderr is not None
         lines = []
