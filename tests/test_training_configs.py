@@ -11,48 +11,44 @@ import torch
 from allennlp.commands.train import TrainModel
 from allennlp.common import Params
 from allennlp.common.util import prepare_environment
-from allennlp.models import Model
 
 import qdecomp.training.plugin  # noqa: F401
 from qdecomp.training.bundling import bundle_parts, read_weights, write_bundle
 from qdecomp.training.trainer import DurableCheckpointer
 
 ROOT = Path(__file__).resolve().parents[1]
-CONFIGS = sorted((ROOT / "training_config").glob("*.jsonnet"))
+FOLDER = ROOT / "training_config"
+CONFIGS = sorted(path.stem for path in FOLDER.glob("*.jsonnet"))
 
 ENCODER_KEYS = ("dataset_reader.token_indexers.pieces.encoder", "model.word_encoder.encoder")
 
 
-def _params(path: Path, **overrides: Any) -> Params:
-    return Params.from_file(str(path), params_overrides=overrides)
-
-
 @pytest.fixture(scope="module")
-def train_model_of(
-    tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[Path], tuple[TrainModel, Params]]:
-    """What AllenNLP makes of a config, on the sample set, and what it leaves of the config."""
+def build(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., TrainModel]:
+    """What AllenNLP makes of a config, on the sample set."""
 
-    def build(path: Path) -> tuple[TrainModel, Params]:
-        folder = tmp_path_factory.mktemp(path.stem)
+    def run(name: str, **overrides: Any) -> TrainModel:
+        folder = tmp_path_factory.mktemp("run")
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(ROOT)
             patch.setenv("QDECOMP_CACHE", str(folder / "cache"))
-            params = _params(path, **dict.fromkeys(ENCODER_KEYS, str(tiny_encoder)))
+            params = Params.from_file(
+                FOLDER / f"{name}.jsonnet", {**dict.fromkeys(ENCODER_KEYS, str(tiny_encoder)), **overrides}
+            )
             prepare_environment(params)
             # Not for the model: the command starts a process for each device.
-            left = Params({"distributed": params.pop("distributed", None)})
+            params.pop("distributed", None)
             (folder / "run").mkdir()
             params.to_file(str(folder / "run" / "config.json"))
-            return TrainModel.from_params(params, serialization_dir=str(folder / "run"), local_rank=0), left
+            return TrainModel.from_params(params, serialization_dir=str(folder / "run"), local_rank=0)
 
-    return build
+    return run
 
 
-@pytest.fixture(scope="module", params=CONFIGS, ids=lambda path: path.stem)
-def built(request: pytest.FixtureRequest, train_model_of: Callable[[Path], tuple[TrainModel, Params]]) -> TrainModel:
+@pytest.fixture(scope="module", params=CONFIGS)
+def built(request: pytest.FixtureRequest, build: Callable[..., TrainModel]) -> TrainModel:
     """The training run of a config."""
-    return train_model_of(request.param)[0]
+    return build(request.param)
 
 
 def test_the_encoder_learns_more_slowly_than_what_is_new(built: TrainModel) -> None:
@@ -94,12 +90,8 @@ def test_the_learning_rate_rises_at_first_and_falls_then(built: TrainModel) -> N
 
 @pytest.mark.parametrize(
     ("built", "epochs"),
-    [
-        (ROOT / "training_config" / f"{name}.jsonnet", epochs)
-        for name, epochs in (("biaffine_graph_parser", 80), ("copynet_bert", 25), ("latent_rat", 25))
-    ],
+    [("biaffine_graph_parser", 80), ("copynet_bert", 25), ("latent_rat", 25)],
     indirect=["built"],
-    ids=lambda value: getattr(value, "stem", None),
 )
 def test_the_papers_parsers_are_trained_as_in_its_appendix(built: TrainModel, epochs: int) -> None:
     trainer = built.trainer
@@ -108,66 +100,52 @@ def test_the_papers_parsers_are_trained_as_in_its_appendix(built: TrainModel, ep
     assert trainer._num_epochs == epochs
 
 
-EXAMPLES: dict[str, Callable[[TrainModel, Params], bool]] = {
-    "several_gpus": lambda run, left: left["distributed"].as_dict() == {"cuda_devices": [0, 1]},
-    "tensorboard": lambda run, left: type(run.trainer._callbacks[0]).__name__ == "TensorBoardCallback",
-    "wandb": lambda run, left: run.trainer._callbacks[0]._wandb_kwargs["project"] == "qdecomp",
+EXAMPLES: dict[str, Callable[[TrainModel], bool]] = {
+    "several_gpus": lambda run: run.trainer.data_loader.batch_sampler.batch_size == 16,
+    "tensorboard": lambda run: type(run.trainer._callbacks[0]).__name__ == "TensorBoardCallback",
+    "wandb": lambda run: run.trainer._callbacks[0]._wandb_kwargs["project"] == "qdecomp",
 }
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_examples_are_built(name: str, train_model_of: Callable[[Path], tuple[TrainModel, Params]]) -> None:
-    assert EXAMPLES[name](*train_model_of(ROOT / "training_config" / "examples" / f"{name}.jsonnet"))
+def test_examples_are_built(name: str, build: Callable[..., TrainModel]) -> None:
+    assert EXAMPLES[name](build(f"examples/{name}"))
+    distributed = Params.from_file(FOLDER / "examples" / f"{name}.jsonnet").as_dict().get("distributed")
+    assert distributed == ({"cuda_devices": [0, 1]} if name == "several_gpus" else None)
 
 
-def test_mixed_precision_is_for_gpus(train_model_of: Callable[[Path], tuple[TrainModel, Params]]) -> None:
-    path = ROOT / "training_config" / "examples" / "mixed_precision.jsonnet"
-    assert {each.stem for each in path.parent.glob("*.jsonnet")} == {*EXAMPLES, path.stem}
+def test_mixed_precision_is_for_gpus(build: Callable[..., TrainModel]) -> None:
+    assert {each.stem for each in FOLDER.glob("examples/*.jsonnet")} == {*EXAMPLES, "mixed_precision"}
     with pytest.raises(ValueError, match=r"(?i)amp requires .*cuda"):
-        train_model_of(path)
-
-
-@pytest.fixture
-def build(tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Model]:
-    """Makes the model of a config with a tiny encoder."""
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("QDECOMP_CACHE", str(tmp_path / "cache"))
-
-    def model(name: str, **overrides: Any) -> Model:
-        path = ROOT / "training_config" / f"{name}.jsonnet"
-        params = _params(path, **dict.fromkeys(ENCODER_KEYS, str(tiny_encoder)), **overrides)
-        prepare_environment(params)
-        return TrainModel.from_params(params, serialization_dir=str(tmp_path / name), local_rank=0).model
-
-    return model
+        build("examples/mixed_precision")
 
 
 def test_a_continued_training_begins_with_the_weights_of_the_first(
-    build: Callable[..., Model], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    build: Callable[..., TrainModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = build("copynet_bert_minilm")
+    first = build("copynet_bert_minilm").model
     for weight in first.parameters():
         torch.nn.init.normal_(weight.data)
     first.vocab.save_to_files(str(tmp_path / "vocabulary"))
     torch.save(first.state_dict(), tmp_path / "best.th")
     monkeypatch.setenv("FIRST_RUN", str(tmp_path))
-    continued = dict(build("continued/copynet_bert_minilm").named_parameters())
+    continued = dict(build("continued/copynet_bert_minilm").model.named_parameters())
     assert continued.keys() == dict(first.named_parameters()).keys()
     for name, weight in first.named_parameters():
         assert torch.equal(weight, continued[name]), name
 
 
 def test_a_graph_parser_continues_from_a_bundle_that_knows_fewer_labels(
-    build: Callable[..., Model], tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    build: Callable[..., TrainModel], tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few_rows = tmp_path / "few.csv"
     few_rows.write_text("".join((ROOT / "data" / "train.csv").read_text().splitlines(keepends=True)[:5]))
-    first = build("biaffine_graph_parser_minilm", train_data_path=str(few_rows))
+    first = build("biaffine_graph_parser_minilm", train_data_path=str(few_rows)).model
     torch.nn.init.normal_(first.label_scorer.weight.data)
     params = {"model": {"word_encoder": {"encoder": str(tiny_encoder), "special_tokens": "default"}}}
     write_bundle(tmp_path / "bundle", *bundle_parts(first, "few", params), card="A card.")
     monkeypatch.setenv("BUNDLE", str(tmp_path / "bundle"))
-    continued = build("continued/biaffine_graph_parser_from_bundle")
+    continued = build("continued/biaffine_graph_parser_from_bundle").model
     assert continued.labels[: len(first.labels)] == first.labels
     assert len(continued.labels) > len(first.labels)
     known = first.label_scorer.weight.size(1)

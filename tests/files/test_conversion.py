@@ -31,6 +31,13 @@ ROWS = [
     ("CLEVR_dev_5", "What?", ""),
     ("GEO_dev_1", "distance from denver to boston", "return denver ;return boston ;return distance from #1 to #2"),
 ]
+GOOD = ROWS[1][1:]
+BAD = (GOOD[0], "return #1")
+SPECIAL = PRESETS["default"]
+
+
+def _no_conversion(*args: object, **options: object) -> None:
+    raise AssertionError("converted again")
 
 
 @pytest.fixture
@@ -45,17 +52,13 @@ def break_csv(tmp_path):
     return write
 
 
-def test_there_is_one_line_for_every_row_in_its_order(break_csv, tmp_path):
-    convert_file(break_csv(), tmp_path / "out.jsonl", where=HERE)
+def test_there_is_one_line_for_every_row_in_its_order_and_they_are_counted(break_csv, tmp_path):
+    figures = convert_file(break_csv(), tmp_path / "out.jsonl", where=HERE).to_json()
     records = json_lines(tmp_path / "out.jsonl")
     assert [record["question_id"] for record in records] == [row[0] for row in ROWS]
     assert [record["row"] for record in records] == list(range(1, len(ROWS) + 1))
     graph = dependency_graph_from_json(records[1]["graph"])
     assert len(logical_form_from_graph(graph)) == 3
-
-
-def test_the_summary_counts_by_source_and_by_reason(break_csv, tmp_path):
-    figures = convert_file(break_csv(), tmp_path / "out.jsonl", where=HERE).to_json()
     assert (figures["rows"], figures["converted"], figures["round_trip"]) == (7, 4, 2)
     assert figures["failures"] == {
         "alignment: it selects by words that the question does not have": 1,
@@ -68,15 +71,15 @@ def test_the_summary_counts_by_source_and_by_reason(break_csv, tmp_path):
 
 def test_training_and_the_command_share_what_is_converted(break_csv, tmp_path, monkeypatch):
     cache = ConversionCache(tmp_path / "cache")
-    cache.records([row[1:] for row in ROWS if row[2]], PRESETS["default"])
+    cache.records([row[1:] for row in ROWS if row[2]], SPECIAL)
     convert_file(break_csv(), tmp_path / "anew.jsonl", where=HERE)
-    monkeypatch.setattr(conversion, "convert", lambda *args, **options: pytest.fail("converted again"))
+    monkeypatch.setattr(conversion, "convert", _no_conversion)
     convert_file(break_csv(), tmp_path / "kept.jsonl", where=HERE, cache=cache)
     assert (tmp_path / "kept.jsonl").read_bytes() == (tmp_path / "anew.jsonl").read_bytes()
 
 
 def test_reasons_have_no_particulars():
-    record = make_conversion_record("cubes", " ;".join(["return cubes"] * 12), PRESETS["default"])
+    record = make_conversion_record("cubes", " ;".join(["return cubes"] * 12), SPECIAL)
     assert record["reason"] == "dependency graph: too few [DUP] tokens"
     assert "needs 11" in record["error"]
 
@@ -90,17 +93,10 @@ def test_the_command_writes_figures_and_exits_as_promised(break_csv, tmp_path, c
     assert "qdmr: refers to itself" in shown
     assert json.loads(figures.read_text())["converted"] == 4
     assert run_qdecomp("convert", *options, "--strict") == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--input", "nowhere.csv"], "nowhere.csv: there is no such file"),
-        (["--special-tokens", "many"], "there is no 'many'; choose one of default, paper"),
-    ],
-)
-def test_bad_options_are_one_line(break_csv, tmp_path, options, message):
-    assert message in refusal("convert", "--input", break_csv(), "--output", tmp_path / "out.jsonl", *options)
+    assert "nowhere.csv: there is no such file" in refusal("convert", *options, "--input", "nowhere.csv")
+    assert "there is no 'many'; choose one of default, paper" in refusal(
+        "convert", *options, "--special-tokens", "many"
+    )
 
 
 def test_a_killed_run_in_processes_goes_on_and_writes_what_one_process_writes(break_csv, tmp_path):
@@ -130,14 +126,6 @@ def test_a_row_that_cannot_be_read_is_told_and_costs_no_other(tmp_path, capsys):
 
 
 # The cache.
-
-SPECIAL = PRESETS["default"]
-GOOD = ("How many red cubes are there?", "return cubes ;return #1 that are red ;return number of #2")
-BAD = ("How many red cubes are there?", "return #1")
-
-
-def _no_conversion(*args: object, **options: object) -> None:
-    raise AssertionError("converted again")
 
 
 def test_graphs_come_from_the_conversion_and_then_from_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,22 +27,16 @@ def test_it_is_the_list_that_it_was_made_of(rows: list[str], wanted: str) -> Non
         assert store.find(each) == (rows.index(each) if each in rows else None)
 
 
-def test_places_are_filled_in_any_order() -> None:
-    store: RowStore[str] = RowStore()
-    for place, row in ((2, "c"), (0, "a"), (1, "b")):
-        store.put(place, row)
-    assert (list(store), store[-1]) == (["a", "b", "c"], "c")
-    with pytest.raises(IndexError):
-        store[3]
-
-
-def test_more_rows_than_memory_go_to_disk_and_come_back() -> None:
+def test_places_are_filled_in_any_order_and_what_does_not_fit_in_memory_comes_back() -> None:
     store: RowStore[str] = RowStore()
     store._database.execute("PRAGMA cache_size = -100")
     rows = [f"{number} {'x' * 1000}" for number in range(3000)]
-    for row in rows:
-        store.append(row)
+    for place in reversed(range(3000)):
+        store.put(place, rows[place])
     assert list(store) == rows
+    assert store[-1] == rows[-1]
+    with pytest.raises(IndexError):
+        store[3000]
 
 
 def test_a_disk_that_cannot_be_written_is_said() -> None:

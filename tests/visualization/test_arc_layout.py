@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph
 from qdecomp.visualization.arc_layout import ArcLayout, Metrics, lay_out_arcs
@@ -41,7 +41,6 @@ def check(layout: ArcLayout) -> None:
             assert left.label_left + left.label_width <= right.label_left
 
 
-@settings(deadline=None)
 @given(dependency_graphs())
 def test_any_graph_is_laid_out_without_overlaps(graph: DependencyGraph) -> None:
     layout = row(graph)

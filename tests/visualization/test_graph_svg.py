@@ -3,7 +3,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.visualization import graph_svg
@@ -17,7 +17,6 @@ def of_class(picture: ElementTree.Element, name: str) -> list[ElementTree.Elemen
     return [element for element in picture.iter() if name in (element.get("class") or "").split()]
 
 
-@settings(deadline=None)
 @given(dependency_graphs())
 def test_any_graph_is_well_formed_with_an_arc_and_a_label_for_every_edge(graph: DependencyGraph) -> None:
     picture = ElementTree.fromstring(graph_svg(graph))

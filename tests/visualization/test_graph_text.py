@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
 from qdecomp.visualization import graph_rich, graph_text
@@ -37,7 +37,6 @@ def test_a_graph_that_is_too_wide_goes_on_in_another_row() -> None:
     ]
 
 
-@settings(deadline=None)
 @given(dependency_graphs())
 def test_any_graph_is_drawn_with_all_its_edges(graph: DependencyGraph) -> None:
     text = graph_text(graph, width=80)

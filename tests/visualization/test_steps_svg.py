@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from itertools import combinations, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
@@ -62,7 +62,6 @@ def check(layout: StepLayout) -> None:
             assert not any(is_inside(point, box) for box in layout.boxes)
 
 
-@settings(deadline=None)
 @given(references())
 def test_boxes_do_not_overlap_and_no_line_runs_through_a_box(numbers: _References) -> None:
     layout = layout_of(numbers)
@@ -92,7 +91,6 @@ def test_pairs_are_not_crossed_where_it_can_be_avoided() -> None:
 DECOMPOSITION = "return cubes ;return #1 that are red ;return number of #2 for each #1"
 
 
-@settings(deadline=None)
 @given(logical_forms())
 def test_any_form_is_well_formed_with_all_steps_and_references(form: LogicalForm) -> None:
     picture = ElementTree.fromstring(steps_svg(form))

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qdecomp.visualization.svg import escape, shorten, width_in_ems, wrap
@@ -11,7 +11,6 @@ def test_what_xml_cannot_hold_is_replaced() -> None:
     assert escape("'\"<&>") == "&#x27;&quot;&lt;&amp;&gt;"
 
 
-@settings(deadline=None)
 @given(st.text(), st.floats(3, 50))
 def test_nothing_is_wider_than_asked_for(text: str, ems: float) -> None:
     assert width_in_ems(shorten(text, ems)) <= ems
