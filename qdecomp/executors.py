@@ -52,6 +52,8 @@ def table(frame: Any, *, rows: str | None = None, names: str | None = None) -> C
     the word for what a row is, by default the header of that column. Answers about rows are their names.
     """
     frame = frame.df() if hasattr(frame, "df") else frame
+    if not hasattr(frame, "columns"):
+        raise DataError(f"give a pandas or Polars frame or a DuckDB relation, not {type(frame).__name__}")
     columns = {str(column): [_cell(value) for value in frame[column]] for column in frame.columns}
     found = names or next((header for header, values in columns.items() if _are_names(values)), None)
     if found is None or found not in columns:

@@ -84,6 +84,8 @@ def test_rows_may_have_another_name() -> None:
         table(frame, names="title")
     with pytest.raises(QDecompError, match="no text column tells the rows apart"):
         table(HOTELS[["region", "pool"]])
+    with pytest.raises(QDecompError, match="give a pandas or Polars frame or a DuckDB relation, not str"):
+        table("hotels.csv")
 
 
 def test_two_columns_that_a_word_may_mean_are_named() -> None:

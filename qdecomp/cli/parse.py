@@ -273,7 +273,7 @@ def _graph_text(name: str, decomposition: Decomposition) -> str:
 _WRITERS: dict[str, tuple[Callable[[Decomposition], str], str]] = {
     "text": (_text, "\n\n"),
     "json": (lambda decomposition: json.dumps(decomposition.to_dict(), ensure_ascii=False), "\n"),
-    "qdmr": (lambda decomposition: str(decomposition.qdmr), "\n"),
+    "qdmr": (lambda decomposition: decomposition.text or "", "\n"),
     "lf": (lambda decomposition: str(decomposition.logical_form), "\n\n"),
     "dot": (partial(_graph_text, "dot"), "\n\n"),
     "conllu": (partial(_graph_text, "conllu"), "\n\n"),

@@ -53,6 +53,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         (415, "The content type is not application/json."),
         (422, "A field is missing, wrong or above a limit."),
         (500, "An internal error of qdecomp."),
+        (502, "The language model behind the service gave no answer."),
         (503, "Too many requests wait; try again."),
         (504, "There was no answer in time."),
     )

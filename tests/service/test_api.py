@@ -260,6 +260,7 @@ def test_the_api_is_described_for_programs_and_people(client_of: Callable[..., T
 
     for path in ("/parse", "/convert", "/next_steps", "/score"):
         post = description["paths"][path]["post"]
+        assert "502" in post["responses"]
         request = schemas[post["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]]
         for example in request["examples"]:
             answer = client.post(path, json=example)
