@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from qdecomp.cli.card import card_of, renew_section, training_of
+from qdecomp.cli.card import card_of, renew_section
 from qdecomp.cli.options import PATH
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.lf_em import METRIC_VERSION, lf_em
@@ -161,7 +161,7 @@ def command(archive: Path, gold_path: Path, output: Path, examples: Path | None)
         write_bundle(folder, config, weights, pieces, card="")
         size = sum(path.stat().st_size for path in folder.iterdir())
         scores = measure(load(folder), gold)
-    card = card_of(config, scores, training_of(loaded.config.params, gold_path), size)
+    card = card_of(config, scores, loaded.config.params, gold_path, size)
     write_bundle(output, replace(config, scores=scores), weights, pieces, card)
     if examples is not None:
         renew_section(output, _EXAMPLES, section_of(_answers_of(output, examples), examples.name))

@@ -20,8 +20,18 @@ _SOURCES_SHOWN = 12
 _ENCODER_LICENCES = {"all-MiniLM-L6-v2": "Apache License 2.0", "bert-base-uncased": "Apache License 2.0"}
 
 
-def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[str, Any], size: int) -> str:
-    """The model card, with what is known and what was measured."""
+def card_of(config: BundleConfig, scores: Mapping[str, Any], params: Mapping[str, Any], gold: Path, size: int) -> str:
+    """The model card: what the config of the training says, and what was measured on the rows of ``gold``."""
+    trainer, sampler, train_path = params["trainer"], params["data_loader"]["batch_sampler"], params["train_data_path"]
+    rates = trainer["optimizer"]
+    beginning, inherited = _beginning(params["model"].get("initializer"))
+    sources: Counter[str] | None = None
+    with suppress(DataError):  # the file may not be there any more
+        sources = Counter(example.source for example in iterate_break_csv(train_path))
+    is_weighted = sources is not None and not sources.keys().isdisjoint(sampler.get("weights", ()))
+    weights = "Some sources were seen more often than others (`source_weights`). " if is_weighted else ""
+    encoder = str(params["model"]["word_encoder"]["encoder"])
+    data = "\n".join(f"- {line}" for line in _data_lines(Path(train_path), sources, inherited, encoder))
     is_ours = config.name == BUNDLED.name
     weak = [name for name, score in scores["lf_em_by_source"].items() if score["mean"] < 0.5]
     poor = f" Less than half of the plans\n  are right for questions of {', '.join(weak)}." if weak else ""
@@ -41,13 +51,13 @@ def card_of(config: BundleConfig, scores: Mapping[str, Any], training: Mapping[s
 
 ## Training
 
-{training["beginning"]}{training["epochs"]} epochs in batches of {training["batch_size"]}; learning rates \
-{training["encoder_lr"]} (encoder) and {training["lr"]} (rest), seed {training["seed"]}.
-{training["weights"]}{training["validation"]}
+{beginning}{trainer["num_epochs"]} epochs in batches of {sampler["batch_size"]}; learning rates \
+{rates["parameter_groups"][0][1]["lr"]} (encoder) and {rates["lr"]} (rest), seed {params["random_seed"]}.
+{weights}{_validation(params.get("validation_data_path"), gold)}
 
 ## Data and licences
 
-{training["data"]}
+{data}
 
 {MEASURED}
 
@@ -123,30 +133,6 @@ with 95% bootstrap intervals:
 
 Exact match of the text: {scores["exact_match"]["mean"]:.3f}; SARI: {scores["sari"]["mean"]:.3f}. \
 Questions with a decomposition: {100 * scores["valid"]:.1f}%."""
-
-
-def training_of(params: Mapping[str, Any], gold: Path) -> dict[str, Any]:
-    """What the config of a training says about its settings and its data; ``gold`` are the rows of the figures."""
-    trainer, sampler = params["trainer"], params["data_loader"]["batch_sampler"]
-    rates = trainer["optimizer"]
-    beginning, inherited = _beginning(params["model"].get("initializer"))
-    train_path, encoder = Path(params["train_data_path"]), str(params["model"]["word_encoder"]["encoder"])
-    sources: Counter[str] | None = None
-    with suppress(DataError):  # the file may not be there any more
-        sources = Counter(example.source for example in iterate_break_csv(train_path))
-    is_weighted = sources is not None and not sources.keys().isdisjoint(sampler.get("weights", ()))
-    weights = "Some sources were seen more often than others (`source_weights`). " if is_weighted else ""
-    return {
-        "beginning": beginning,
-        "epochs": trainer["num_epochs"],
-        "batch_size": sampler["batch_size"],
-        "encoder_lr": rates["parameter_groups"][0][1]["lr"],
-        "lr": rates["lr"],
-        "seed": params["random_seed"],
-        "weights": weights,
-        "validation": _validation(params.get("validation_data_path"), gold),
-        "data": "\n".join(f"- {line}" for line in _data_lines(train_path, sources, inherited, encoder)),
-    }
 
 
 def _beginning(initializer: Mapping[str, Any] | None) -> tuple[str, str]:

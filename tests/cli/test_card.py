@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from qdecomp.cli.bundle import Answer, section_of
-from qdecomp.cli.card import card_of, renew_section, training_of, with_section
+from qdecomp.cli.card import card_of, renew_section, with_section
 from qdecomp.parsers.bundle import BUNDLED, CARD, read_config
 
 SCORE = {"mean": 0.4, "low": 0.3, "high": 0.5, "questions": 20}
@@ -55,7 +55,7 @@ def train(tmp_path: Path) -> Path:
 def card(values: dict[str, Any], gold: str = "test.csv") -> str:
     config = read_config(BUNDLED)
     object.__setattr__(config, "name", "my_parser")
-    return card_of(config, SCORES, training_of(values, Path(gold)), 1_000_000)
+    return card_of(config, SCORES, values, Path(gold), 1_000_000)
 
 
 def test_a_card_names_the_users_data_and_not_break(train: Path) -> None:
