@@ -71,16 +71,12 @@ def test_the_page_is_well_formed_and_its_links_lead_somewhere(page: str) -> None
 def test_the_page_needs_nothing_from_elsewhere(page: str) -> None:
     parsed = Page(page)
     assert not {"link", "img", "iframe"} & {tag for tag, _ in parsed.tags}
-    assert parsed.count("script") == 1
+    assert page.count("<script") == 1
     assert content_policy() in page
-    references = [
-        value
-        for _, attributes in parsed.tags
-        for name, value in attributes.items()
-        if name in ("src", "href", "xlink:href", "srcset", "action") and value
-    ]
     # The data files beside the page are offered, not needed.
-    assert all(value.startswith("#") or value in REPORT_FILES for value in references)
+    for _, attributes in parsed.tags:
+        for name in {"src", "href", "xlink:href", "srcset", "action"} & attributes.keys():
+            assert (attributes[name] or "#").startswith("#") or attributes[name] in REPORT_FILES
     assert not re.search(r"url\((?!#)|@import", page)
 
 
@@ -97,14 +93,12 @@ def test_the_page_has_every_part_and_escapes_what_comes_from_data(page: str) -> 
     examples = page[page.index('id="examples"') :]
     marked = examples[examples.index("#1 that are red") :]
     assert marked.index("remark-missing") < marked.index("</li>")
-    assert page.count("<script") == 1
     assert page_script() in page
     assert HOSTILE in parsed.text
 
 
 def test_questions_on_which_systems_differ_stand_side_by_side(page: str) -> None:
     articles = [attributes for tag, attributes in Page(page).tags if tag == "article" and "data-right" in attributes]
-    assert len(articles) == 1
     (article,) = articles
     assert (article["id"], article["data-right"], article["data-source"]) == ("q1", "0", "CLEVR")
     assert (article["data-kinds"], article["data-steps"]) == ("missing step", "3")

@@ -191,17 +191,12 @@ def test_a_score_that_is_not_there_names_those_that_are() -> None:
         scores["a", "lf_eq"]
 
 
-def test_problems_of_rows_warn_and_are_in_the_notes() -> None:
-    with pytest.warns(UserWarning, match="1 missing row; all are in the notes"):
-        scores = evaluate(GOLD, {"CLEVR_1": CUBES, "GEO_3": RIVERS}, "lf_em")
-    assert "row 2 of the gold file (CLEVR_2)" in scores.notes[1]
-
-
 def test_figures_details_and_tables_say_what_was_wrong() -> None:
     good = [CUBES, "return spheres ;return the number of #1", "return lakes"]
     poor = {"CLEVR_1": "return cubes ;return number of #2", "GEO_3": RIVERS}
-    with pytest.warns(UserWarning, match="1 missing row"):
+    with pytest.warns(UserWarning, match="1 missing row; all are in the notes"):
         scores = evaluate(GOLD, {"good": good, "poor": poor})
+    assert "row 2 of the gold file (CLEVR_2)" in scores.notes[1]
     of_good, of_poor = scores.to_dict()["systems"]
     assert of_good["by_source"]["CLEVR"]["lf_em"] == {"mean": 1.0, "low": 1.0, "high": 1.0, "questions": 2, "errors": 0}
     assert of_poor["errors"]["lf_em"] == {"prediction: missing": 1, "prediction: step N: refers to itself (#N)": 1}
@@ -264,14 +259,9 @@ def test_an_option_that_changes_a_number_is_a_key_and_no_other_key_changes(optio
     assert changed == {key} - {None} | ({"n"} if option == "answered_only" else set())
 
 
-def test_the_number_of_questions_is_a_key() -> None:
-    three, two = evaluate(GOLD, ANSWERS, "lf_em"), evaluate(GOLD[:2], ANSWERS[:2], "lf_em")
-    assert (three["lf_em"].mean, two["lf_em"].mean) == (TWO_THIRDS, 1.0)
-    assert [keys_of(scores.signature())["n"] for scores in (three, two)] == ["3", "2"]
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_the_mode_is_a_key() -> None:
+def test_the_number_of_questions_and_the_mode_are_keys() -> None:
+    assert [keys_of(evaluate(GOLD[:n], ANSWERS[:n], "lf_em").signature())["n"] for n in (3, 2)] == ["3", "2"]
     scores = evaluate([("What are the not red cubes?", "return not red cubes")], ["return red cubes"], "lf_em")
     assert (scores["lf_em"].mean, scores["lf_em_strict"].mean) == (1.0, 0.0)
     assert [keys_of(scores.signature(name))["mode"] for name in ("lf_em", "lf_em_strict")] == ["published", "strict"]

@@ -48,12 +48,6 @@ def test_published_values(ged, official_rows):
         assert value == pytest.approx(_PUBLISHED[row["question_id"]], abs=1e-6), row["question_id"]
 
 
-@pytest.mark.parametrize("prediction", ["", " ; "])
-def test_an_empty_prediction_shares_nothing_with_the_gold_graph(ged, prediction):
-    result = ged("", prediction, "return balls")
-    assert (result.value, result.error) == (1.0, "prediction: there is no step")
-
-
 @pytest.mark.parametrize(
     "prediction",
     ["return balls ;return color of #2", "return #2 ;return #1", "return color of #7", "return balls ;" * 30],

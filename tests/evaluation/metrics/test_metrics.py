@@ -3,8 +3,20 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from qdecomp.data_structures.reading import read_decomposition
-from qdecomp.evaluation.metrics import get_metric
+from qdecomp.evaluation.metrics import METRICS, get_metric
+
+
+@pytest.mark.usefixtures("spacy_pipeline")
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("prediction", ["", "  ", "return", " ; return"])
+def test_an_empty_prediction_has_the_worst_score_and_says_so(name, prediction):
+    metric = get_metric(name)
+    for gold in (prediction, "return birds ;return number of #1"):
+        result = metric.load()("how many birds?", prediction, gold)
+        assert (result.value, result.error.partition("; gold")[0]) == (metric.worst, "prediction: there is no step")
 
 
 def test_lf_em_does_not_read_a_prediction_again(monkeypatch):

@@ -65,14 +65,6 @@ def test_letter_case_does_not_matter():
     assert NormEm(annotations("balls/NNS"))("", "return BALLS", "return balls").value == 1.0
 
 
-@pytest.mark.parametrize("prediction", ["", " ", "return", "return ;return"])
-def test_an_empty_prediction_is_wrong_and_says_so(prediction):
-    for gold in ("return balls", prediction):
-        result = NormEm(annotations("balls/NNS"))("", prediction, gold)
-        assert result.value == 0.0
-        assert result.error.startswith("prediction: there is no step")
-
-
 def test_a_step_without_annotation_gives_no_value():
     result = NormEm(annotations("cats/NNS"))("", "return balls", "return balls")
     assert result.value is None
