@@ -15,7 +15,7 @@ from qdecomp.data_structures.errors import DataError, ErrorText, InternalError, 
 from qdecomp.data_structures.reading import Reading, read_decomposition
 from qdecomp.evaluation.differences import compare_steps
 from qdecomp.evaluation.formats import problem_lines, reading_lines
-from qdecomp.evaluation.metrics import get_metric
+from qdecomp.evaluation.metrics.break_text import sari
 from qdecomp.evaluation.predictions import ProblemKind, RowProblem, read_gold
 from qdecomp.files import BreakExample, Row, RowFile, require_other_files, source_of, write_text_atomically
 from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record, decomposition_from_text
@@ -132,19 +132,16 @@ def _compared(item: PageItem) -> PageItem:
     gold, predicted = item.gold, item.prediction.text
     if gold is None or gold.text is None or predicted is None:
         return item
-    metric = get_metric("sari")
     try:
         with as_internal_errors():
-            value = metric.load()(item.question, predicted, gold.text).value
+            scored = replace(item, scores={"SARI": sari(item.question, predicted, gold.text).value or 0.0})
             steps = None if item.comparison else compare_steps(item.question, predicted, gold.text)
     except InternalError:
         return item
-    scores = {} if value is None else {metric.title: value}
     if steps is None:
-        return replace(item, scores=scores)
+        return scored
     return replace(
-        item,
-        scores=scores,
+        scored,
         prediction_remarks=tuple(step.remarks for step in steps.predicted),
         gold_remarks=tuple(step.remarks for step in steps.gold),
     )
