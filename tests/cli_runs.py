@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,12 @@ def told_by_us(stderr: str) -> list[str]:
     """What a command said on standard error in another process, where libraries may warn about the machine."""
     assert "Traceback" not in stderr
     return [line for line in stderr.splitlines() if line.startswith("qdecomp: ")]
+
+
+def write_json_lines(path: Path, values: Iterable[object]) -> Path:
+    """A file with these values."""
+    path.write_text("".join(f"{json.dumps(value)}\n" for value in values), encoding="utf-8")
+    return path
 
 
 def json_lines(path: Path | str) -> list[Any]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import math
 from functools import partial
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli_runs import json_lines, refusal, run_qdecomp
+from tests.cli_runs import json_lines, refusal, run_qdecomp, write_json_lines
 
 run, refused = partial(run_qdecomp, "combine"), partial(refusal, "combine")
 
@@ -24,8 +23,7 @@ def write(path: Path, answers: dict[str, tuple[str | None, float]], with_questio
         | ({"question": QUESTIONS[number]} if with_question else {})
         for number, (text, probability) in answers.items()
     ]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
+    return write_json_lines(path, records)
 
 
 @pytest.fixture

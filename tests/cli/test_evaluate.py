@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli_runs import json_lines, refusal, run_qdecomp
+from tests.cli_runs import json_lines, refusal, run_qdecomp, write_json_lines
 
 run, refused = partial(run_qdecomp, "evaluate"), partial(refusal, "evaluate")
 
@@ -26,8 +26,7 @@ def write_records(path: Path, *answers: object) -> Path:
     """Records of the questions of ``GOLD``; None is a missing one."""
     ids = ("CLEVR_dev_1", "CLEVR_dev_2", "GEO_dev_3")
     records = [{"question_id": each, "decomposition": answer} for each, answer in zip(ids, answers, strict=False)]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records if record["decomposition"] is not None))
-    return path
+    return write_json_lines(path, [record for record in records if record["decomposition"] is not None])
 
 
 @pytest.fixture
@@ -152,8 +151,7 @@ def test_half_of_a_character_in_a_prediction_is_said_and_escaped(
 
 def test_a_column_of_predictions_can_be_named(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (files / "model.csv").write_text(GOOD.replace("decomposition", "text"))
-    records = [{"question_id": "CLEVR_dev_2", "text": ["spheres", "number of #1"]}]
-    (files / "model.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_json_lines(files / "model.jsonl", [{"question_id": "CLEVR_dev_2", "text": ["spheres", "number of #1"]}])
     for name, found in (("model.csv", "found columns: text"), ("model.jsonl", "found fields: question_id, text")):
         told = refused("--gold", files / "gold.csv", files / name)
         assert found in told

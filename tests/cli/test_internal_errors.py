@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from qdecomp.data_structures import lf_em
 from qdecomp.data_structures.conversion import qdmr_to_lf
 from qdecomp.data_structures.tokenization import tokenize
-from tests.cli_runs import json_lines, run_qdecomp
+from tests.cli_runs import json_lines, run_qdecomp, write_json_lines
 
 GOLD = """question_id,question_text,decomposition
 GEO_dev_1,What are the rivers?,return rivers
@@ -41,7 +40,7 @@ def broken_code(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     (tmp_path / "gold.csv").write_text(GOLD)
-    (tmp_path / "predictions.jsonl").write_text("\n".join(map(json.dumps, PREDICTIONS)))
+    write_json_lines(tmp_path / "predictions.jsonl", PREDICTIONS)
     return tmp_path
 
 
@@ -104,6 +103,5 @@ def test_parse_gives_the_others_their_answers(
 def test_a_question_that_speaks_of_internal_errors_is_an_ordinary_one(tmp_path: Path) -> None:
     sentence = "What is an internal error, please report it: IndexError in a.py:3?"
     record = {"question_id": "a", "question": sentence, "decomposition": "return internal error, please report it"}
-    (tmp_path / "predictions.jsonl").write_text(json.dumps(record))
-    given = ("render", "--input", tmp_path / "predictions.jsonl", "--output", tmp_path / "page.html")
-    assert run_qdecomp(*given) == 0
+    predictions = write_json_lines(tmp_path / "predictions.jsonl", [record])
+    assert run_qdecomp("render", "--input", predictions, "--output", tmp_path / "page.html") == 0

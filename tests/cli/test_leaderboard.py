@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
 
 from qdecomp import evaluate
-from tests.cli_runs import refusal, run_qdecomp
+from tests.cli_runs import refusal, run_qdecomp, write_json_lines
 
 
 @pytest.fixture
@@ -22,8 +21,7 @@ def files(tmp_path: Path) -> Path:
         {"question_id": "b", "decomposition": None, "error": "no plan"},
         {"question_id": "a", "decomposition": "return cubes ;return #1 that are red"},
     ]
-    lines = "".join(json.dumps(record) + "\n" for record in records)
-    (tmp_path / "predictions.jsonl").write_text(lines, encoding="utf-8")
+    write_json_lines(tmp_path / "predictions.jsonl", records)
     return tmp_path
 
 

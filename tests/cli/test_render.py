@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 
 from qdecomp.data_structures.conversion.chain import convert
 from qdecomp.parsers.decomposition import decomposition_from_graph
-from tests.cli_runs import refusal, run_qdecomp
+from tests.cli_runs import refusal, run_qdecomp, write_json_lines
 from tests.pages import Page
 
 run, refused = partial(run_qdecomp, "render"), partial(refusal, "render")
@@ -33,7 +32,7 @@ def files(tmp_path: Path) -> Path:
         {"question_id": "GEO_dev_2", "decomposition": "return rivers", "error": None},
         {"question_id": "GEO_dev_3", "question": "What is the shortest river?", "decomposition": None, "error": "no"},
     ]
-    (tmp_path / "predictions.jsonl").write_text("\n".join(map(json.dumps, records)))
+    write_json_lines(tmp_path / "predictions.jsonl", records)
     return tmp_path
 
 
@@ -71,7 +70,7 @@ def test_bad_lines_and_unknown_questions_are_told_and_the_rest_is_shown(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with (files / "predictions.jsonl").open("a") as stream:
-        stream.write('\n{"question_id": \n[1]\n{"decomposition": "return x"}\n')
+        stream.write('{"question_id": \n[1]\n{"decomposition": "return x"}\n')
         stream.write('{"question_id": "5", "graph": {"tokens": ["a"], "edges": [[0, 7, "span"]]}}\n')
         stream.write('{"question_id": "elsewhere", "decomposition": "return x"}\n')
     page = rendered(files, "--gold", files / "gold.csv")
@@ -115,7 +114,7 @@ def test_what_language_models_write_is_read_and_told(files: Path, capsys: pytest
         {"question_id": "CLEVR_dev_1", "decomposition": ["cubes", "#1 that are red", "number of #2"]},
         {"question_id": "GEO_dev_2", "decomposition": "- rivers\n- the longest of [1]"},
     ]
-    (files / "predictions.jsonl").write_text("\n".join(map(json.dumps, records)))
+    write_json_lines(files / "predictions.jsonl", records)
     page = rendered(files)
     assert "#1 that are red" in " ".join(page.texts)
     assert "the longest of #1" in " ".join(page.texts)

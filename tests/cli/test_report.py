@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli_runs import refusal, run_qdecomp
+from tests.cli_runs import refusal, run_qdecomp, write_json_lines
 
 run = partial(run_qdecomp, "report")
 
@@ -19,7 +19,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "gold.csv").write_text(GOLD)
     (tmp_path / "good.csv").write_text("decomposition\nreturn red cubes ;return number of #1\nreturn rivers\n")
     record = {"question_id": "GEO_dev_2", "decomposition": "return rivers ;return the longest of #1"}
-    (tmp_path / "poor.jsonl").write_text(json.dumps(record) + "\n")
+    write_json_lines(tmp_path / "poor.jsonl", [record])
     return tmp_path
 
 
