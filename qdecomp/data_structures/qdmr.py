@@ -76,28 +76,14 @@ class Step:
     """The numbers (from 1) of the steps that this one refers to, in order."""
 
     def __post_init__(self) -> None:
-        self._complete()
-        text = self.text
-        if ";" in text or tuple(_TOKEN.findall(text)) != self.tokens:
-            raise QdmrSyntaxError(Reason("not the tokens of one step: {!r}", self.tokens))
-
-    @classmethod
-    def _of_found_tokens(cls, tokens: tuple[str, ...]) -> Step:
-        """A step whose tokens came from a text, so they need not be checked again."""
-        step = cls.__new__(cls)
-        object.__setattr__(step, "tokens", tokens)
-        step._complete()
-        return step
-
-    def _complete(self) -> None:
-        tokens = self.tokens
-        object.__setattr__(self, "references", references_of(tokens))
+        tokens, text = self.tokens, self.text
         if not tokens:
             raise QdmrSyntaxError("a step without words")
-        words, length = len(tokens), len(" ".join(tokens))
-        if words > MOST_STEP_WORDS or length > LONGEST_STEP:
-            reason = above(MOST_STEP_WORDS, words, "words") or above(LONGEST_STEP, length, "characters")
-            raise QdmrSyntaxError(reason or "")
+        if reason := above(MOST_STEP_WORDS, len(tokens), "words") or above(LONGEST_STEP, len(text), "characters"):
+            raise QdmrSyntaxError(reason)
+        if ";" in text or tuple(_TOKEN.findall(text)) != tokens:
+            raise QdmrSyntaxError(Reason("not the tokens of one step: {!r}", tokens))
+        object.__setattr__(self, "references", references_of(tokens))
 
     @property
     def text(self) -> str:
@@ -169,7 +155,7 @@ def order_by_references(references: Mapping[int, Iterable[int]]) -> list[int]:
 def levels_of(references: Mapping[int, Iterable[int]]) -> dict[int, int]:
     """0 for a step that refers to none, and otherwise one more than the highest of those that it refers to."""
     levels: dict[int, int] = {}
-    for number in TopologicalSorter(references).static_order():
+    for number in order_by_references(references):
         levels[number] = 1 + max((levels[target] for target in references[number]), default=-1)
     return levels
 
@@ -201,7 +187,7 @@ def parse_step_text(text: str) -> Step | None:
     """Read one step; None where there is nothing but ``return``."""
     start = _RETURN.match(text)
     tokens = _TOKEN.findall(text, start.end() if start else 0)
-    return Step._of_found_tokens(tuple(tokens)) if tokens else None
+    return Step(tuple(tokens)) if tokens else None
 
 
 _parse_known_step = cache_short(entries=8192, longest=LONGEST_REMEMBERED_STEP)(parse_step_text)

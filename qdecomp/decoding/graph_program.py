@@ -60,10 +60,7 @@ def solve_graph(
     for graph in excluded:
         if all(choice in candidates.choices for choice in graph):
             logic.model.add_bool_or([~variable if choice in graph else variable for choice, variable in pairs])
-    coefficients = [
-        round(_PRECISION * (cost - candidates.without_edge[choice.head, choice.dependent]))
-        for choice, cost in zip(candidates.choices, candidates.costs, strict=True)
-    ]
+    coefficients = [-round(_PRECISION * choice.gain) for choice in candidates.choices]
     left_out = [
         logic.none_of([variable for choice, variable in pairs if choice.head in places or choice.dependent in places])
         for places in coverage.positions
@@ -85,7 +82,7 @@ def solve_graph(
     saved = sum(coefficients[index] for index in taken) / _PRECISION
     choices = tuple(candidates.choices[index] for index in taken)
     left_out_cost = coverage.cost((choice.head, choice.dependent) for choice in choices)
-    cost = sum(candidates.without_edge.values()) + saved + left_out_cost
+    cost = candidates.without_edges + saved + left_out_cost
     return Solution(choices, cost, status == cp_model.OPTIMAL, seconds)
 
 

@@ -41,14 +41,14 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class EdgeCandidates:
-    """Choices with their costs, and what no edge costs for the pairs that they name.
+    """Choices with their costs, and what a graph with no edge at any of their pairs costs.
 
     ``complete_below`` says that every choice that costs less is among them.
     """
 
     choices: tuple[EdgeChoice, ...]
     costs: tuple[float, ...]
-    without_edge: dict[tuple[int, int], float]
+    without_edges: float
     complete_below: float
 
 
@@ -133,8 +133,8 @@ class Scores:
             EdgeChoice(*pairs[row], self.names[column], gain)
             for row, column, gain in zip(rows, columns, (scores - none)[rows, columns].tolist(), strict=True)
         ]
-        without_edge = {pairs[row]: float(best[row, 0] - none[row, 0]) for row in dict.fromkeys(rows)}
-        return EdgeCandidates(tuple(choices), tuple(costs[rows, columns].tolist()), without_edge, below)
+        without_edges = float((best - none)[sorted(set(rows))].sum())
+        return EdgeCandidates(tuple(choices), tuple(costs[rows, columns].tolist()), without_edges, below)
 
     def labels_of(self, heads: Places, dependents: Places) -> npt.NDArray[np.floating]:
         """The probabilities of all labels for some pairs [pairs, labels]."""

@@ -18,7 +18,7 @@ from qdecomp.data_structures.conversion.qdmr_to_lf import to_qdmr
 from qdecomp.data_structures.errors import GraphError, QDecompError
 from qdecomp.data_structures.limits import MOST_EDGES_DRAWN, above
 from qdecomp.data_structures.logical_form import LogicalForm, format_step
-from qdecomp.data_structures.qdmr import order_by_references, parse_qdmr
+from qdecomp.data_structures.qdmr import levels_of, parse_qdmr
 from qdecomp.data_structures.tokenization import with_whole_numbers
 from qdecomp.visualization.svg import Picture, arrow_head, centred_text, escape, frame, number, width_in_ems, wrap
 
@@ -184,9 +184,7 @@ def lay_out_steps(sizes: Sequence[tuple[float, float]], references: Sequence[Ite
 
 def _layers(targets: Mapping[int, Sequence[int]]) -> dict[int, int]:
     """The layer of each step: below those that it refers to or, if it refers to none, right above its first user."""
-    layer_of: dict[int, int] = {}
-    for step in order_by_references(targets):
-        layer_of[step] = 1 + max((layer_of[target] for target in targets[step]), default=-1)
+    layer_of = levels_of(targets)
     for step in targets:
         users = [layer_of[user] for user in targets if step in targets[user]]
         if not targets[step] and users:

@@ -81,7 +81,9 @@ def test_candidates_are_the_possible_choices_that_cost_little(scores, bound):
         and (cost := cost_by_hand(scores, head, dependent, label)) < bound
     }
     assert costs == pytest.approx(expected)
-    assert found.without_edge.keys() == {(head, dependent) for head, dependent, _ in expected}
+    assert found.without_edges == pytest.approx(
+        sum({(c.head, c.dependent): costs[c.head, c.dependent, c.label] + c.gain for c in found.choices}.values())
+    )
 
 
 def test_too_many_candidates_are_cut_at_the_dearest(scores):

@@ -52,7 +52,7 @@ _FIELD = re.compile(r"\A\s*(?P<name>[A-Za-z][\w -]{0,30}):(?:\s+(?P<value>.*))?\
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s:|-]+\Z")
 # How prompts with Break's examples number steps; the first label is often part of the prompt.
-_HASHED_LABEL = re.compile(r"(?:(?<=\s)|(?<=;)|\A)(\d{1,3})#\)\s*")
+_HASHED_LABEL = re.compile(r"(?<![^\s;])(\d{1,3})#\)\s*")
 _ORDER = re.compile(
     r"(?:\A|(?<=[.;,])\s*|(?<=\n)[^\S\n]*|\n)(?:and )?"
     r"(?:first|second|third|fourth|fifth|sixth|next|then|after that|finally|last)(?:ly)?[,:]\s+",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from graphlib import CycleError, TopologicalSorter
+from graphlib import CycleError
 from itertools import groupby
 
+from qdecomp.data_structures import qdmr
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.evaluation.metrics.break_text import REFERENCE, StepGraph, mention
 
@@ -167,11 +168,7 @@ def levels_of(graph: StepGraph) -> dict[int, int] | None:
     grounded = {node for node, targets in graph.edges.items() if not targets}
     while new := {node for node, targets in graph.edges.items() if not grounded.isdisjoint(targets)} - grounded:
         grounded |= new
-    inner = {node: grounded.intersection(graph.edges[node]) for node in grounded}
-    levels: dict[int, int] = {}
     try:
-        for node in TopologicalSorter(inner).static_order():
-            levels[node] = max((levels[target] + 1 for target in inner[node]), default=0)
+        return qdmr.levels_of({node: grounded.intersection(graph.edges[node]) for node in grounded})
     except CycleError:
         return None
-    return levels
