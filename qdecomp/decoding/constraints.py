@@ -13,15 +13,7 @@ from enum import IntEnum
 from functools import cache
 from typing import Any, Protocol
 
-from qdecomp.data_structures.edge_tags import (
-    DUPLICATE,
-    SPAN,
-    STRUCTURAL_TAGS,
-    UNUSED,
-    EdgeTag,
-    parse_tag,
-    split_tags,
-)
+from qdecomp.data_structures.edge_tags import DUPLICATE, SPAN, STRUCTURAL_TAGS, UNUSED, EdgeTag, parse_tag, split_tags
 from qdecomp.data_structures.errors import GraphError
 from qdecomp.data_structures.lexicon import anchor_words
 from qdecomp.data_structures.limits import cache_short
@@ -263,8 +255,7 @@ def _one_root(arcs: Arcs, logic: Logic) -> None:
     """One step is referred to by none; only it says which are unused."""
     roots = {
         position: logic.unless(
-            _reasons_of_a_step(arcs, position),
-            [*_referring(arcs, position), *_literals(arcs.leaving(position, SPAN))],
+            _reasons_of_a_step(arcs, position), [*_referring(arcs, position), *_literals(arcs.leaving(position, SPAN))]
         )
         for position in arcs.positions
     }

@@ -98,10 +98,7 @@ class _Problem:
             yield self.scores.graph_of(choices)
 
     def _cheapest(
-        self,
-        hint: Collection[EdgeChoice],
-        excluded: Sequence[Collection[EdgeChoice]] = (),
-        bound: float = _FIRST_BOUND,
+        self, hint: Collection[EdgeChoice], excluded: Sequence[Collection[EdgeChoice]] = (), bound: float = _FIRST_BOUND
     ) -> tuple[EdgeChoice, ...]:
         """The choices of the cheapest valid graph that was found in time."""
         found: tuple[EdgeChoice, ...] = ()

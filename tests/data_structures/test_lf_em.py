@@ -46,75 +46,56 @@ EQUAL, LOOSELY, DIFFERENT = (True, True), (True, False), (False, False)
 # steps may be in any order) and from the table of what is strict in docs/scoring.md.
 VERDICTS = [
     # removed and normalised words
-    ("return city", "return the cities", EQUAL),
-    ("return zero cubes", "return 0 cubes", EQUAL),
-    ("return guests ;return #1 that arrive", "return guests ;return #1 that arrived", EQUAL),
-    ("return Cubes", "return cubes", EQUAL),
-    ("return cubes ;return if #1 is equal to 2", "return cubes ;return if #1 is equal to two", EQUAL),
-    ("return size of cubes ;return largest of #1", "return size of cubes ;return highest of #1", EQUAL),
-    ("return cubes", "return spheres", DIFFERENT),
+    ("city", "the cities", EQUAL),
+    ("zero cubes", "0 cubes", EQUAL),
+    ("guests; #1 that arrive", "guests; #1 that arrived", EQUAL),
+    ("Cubes", "cubes", EQUAL),
+    ("cubes; if #1 is equal to 2", "cubes; if #1 is equal to two", EQUAL),
+    ("size of cubes; largest of #1", "size of cubes; highest of #1", EQUAL),
+    ("cubes", "spheres", DIFFERENT),
     # merged steps
-    ("return large cities", "return cities ;return #1 that are large", EQUAL),
-    ("return rivers ;return #1 in cities ;return #2 that are large", "return large rivers in cities", EQUAL),
-    ("return rivers ;return names of #1", "return names of rivers", EQUAL),
-    ("return cities", "return cities ;return #1 that are large", DIFFERENT),
+    ("large cities", "cities; #1 that are large", EQUAL),
+    ("rivers; #1 in cities; #2 that are large", "large rivers in cities", EQUAL),
+    ("rivers; names of #1", "names of rivers", EQUAL),
+    ("cities", "cities; #1 that are large", DIFFERENT),
     # order of steps and of members
-    ("return cubes ;return rivers ;return #1 , #2", "return rivers ;return cubes ;return #1 , #2", EQUAL),
+    ("cubes; rivers; #1 , #2", "rivers; cubes; #1 , #2", EQUAL),
     (
-        "return rivers ;return cubes ;return number of #2 ;return number of #1 ;return which is highest of #3 , #4",
-        "return cubes ;return rivers ;return number of #1 ;return number of #2 ;return which is highest of #3 , #4",
+        "rivers; cubes; number of #2; number of #1; which is highest of #3 , #4",
+        "cubes; rivers; number of #1; number of #2; which is highest of #3 , #4",
         EQUAL,
     ),
-    (
-        "return cubes ;return rivers ;return difference of #1 and #2",
-        "return cubes ;return rivers ;return difference of #2 and #1",
-        DIFFERENT,
-    ),
-    (
-        "return cubes ;return red cubes ;return #2 besides #1",
-        "return cubes ;return red cubes ;return #1 besides #2",
-        DIFFERENT,
-    ),
+    ("cubes; rivers; difference of #1 and #2", "cubes; rivers; difference of #2 and #1", DIFFERENT),
+    ("cubes; red cubes; #2 besides #1", "cubes; red cubes; #1 besides #2", DIFFERENT),
     # other operators, properties and arguments
-    ("return size of cubes ;return lowest of #1", "return size of cubes ;return highest of #1", DIFFERENT),
-    ("return size of cubes ;return average of #1", "return size of cubes ;return sum of #1", DIFFERENT),
-    (
-        "return cubes ;return size of #1 ;return number of #2",
-        "return cubes ;return size of #1 ;return number of #2 for each #1",
-        DIFFERENT,
-    ),
-    (
-        "return cubes ;return size of #1 ;return #1 where #2 is more than 12",
-        "return cubes ;return size of #1 ;return #1 where #2 is more than 10",
-        DIFFERENT,
-    ),
-    ("return cubes ;return #1 sorted by size", "return cubes ;return #1 sorted by name", DIFFERENT),
+    ("size of cubes; lowest of #1", "size of cubes; highest of #1", DIFFERENT),
+    ("size of cubes; average of #1", "size of cubes; sum of #1", DIFFERENT),
+    ("cubes; size of #1; number of #2", "cubes; size of #1; number of #2 for each #1", DIFFERENT),
+    ("cubes; size of #1; #1 where #2 is more than 12", "cubes; size of #1; #1 where #2 is more than 10", DIFFERENT),
+    ("cubes; #1 sorted by size", "cubes; #1 sorted by name", DIFFERENT),
     # a shared step is copied into each of its users
     (
-        "return cubes ;return #1 that are red ;return size of #1 ;return #2 where #3 is highest",
-        "return cubes ;return red cubes ;return size of #1 ;return #2 where #3 is highest",
+        "cubes; #1 that are red; size of #1; #2 where #3 is highest",
+        "cubes; red cubes; size of #1; #2 where #3 is highest",
         EQUAL,
     ),
     # the same step twice is one step
-    ("return cubes ;return cubes ;return #1 , #2", "return cubes ;return #1 , #1", EQUAL),
+    ("cubes; cubes; #1 , #2", "cubes; #1 , #1", EQUAL),
     # what the published metric overlooks
-    ("return cubes that are not red", "return cubes that are red", LOOSELY),
-    ("return the last game", "return the most game", LOOSELY),
-    ("return cubes ;return second largest of #1", "return cubes ;return largest of #1", LOOSELY),
-    (
-        "return cubes ;return size of #1 ;return #1 where #2 is not the same as 3",
-        "return cubes ;return size of #1 ;return #1 where #2 is the same as 3",
-        LOOSELY,
-    ),
-    ("return most cubes", "return more cubes", LOOSELY),
-    ("return flights ;return #1 from denver", "return return flights ;return #1 from denver", LOOSELY),
+    ("cubes that are not red", "cubes that are red", LOOSELY),
+    ("the last game", "the most game", LOOSELY),
+    ("cubes; second largest of #1", "cubes; largest of #1", LOOSELY),
+    ("cubes; size of #1; #1 where #2 is not the same as 3", "cubes; size of #1; #1 where #2 is the same as 3", LOOSELY),
+    ("most cubes", "more cubes", LOOSELY),
+    ("flights; #1 from denver", "return flights; #1 from denver", LOOSELY),
 ]
 
 
 @pytest.mark.parametrize(("prediction", "gold", "verdicts"), VERDICTS)
 def test_verdicts(prediction: str, gold: str, verdicts: tuple[bool, bool]) -> None:
-    found = [lf_em(QUESTION, prediction, gold, strict=strict).verdict for strict in (False, True)]
-    assert found == [*verdicts]
+    prediction, gold = (f"return {steps}".replace("; ", " ;return ") for steps in (prediction, gold))
+    found = tuple(lf_em(QUESTION, prediction, gold, strict=strict).verdict for strict in (False, True))
+    assert found == verdicts
     assert lf_em(QUESTION, gold, gold).verdict
 
 

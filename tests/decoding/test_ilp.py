@@ -30,18 +30,9 @@ MENDED = {
     "complete arguments": ([(1, 4, "comparison-arg[max]", 0.9), (1, 3, "comparison-arg[max]", 0.4)], [0, 1]),
     "copies": ([(DUP_1, 4, "filter-sub", 0.9), (DUP_1, 3, "duplicate", 0.4)], [0, 1]),
     "words": ([(3, DUM_1, "filter-sub", 0.9), (4, DUM_1, "span", 0.4)], [0, 1]),
-    "unused steps": (
-        [(1, 3, "aggregate-arg[count]", 0.9), (3, 4, "filter-sub", 0.9), (1, 4, "unused", 0.6)],
-        [0, 1],
-    ),
-    "one root": (
-        [(3, 4, "filter-sub", 0.9), (1, 2, "filter-sub", 0.9), (1, 3, "filter-condition", 0.3)],
-        [0, 1, 2],
-    ),
-    "no cycle": (
-        [(1, 3, "aggregate-arg[count]", 0.9), (3, 4, "filter-sub", 0.9), (4, 3, "filter-sub", 0.8)],
-        [0, 1],
-    ),
+    "unused steps": ([(1, 3, "aggregate-arg[count]", 0.9), (3, 4, "filter-sub", 0.9), (1, 4, "unused", 0.6)], [0, 1]),
+    "one root": ([(3, 4, "filter-sub", 0.9), (1, 2, "filter-sub", 0.9), (1, 3, "filter-condition", 0.3)], [0, 1, 2]),
+    "no cycle": ([(1, 3, "aggregate-arg[count]", 0.9), (3, 4, "filter-sub", 0.9), (4, 3, "filter-sub", 0.8)], [0, 1]),
     "some edge": ([(3, 4, "filter-sub", 0.4)], [0]),
 }
 

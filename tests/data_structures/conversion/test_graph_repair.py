@@ -10,15 +10,7 @@ from qdecomp.data_structures.conversion.chain import read_graph
 from qdecomp.data_structures.conversion.graph_repair import repair
 from qdecomp.data_structures.conversion.sdg_to_dg import to_dependency_graph, to_span_graph
 from qdecomp.data_structures.errors import GraphError, QDecompError
-from tests.data_structures.graph_strategies import (
-    DUM_1,
-    DUP_1,
-    SPECIAL,
-    dependency_graphs,
-    graph,
-    span_graphs,
-    triples,
-)
+from tests.data_structures.graph_strategies import DUM_1, DUP_1, SPECIAL, dependency_graphs, graph, span_graphs, triples
 
 
 @given(span_graphs())

@@ -41,11 +41,7 @@ WORDS = ("how", "many", "red", "cubes", "balls", "100", "name")
             [(2, 0, "comparative-sub"), (2, 1, "comparative-attribute")],
             "COMPARATIVE[](sub=#1, attribute=#2, condition=is red)",
         ),
-        (
-            [(3,), (4,), (2,)],
-            [(2, 0, "filter-sub"), (2, 1, "filter-condition")],
-            "FILTER[](sub=#1, condition=red #2)",
-        ),
+        ([(3,), (4,), (2,)], [(2, 0, "filter-sub"), (2, 1, "filter-condition")], "FILTER[](sub=#1, condition=red #2)"),
         (
             [(3,), (4,), (6,)],
             [(2, 0, "intersection-intersect"), (2, 1, "intersection-intersect")],

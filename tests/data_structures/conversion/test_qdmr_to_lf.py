@@ -23,6 +23,11 @@ def read(text: str) -> str:
     return format_step(to_logical_step(parse_qdmr(f"x ;x ;x ;x ;x ;x ;{text}").steps[-1]))
 
 
+@pytest.mark.parametrize("operator", Operator)
+def test_the_example_of_an_operator_is_read_as_one(operator: Operator) -> None:
+    assert read(OPERATORS[operator].step).startswith(f"{operator.upper()}[")
+
+
 @pytest.mark.parametrize(
     ("text", "reads"),
     [

@@ -16,15 +16,7 @@ from qdecomp.data_structures.conversion.qdmr_to_lf import to_logical_form
 from qdecomp.data_structures.errors import QDecompError, QdmrSyntaxError
 from qdecomp.data_structures.lexicon import equivalence, inflections
 from qdecomp.data_structures.limits import LONGEST_ANSWER, LONGEST_DECOMPOSITION, LONGEST_STEP, MOST_STEP_WORDS
-from qdecomp.data_structures.reading import (
-    forms,
-    lists,
-    markup,
-    phrases,
-    read_decomposition,
-    references,
-    structured,
-)
+from qdecomp.data_structures.reading import forms, lists, markup, phrases, read_decomposition, references, structured
 
 # CPU seconds of this thread on a slow machine: ours takes a twentieth. What is not linear takes ten times as long.
 MOST_SECONDS = 1.0

@@ -86,14 +86,7 @@ def test_values_without_steps_are_an_error_of_ours(value: object, reason: str) -
 
 
 @pytest.mark.parametrize(
-    ("text", "step"),
-    [
-        (" \n ", ""),
-        ("```\n```", ""),
-        ("[]", "[]"),
-        ("1.", "1"),
-        ("Steps:", "Steps"),
-    ],
+    ("text", "step"), [(" \n ", ""), ("```\n```", ""), ("[]", "[]"), ("1.", "1"), ("Steps:", "Steps")]
 )
 def test_a_text_without_steps_is_one_step_of_what_is_left(text: str, step: str) -> None:
     reading = read_decomposition(text)
