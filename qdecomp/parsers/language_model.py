@@ -29,12 +29,7 @@ from qdecomp.data_structures.tokenization import question_words
 from qdecomp.decoding.coverage import uncovered_words
 from qdecomp.files.sources import cache_folder
 from qdecomp.files.store import RecordCache
-from qdecomp.parsers.decomposition import (
-    Answered,
-    Decomposition,
-    decomposition_from_text,
-    failed_decomposition,
-)
+from qdecomp.parsers.decomposition import Answered, Decomposition, decomposition_from_text, failed_decomposition
 from qdecomp.parsers.prompting import DEFAULT_EXAMPLES, PromptExample, messages_for, open_examples
 from qdecomp.planning.checks import plan_warnings
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -28,18 +30,22 @@ def is_allowed(steps: list[str]) -> bool:
     )
 
 
+@cache
+def validator() -> Any:
+    return pytest.importorskip("jsonschema").Draft202012Validator(json_schema())
+
+
 @given(_STEPS)
 def test_text_and_json_have_the_same_form(steps: list[str]) -> None:
-    validator = pytest.importorskip("jsonschema").Draft202012Validator(json_schema())
     assert (PLAN.fullmatch(lines(steps)) is not None) == is_allowed(steps)
-    assert validator.is_valid({"steps": steps}) == is_allowed(steps)
+    assert validator().is_valid({"steps": steps}) == is_allowed(steps)
 
 
 @pytest.mark.parametrize(
     "value", [[], {"steps": []}, {"steps": ["a", ""]}, {"steps": ["a", "b\nc"]}, {"steps": ["a"], "x": 1}]
 )
 def test_what_is_no_plan_is_not_json_of_one(value: object) -> None:
-    assert not pytest.importorskip("jsonschema").Draft202012Validator(json_schema()).is_valid(value)
+    assert not validator().is_valid(value)
 
 
 def test_plans_of_people_have_the_form(project_root: object) -> None:

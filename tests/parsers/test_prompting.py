@@ -22,6 +22,7 @@ ROWS = [
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
+    pytest.importorskip("bm25s")
     path = tmp_path / "rows.csv"
     rows = (f'{number},{question},{plan},"{kinds}"\n' for number, (question, plan, kinds) in enumerate(ROWS))
     path.write_text(HEADER + "".join(rows), encoding="utf-8")
@@ -29,7 +30,6 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_examples_resemble_the_question_and_have_different_operators(path: Path) -> None:
-    pytest.importorskip("bm25s")
     store = ExampleStore(path)
     asked = "How many green cups are on the table?"
     assert [example.operators for example in store(asked, 2)] == [("select", "filter"), ("select", "aggregate")]
@@ -42,13 +42,11 @@ def test_examples_resemble_the_question_and_have_different_operators(path: Path)
 
 
 def test_a_question_is_no_example_of_itself(path: Path) -> None:
-    pytest.importorskip("bm25s")
     found = ExampleStore(path)("how many red cups are on the table", 4)
     assert [example.question for example in found if "red" in example.question] == []
 
 
 def test_other_examples_are_another_prompt(path: Path, tmp_path: Path) -> None:
-    pytest.importorskip("bm25s")
     other = tmp_path / "other.csv"
     other.write_text(path.read_text(encoding="utf-8").replace("song", "book"), encoding="utf-8")
     assert ExampleStore(path).fingerprint == ExampleStore(path).fingerprint != ExampleStore(other).fingerprint
