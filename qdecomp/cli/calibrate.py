@@ -16,18 +16,23 @@ from qdecomp.data_structures.errors import DataError, missing_extra
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.evaluation.predictions import read_gold
 from qdecomp.files import write_text_atomically
+from qdecomp.files.break_csv import BreakExample
+from qdecomp.files.jobs import in_chunks
 from qdecomp.parsers.bundle import is_bundle, read_config, read_json, write_config
 from qdecomp.parsers.calibration import (
     RECOMMENDED_CONFIDENCE,
     Calibration,
+    Kind,
     ReliabilityBin,
     calibration_from_json,
     expected_calibration_error,
     fit_calibration,
+    fit_kind,
     kept_shares,
     reliability_bins,
 )
 from qdecomp.parsers.decomposition import Decomposition
+from qdecomp.parsers.seq2seq import Seq2SeqParser
 from qdecomp.parsers.source import ParserSource, parser_path
 from qdecomp.terminal import progress
 
@@ -39,51 +44,86 @@ _STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "calibration", "font.size
 
 @click.command("calibrate")
 @click.option("--parser", "source", required=True, help="The folder of a bundled parser, or the file of a consensus.")
-@click.option("--gold", type=PATH, help="Break's CSV to fit on, rows that the parser was not trained on.")
+@click.option(
+    "--gold",
+    "golds",
+    type=PATH,
+    multiple=True,
+    help="Break's CSV to fit on, rows that the parser was not trained on; of two kinds of questions, two files.",
+)
 @click.option("--check", type=PATH, help="Break's CSV to measure on, not the rows of --gold.")
 @click.option("--dry-run", is_flag=True, help="Write nothing.")
-def command(source: str, gold: Path | None, check: Path | None, dry_run: bool) -> None:
+def command(source: str, golds: tuple[Path, ...], check: Path | None, dry_run: bool) -> None:
     """Calibrate the confidence of a parser on held-out rows, or measure the calibration that is stored with it.
 
     Prints the expected calibration error and a table of thresholds. Those on the rows of --check also go into the card
-    of a bundle, with a plot. Without --gold, the stored calibration is measured.
+    of a bundle, with a plot. Without --gold, the stored calibration is measured. From two files, a bundled seq2seq
+    parser also learns to tell their questions apart: at equal scores, plans for the one kind may be right more often.
     """
     parser = parser_path(source)
-    if gold is None and check is None:
+    if not golds and check is None:
         raise DataError("give --gold to fit a calibration, --check to measure the stored one, or both")
-    if gold is not None:
-        answers, verdicts = _answers_and_verdicts(parser, gold)
-        calibration = fit_calibration(answers, verdicts)
-        click.echo(_table(_measured(f"{gold.name} (fitted on it)", calibration, answers, verdicts)))
+    if len(golds) > 2:
+        raise DataError(f"--gold takes one file, or two with different kinds of questions, not {len(golds)}")
+    if golds:
+        kind = _fitted_kind(parser, golds) if len(golds) == 2 else None
+        found = [_answers_and_verdicts(parser, gold, kind) for gold in golds]
+        answers, verdicts = ([each for part in parts for each in part] for parts in zip(*found, strict=True))
+        calibration = replace(fit_calibration(answers, verdicts), kind=kind)
+        for gold, part in zip(golds, found, strict=True):
+            click.echo(_table(_measured(f"{gold.name} (fitted on it)", calibration, *part)))
     else:
         calibration = stored_calibration(parser)
     measured = None
     if check is not None:
-        measured = _measured(check.name, calibration, *_answers_and_verdicts(parser, check))
+        measured = _measured(check.name, calibration, *_answers_and_verdicts(parser, check, calibration.kind))
         click.echo(_table(measured))
     click.echo(json.dumps(calibration.to_json()))
     if dry_run:
         return
-    if gold is not None:
+    if golds:
         store(parser, calibration)
     if measured is not None and parser.is_dir():
         _write_plot(parser / _PLOT, reliability_bins(measured.confidences, measured.right))
         renew_section(parser, "## How sure it is", _section(measured))
 
 
-def _answers_and_verdicts(parser: Path, gold_path: Path) -> tuple[list[Decomposition], list[bool]]:
-    """What the parser, without a calibration, says about each question with gold, and whether LF-EM finds it right."""
+def _fitted_kind(parser: Path, golds: Sequence[Path]) -> Kind:
+    """What tells the questions of two files apart."""
     answers = ParserSource(parser).open().answers
-    examples = [example for example in read_gold(gold_path).examples if example.decomposition]
-    by_length = sorted(examples, key=lambda example: len(example.question))
+    if not isinstance(answers, Seq2SeqParser):
+        raise DataError(
+            f"{parser}: give one --gold; only a bundled seq2seq parser can tell two kinds of questions apart"
+        )
+    first, others = (
+        [words for batch in _batches(gold) for _, words in answers.word_states([each.question for each in batch])]
+        for gold in golds
+    )
+    return fit_kind(first, others)
+
+
+def _answers_and_verdicts(parser: Path, gold: Path, kind: Kind | None) -> tuple[list[Decomposition], list[bool]]:
+    """What the parser says about each question with gold, of which ``kind`` knows the kind, and LF-EM's verdict."""
+    answers = ParserSource(parser).open().answers
+    if isinstance(answers, Seq2SeqParser):
+        answers.kind = kind
     found: list[Decomposition] = []
-    for start in progress(range(0, len(by_length), _BATCH), "parsing", -(-len(by_length) // _BATCH)):
-        found += answers([example.question for example in by_length[start : start + _BATCH]])
-    verdicts = [
-        answer.text is not None and bool(lf_em(example.question, answer.text, example.decomposition or ""))
-        for example, answer in zip(by_length, found, strict=True)
-    ]
+    verdicts: list[bool] = []
+    for batch in progress(batches := _batches(gold), "parsing", len(batches)):
+        questions = [each.question for each in batch]
+        decompositions = answers(questions)
+        found += decompositions
+        verdicts += [
+            answer.text is not None and bool(lf_em(example.question, answer.text, example.decomposition or ""))
+            for example, answer in zip(batch, decompositions, strict=True)
+        ]
     return found, verdicts
+
+
+def _batches(gold: Path) -> list[list[BreakExample]]:
+    """The rows with a decomposition, by length."""
+    rows = [example for example in read_gold(gold).examples if example.decomposition]
+    return list(in_chunks(sorted(rows, key=lambda example: len(example.question)), _BATCH))
 
 
 class _Measured(NamedTuple):

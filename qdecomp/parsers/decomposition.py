@@ -70,6 +70,8 @@ class Decomposition:
     """The probability that all of it is right, from 0 to 1, if the parser is calibrated."""
     margin: float | None = None
     """How much more probable than the next best the parser finds it, in nats, if known."""
+    kind: float | None = None
+    """How likely the question is of the first of the two kinds that the parser was calibrated on, if there are two."""
     question_id: str = ""
     answered: Answered | None = None
     """Which of several parsers answered, and what that took, if a language model is one of them."""

@@ -274,7 +274,8 @@ def _open_bundle(path: Path, source: ParserSource) -> tuple[Answers, Calibration
     own = SearchSettings(
         config.beam_size, config.max_steps, config.plan_rules, source.candidates, config.coverage_penalty
     )
-    return Seq2SeqParser(path, config, own.with_options(options)), calibration
+    kind = None if calibration is None else calibration.kind
+    return Seq2SeqParser(path, config, own.with_options(options), kind), calibration
 
 
 def _open_archive(path: Path, source: ParserSource) -> Answers:

@@ -14,6 +14,7 @@ from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.tokenization import tokenize
 from qdecomp.decoding.coverage import check_penalty, uncovered_words
 from qdecomp.parsers.bundle import VOCABULARY, Seq2SeqConfig
+from qdecomp.parsers.calibration import Kind
 from qdecomp.parsers.decomposition import Candidate, Decomposition, decomposition_from_text
 from qdecomp.parsers.network import Array, DecoderState, Ranker, Seq2SeqNetwork, groups_of_a_length
 from qdecomp.parsers.pieces import Asked, WordPieces, answers_of, asked
@@ -24,6 +25,9 @@ from qdecomp.parsers.search import BeamSearch, Cost, Found, Hypothesis
 # training rows that were held out, no answer differs from those with 4.
 MOST_BEHIND = 3.0
 """How far behind the best hypothesis those may be that are ranked or can become the answer."""
+# Chosen of eight values on held-out rows: .531 of the best plans are then right, with the ranker alone .529. Of plans
+# that differ in their wording only, the one that the search prefers is more often the annotator's.
+_WEIGHT_OF_SEARCH = 0.3
 _LIMITS = {"beam_size": (1, 100), "max_steps": (1, 1_000), "candidates": (0, 100)}
 
 
@@ -57,9 +61,13 @@ class SearchSettings:
 
 
 class Seq2SeqParser:
-    """Networks, the tokens that they can generate, a search, and perhaps a ranker of what it finds."""
+    """Networks, the tokens that they can generate, a search, and perhaps a ranker of what it finds.
 
-    def __init__(self, folder: Path, config: Seq2SeqConfig, settings: SearchSettings) -> None:
+    ``kind`` is what the parser's calibration wants to know about questions.
+    """
+
+    def __init__(self, folder: Path, config: Seq2SeqConfig, settings: SearchSettings, kind: Kind | None = None) -> None:
+        self.kind = kind
         self._ids = {token: number for number, token in enumerate(config.tokens)}
         self._network = Seq2SeqNetwork(folder, len(self._ids), self._ids[config.unknown])
         self._ranker = None if config.ranker is None else Ranker(folder, config.tokens, config.unknown)
@@ -87,7 +95,11 @@ class Seq2SeqParser:
                 others = self._ranked(group, self._found(group, self._candidates))
                 found = list(map(_followed_by, found, others))
             decompose = partial(decomposition_of, candidates=self._settings.candidates)
-            answers |= zip(group.numbers, map(decompose, found, group.sources), strict=True)
+            decomposed = list(map(decompose, found, group.sources))
+            if self.kind is not None:
+                kinds = map(self.kind, group.words)
+                decomposed = [replace(each, kind=kind) for each, kind in zip(decomposed, kinds, strict=True)]
+            answers |= zip(group.numbers, decomposed, strict=True)
         return [answers[number] for number in range(len(answers))]
 
     def word_states(self, questions: Sequence[str]) -> Iterator[tuple[Source, Array]]:
@@ -134,12 +146,16 @@ class _Begun(NamedTuple):
 
 
 def ranked(ranker: Ranker, words: Array, source: Source, found: Found) -> Found:
-    """The finished hypotheses by how likely they are right; the logarithm of that becomes their score."""
+    """The finished hypotheses by how likely they are right; the logarithm of that becomes their score.
+
+    Their log-odds are those of the ranker and a share of their score in the search.
+    """
     finished = [each for each in found.hypotheses if each.finished]
     if not finished:
         return found
     hypotheses = [each for each in finished if each.score >= finished[0].score - MOST_BEHIND]
-    odds = ranker(words, source.ids, hypotheses)
+    logits = ranker(words, source.ids, hypotheses)
+    odds = [logit + _WEIGHT_OF_SEARCH * each.score for each, logit in zip(hypotheses, logits, strict=True)]
     scored = [replace(each, score=-log1p(exp(-logit))) for each, logit in zip(hypotheses, odds, strict=True)]
     scored.sort(key=lambda each: -each.score)
     return Found(tuple(scored), scored[1].score if len(scored) > 1 else -inf)

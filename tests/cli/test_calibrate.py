@@ -42,6 +42,23 @@ def test_it_is_fitted_stored_and_used(folder: Path, project_root: Path) -> None:
     assert after.confidence != before.confidence
 
 
+def test_two_kinds_of_questions_have_a_file_each(folder: Path, project_root: Path) -> None:
+    data = project_root / "data"
+    golds = ["--gold", str(data / "dev.csv"), "--gold", str(data / "everyday.csv")]
+    result = CliRunner().invoke(command, ["--parser", str(folder), *golds])
+    assert result.exit_code == 0, result.output
+    assert "dev.csv (fitted on it)" in result.output
+    assert "everyday.csv (fitted on it)" in result.output
+    kind = stored_calibration(folder).kind
+    assert kind is not None
+    assert len(kind.weights) == 384
+    found = load(folder).parse(QUESTION)
+    assert found.kind is not None
+    assert 0 < found.kind < 1
+    result = CliRunner().invoke(command, ["--parser", str(folder), *golds, *golds])
+    assert "one file, or two with different kinds" in str(result.exception)
+
+
 def test_the_stored_calibration_can_be_measured_and_a_dry_run_writes_nothing(folder: Path, project_root: Path) -> None:
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     gold = str(project_root / "data" / "dev.csv")

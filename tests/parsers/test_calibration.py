@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from qdecomp.data_structures.errors import DataError
@@ -11,6 +13,7 @@ from qdecomp.parsers.calibration import (
     calibration_from_json,
     expected_calibration_error,
     fit_calibration,
+    fit_kind,
     kept_shares,
 )
 from qdecomp.parsers.decomposition import Decomposition
@@ -54,11 +57,28 @@ def test_it_survives_json() -> None:
         {"weights": {}, "bias": 10**400},
         {"weights": {"score": math.inf}, "bias": 0},
         {"weights": {"score": math.nan}, "bias": 0},
+        {"weights": {}, "bias": 0, "kind": [1.0]},
+        {"weights": {}, "bias": 0, "kind": {"weights": [1.0]}},
+        {"weights": {}, "bias": 0, "kind": {"weights": [1.0, "2"], "bias": 0}},
     ],
 )
 def test_what_is_no_calibration_is_said(value: object) -> None:
     with pytest.raises(DataError, match=r"a calibration (must have|has)"):
         calibration_from_json(value)
+
+
+def test_kinds_of_questions_are_told_apart_and_confidence_knows_them() -> None:
+    generator = np.random.default_rng(5)
+    first, others = ([generator.normal(mean, 1, (6, 8)) for _ in range(200)] for mean in (0.5, -0.5))
+    kind = fit_kind(first[:100], others[:100])
+    assert sum(kind(words) > 0.5 for words in first[100:]) > 90
+    assert sum(kind(words) < 0.5 for words in others[100:]) > 90
+
+    # Plans of the same score are right for the first kind only.
+    plans = [replace(each, score=-1.0, kind=float(n % 2)) for n, each in enumerate(sample(400, seed=6)[0])]
+    calibration = replace(fit_calibration(plans, [each.kind == 1 for each in plans]), kind=kind)
+    assert calibration(plans[1]) > 0.9 > 0.1 > calibration(plans[0])
+    assert calibration_from_json(calibration.to_json()) == calibration
 
 
 def test_too_few_rows_or_only_right_ones_are_said() -> None:
