@@ -55,6 +55,15 @@ def change_property(steps: Sequence[str], logical: Sequence[LogicalStep]) -> Ite
             yield _with(steps, place, _replaced(step, OPPOSITES))
 
 
+def change_operator(steps: Sequence[str], logical: Sequence[LogicalStep]) -> Iterator[list[str]]:
+    """A group loses its key, a union becomes an intersection."""
+    for place, step in enumerate(steps):
+        if logical[place].operator is Operator.GROUP:
+            yield _with(steps, place, re.sub(r" for each #\d+", "", step))
+        elif logical[place].operator is Operator.UNION:
+            yield _with(steps, place, f"things in both {' and '.join(re.findall(r'#[0-9]+', step))}")
+
+
 def negate(steps: Sequence[str], logical: Sequence[LogicalStep]) -> Iterator[list[str]]:
     for place, step in enumerate(steps):
         if " not " in step:
@@ -83,7 +92,7 @@ def _with(steps: Sequence[str], place: int, step: str) -> list[str]:
 
 
 Change = Callable[[Sequence[str], Sequence[LogicalStep]], Iterator[list[str]]]
-CHANGES: tuple[Change, ...] = (leave_out, swap_references, change_property, negate, exchange_word)
+CHANGES: tuple[Change, ...] = (leave_out, swap_references, change_property, change_operator, negate, exchange_word)
 
 
 def changed(decomposition: Qdmr, change: Change) -> list[Qdmr]:
@@ -104,6 +113,7 @@ def changed(decomposition: Qdmr, change: Change) -> list[Qdmr]:
         (swap_references, "dogs ;cats ;#1 near #2", "dogs ;cats ;#2 near #1"),
         (swap_references, "dogs ;cats ;#1 , #2", None),
         (change_property, "dogs ;highest of #1", "dogs ;lowest of #1"),
+        (change_operator, "dogs ;cats of #1 ;number of #2 for each #1", "dogs ;cats of #1 ;number of #2"),
         (negate, "dogs ;#1 that are not old", "dogs ;#1 that are old"),
         (exchange_word, "dogs", "pepper"),
     ],
