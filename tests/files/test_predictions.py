@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import tracemalloc
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,12 +11,11 @@ from qdecomp.files import BreakExample
 from qdecomp.files.break_csv import example_store
 from qdecomp.files.predictions import JoinedQuestion, join_predictions
 from qdecomp.parsers.bulk import predictions_of, read_joined
+from tests.cli_runs import write_json_lines
 
 
 def write(path: Path, ids: list[str], **fields: object) -> Path:
-    records = [{"question_id": each, "decomposition": f"return {each}", **fields} for each in ids]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
+    return write_json_lines(path, [{"question_id": each, "decomposition": f"return {each}", **fields} for each in ids])
 
 
 def said(joined: Sequence[JoinedQuestion]) -> list[tuple[str, list[str | None]]]:
@@ -54,27 +52,16 @@ def test_texts_come_from_a_file_of_questions_if_the_predictions_have_none(tmp_pa
 
 
 def test_memory_does_not_grow_with_the_files(tmp_path: Path) -> None:
-    small, large = (
-        [
-            write(
-                tmp_path / f"{name}{size}.jsonl",
-                [str(each) for each in range(size)],
-                decomposition="return cubes",
-                question="x" * 500,
-            )
-            for name in "ab"
-        ]
-        for size in (300, 1_500)
-    )
-
-    def peak(paths: list[Path]) -> int:
+    def peak(size: int) -> int:
+        ids = list(map(str, range(size)))
+        paths = [write(tmp_path / f"{name}{size}.jsonl", ids, question="x" * 500) for name in "ab"]
         tracemalloc.start()
         try:
-            assert sum(1 for _ in join_predictions(paths)[0]) % 300 == 0
+            assert sum(1 for _ in join_predictions(paths)[0]) == size
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
 
-    peak(small)
+    peak(300)
     # Each of 2,400 more rows has a text and a record of 1,100 letters together; SQLite bounds its own memory.
-    assert peak(large) - peak(small) < 500_000
+    assert peak(1_500) - peak(300) < 500_000
