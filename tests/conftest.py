@@ -54,7 +54,15 @@ def _keep_inside() -> Path:
     # The user's caches and settings are not the project's; those of the tests are removed with the folder.
     home = Path(folder) / "home"
     home.mkdir()
-    caches = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "HF_HOME", "ALLENNLP_CACHE_ROOT", "MPLCONFIGDIR", "TORCH_HOME")
+    caches = (
+        "QDECOMP_CACHE",
+        "XDG_CACHE_HOME",
+        "XDG_CONFIG_HOME",
+        "HF_HOME",
+        "ALLENNLP_CACHE_ROOT",
+        "MPLCONFIGDIR",
+        "TORCH_HOME",
+    )
     for name in caches:
         os.environ.pop(name, None)
     os.environ["HOME"] = str(home)

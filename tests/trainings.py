@@ -137,15 +137,12 @@ def archive(tiny_encoder: Path, project_root: Path, tmp_path_factory: pytest.Tem
 
     folder = tmp_path_factory.mktemp("trained")
     overrides: dict[str, Any] = {
-        "dataset_reader.token_indexers.pieces.encoder": str(tiny_encoder),
-        "dataset_reader.token_indexers.pieces.max_pieces": 256,
-        "dataset_reader.cache_folder": str(folder / "cache"),
-        "model.word_encoder.encoder": str(tiny_encoder),
-        "model.edge_dim": 24,
-        "model.label_dim": 12,
+        "settings.encoder": str(tiny_encoder),
+        "settings.edge_dim": 24,
+        "settings.label_dim": 12,
         "train_data_path": str(project_root / "data" / "dev.csv"),
         "validation_data_path": str(project_root / "data" / "dev.csv"),
-        "trainer.num_epochs": 1,
+        "settings.epochs": 1,
     }
     config = project_root / "training_config" / "demo.jsonnet"
     train_model(Params.from_file(str(config), params_overrides=overrides), str(folder / "run"))

@@ -26,7 +26,7 @@ from allennlp.training.metrics import Average
 from qdecomp.decoding import make_decoder
 from qdecomp.decoding.scores import Places
 from qdecomp.parsers.decomposition import Decomposition
-from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, edge_matrix, model_order, pair_mask
+from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, label_matrix, model_order, pair_mask
 from qdecomp.training.question_parser import DecompositionScores, EdgeScores, Entries, QuestionParser, Tensors
 from qdecomp.training.word_encoder import WordEncoder
 
@@ -112,7 +112,8 @@ class BiaffineGraphParser(QuestionParser):
 
     def _loss(self, scored: _Scored, graph: Tensors) -> torch.Tensor:
         edges, known = graph["edges"], graph["known"]
-        gold = edge_matrix(edges, scored.edge_scores.size(1))
+        # An edge whose label the vocabulary lacks is an edge, too.
+        gold = label_matrix(edges, scored.edge_scores.size(1), NO_EDGE - 1) >= NO_EDGE
         counted = scored.pairs & known.view(-1, 1, 1)
         edge_losses = torch.nn.functional.binary_cross_entropy_with_logits(
             scored.edge_scores, gold.to(scored.edge_scores.dtype), reduction="none"

@@ -343,17 +343,11 @@ def _errors_in_one_line(source: str) -> Iterator[None]:
 
 def check_encoders(params: Params) -> None:
     """Refuse a config that makes pieces for one encoder and feeds them to another."""
-    config = params.as_dict(quiet=True)
-    encoder = _part(config, "model", "word_encoder").get("encoder")
-    for name, indexer in _part(config, "dataset_reader", "token_indexers").items():
-        if indexer.get("type") == "word_pieces" and encoder not in (None, indexer.get("encoder")):
+    values = params.as_flat_dict()
+    encoder = values.get("model.word_encoder.encoder")
+    for key, of_pieces in values.items():
+        if re.fullmatch(r"dataset_reader\.token_indexers\.\w+\.encoder", key) and encoder not in (None, of_pieces):
             raise ConfigurationError(
-                f"config: dataset_reader.token_indexers.{name}.encoder is {indexer.get('encoder')!r} and "
-                f"model.word_encoder.encoder is {encoder!r}; settings.encoder changes both"
+                f"config: {key} is {of_pieces!r} and model.word_encoder.encoder is {encoder!r}; "
+                "settings.encoder changes both"
             )
-
-
-def _part(config: Any, *names: str) -> dict[str, Any]:
-    for name in names:
-        config = config.get(name) if isinstance(config, dict) else None
-    return config if isinstance(config, dict) else {}

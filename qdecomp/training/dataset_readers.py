@@ -62,14 +62,13 @@ class BreakReader(DatasetReader):
         token_indexers: dict[str, TokenIndexer],
         special_tokens: str | dict[str, Any] | None = "default",
         pos_tags: bool = False,
-        cache_folder: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(manual_distributed_sharding=False, manual_multiprocess_sharding=False, **kwargs)
         self._token_indexers = token_indexers
         self._special = special_tokens_of(special_tokens)
         self._pos_tags = pos_tags
-        self._cache = ConversionCache(cache_folder)
+        self._cache = ConversionCache()
         # Loads the tagger, if one is needed, so that a missing one is one error and not one for every row.
         self._tokens(())
 

@@ -141,11 +141,6 @@ class EdgesField(_TensorsField):
         return len(self.labels or {})
 
 
-def edge_matrix(edges: torch.Tensor, size: int) -> torch.Tensor:
-    """Whether each pair (head, dependent) has an edge. Shapes: (batch, edges, 3) to (batch, size, size)."""
-    return label_matrix(edges, size, NO_EDGE - 1) >= NO_EDGE
-
-
 def label_matrix(edges: torch.Tensor, size: int, none: int) -> torch.Tensor:
     """The label of each pair, ``none`` if there is no edge. Shapes: (batch, edges, 3) to (batch, size, size)."""
     # The rows that are edges and not padding, with the index of their question.

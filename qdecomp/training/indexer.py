@@ -16,7 +16,7 @@ from allennlp.data.vocabulary import Vocabulary
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import SpecialTokens, special_tokens_of
-from qdecomp.training.pretrained import encoder_path
+from qdecomp.training.pretrained import load_pretrained
 
 NO_WORD = -1
 """The word of a piece that belongs to none, such as ``[CLS]``."""
@@ -41,19 +41,17 @@ class WordPieceIndexer(TokenIndexer):
     the question. So what is appended has the same place in every question of a batch, and padding is at the end.
     """
 
-    def __init__(
-        self, encoder: str, special_tokens: str | dict[str, Any] | None = None, max_pieces: int = MAX_PIECES
-    ) -> None:
+    def __init__(self, encoder: str, special_tokens: str | dict[str, Any] | None = None) -> None:
         super().__init__()
         special = special_tokens_of(special_tokens)
         # Loaded now, so that a missing or unusable encoder is one error and not one for every row.
-        self._tokenizer, config = _load(encoder)
+        self._tokenizer, config = (load_pretrained(kind, encoder) for kind in ("AutoTokenizer", "AutoConfig"))
         self._frame = _frame(encoder, self._tokenizer, config)
         self._padding: int = self._tokenizer.pad_token_id or 0
         self._spaces_matter = self._encode(" a") != self._encode("a")
         self._pieces_of: dict[tuple[str, bool], list[int]] = {}
         self.special, self.added = self._special_pieces(special, config.vocab_size)
-        self._max_pieces = min(max_pieces, _positions(config) or max_pieces)
+        self._max_pieces = min(MAX_PIECES, _positions(config))
 
     def is_too_long(self, words: list[str]) -> bool:
         """Whether the encoder has no position for all pieces of these words."""
@@ -125,20 +123,6 @@ class WordPieceIndexer(TokenIndexer):
         return pieces, max(0, len(new) - len(unused))
 
 
-def _load(encoder: str) -> tuple[Any, Any]:
-    from transformers import AutoConfig, AutoTokenizer
-
-    path = encoder_path(encoder)
-    try:
-        # Not left to the default, which asks on a terminal whether to run code that comes with the files.
-        tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
-        return tokenizer, AutoConfig.from_pretrained(path, trust_remote_code=False)
-    # No common base class: missing or broken files, missing packages, unknown kinds of models.
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise DataError(f"encoder {encoder!r}: its tokenizer cannot be loaded ({reason})") from None
-
-
 def _frame(encoder: str, tokenizer: Any, config: Any) -> tuple[list[int], ...]:
     """What an encoder expects before a text, after it, and between and after two of them."""
     one, both = (tokenizer.build_inputs_with_special_tokens(*texts) for texts in ([[_FIRST]], [[_FIRST], [_SECOND]]))
@@ -149,10 +133,10 @@ def _frame(encoder: str, tokenizer: Any, config: Any) -> tuple[list[int], ...]:
     return one[: one.index(_FIRST)], behind, between, both[second + 1 :]
 
 
-def _positions(config: Any) -> int | None:
-    """How many pieces the encoder has positions for; None if it does not say."""
-    positions: int | None = getattr(config, "max_position_embeddings", None)
-    if positions is not None and config.model_type in {"roberta", "xlm-roberta", "camembert", "mpnet"}:
+def _positions(config: Any) -> int:
+    """How many pieces the encoder has positions for, by default as many as BERT."""
+    positions: int = getattr(config, "max_position_embeddings", None) or MAX_PIECES
+    if config.model_type in {"roberta", "xlm-roberta", "camembert", "mpnet"}:
         # They count positions from the one after padding.
         return positions - (config.pad_token_id or 0) - 1
     return positions

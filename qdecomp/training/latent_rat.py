@@ -49,8 +49,6 @@ _HEADS = ("decoder", "graph")
 # The probability of no edge before anything has been learned.
 _FIRST_NONE = 0.99
 
-_NOT_COUNTED = -1
-
 
 class Relations(NamedTuple):
     """The relations of one layer, for keys and for values: each (batch, tokens, tokens, head_dim)."""
@@ -69,7 +67,7 @@ class RelationNet(nn.Module):
     def __init__(self, input_dim: int, hidden_dim: int, output_dim: int, num_layers: int, dropout: float) -> None:
         super().__init__()
         if num_layers < 2:
-            raise ValueError("a network over differences must have at least two layers")
+            raise DataError(f"relations.relation_layers must be 2 or more, not {num_layers}")
         self._dropout = dropout
         self.first = nn.Linear(input_dim, hidden_dim)
         sizes = [hidden_dim] * (num_layers - 1) + [output_dim]
@@ -104,7 +102,7 @@ class RelationAwareLayer(nn.Module):
     ) -> None:
         super().__init__()
         if dim % num_heads:
-            raise ValueError(f"states of size {dim} cannot be split into {num_heads} heads")
+            raise DataError(f"states of size {dim} cannot be split into {num_heads} heads; change relations.num_heads")
         self.head_dim = dim // num_heads
         self._num_heads = num_heads
         net = (dim, relation_dim, self.head_dim, relation_layers, dropout)
@@ -268,7 +266,9 @@ class LatentRat(QuestionParser):
         labelled = labelled / labelled.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(labelled.dtype).tiny)
         predictions = []
         for row, entry in enumerate(metadata):
-            order = torch.tensor(model_order(len(entry["tokens"]), encoded.special_count), device=edges.device)
+            order = torch.tensor(
+                model_order(len(entry["tokens"]), self.word_encoder.special_count), device=edges.device
+            )
             pairs = (row, order[:, None], order)
             arrays = (edges[pairs].cpu().numpy(), labelled[pairs].cpu().numpy())
             predictions.append(self.decoded_graph(entry, *arrays))
@@ -303,11 +303,9 @@ class RelationLabels(nn.Module):
         (batch, tokens, tokens).
         """
         counted = counted & (gold >= 0)
-        labels = gold.masked_fill(~counted, _NOT_COUNTED).flatten()
+        labels = gold.masked_fill(~counted, NO_EDGE).flatten()
         losses = [
-            nn.functional.cross_entropy(
-                score(relations).flatten(0, 2), labels, ignore_index=_NOT_COUNTED, reduction="sum"
-            )
+            nn.functional.cross_entropy(score(relations).flatten(0, 2), labels, ignore_index=NO_EDGE, reduction="sum")
             for layer in layers
             for score, relations in ((self.keys, layer.keys), (self.values, layer.values))
         ]

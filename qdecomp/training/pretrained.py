@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from qdecomp.data_structures.errors import DataError
 
@@ -56,6 +57,20 @@ def encoder_path(name: str) -> str:
             f"encoder {name!r}: there is no folder or installed encoder of that name, and it cannot be downloaded from "
             f"Hugging Face ({reason}); {advice}, or download it once while you are online"
         ) from None
+
+
+def load_pretrained(kind: str, encoder: str, **options: Any) -> Any:
+    """What ``AutoConfig``, ``AutoModel`` or ``AutoTokenizer`` (the ``kind``) makes of an encoder."""
+    import transformers
+
+    path = encoder_path(encoder)
+    try:
+        # Not left to the default, which asks on a terminal whether to run code that comes with the files.
+        return getattr(transformers, kind).from_pretrained(path, trust_remote_code=False, **options)
+    # No common base class: missing or broken files, missing packages, unknown kinds of models.
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DataError(f"encoder {encoder!r}: it cannot be loaded ({reason})") from None
 
 
 def _encoder_in_package(name: str) -> str | None:

@@ -14,7 +14,7 @@ from qdecomp.files.break_csv import source_of
 
 
 @BatchSampler.register("by_length")
-class ByLengthSampler(BatchSampler):
+class ByLengthSampler(BucketBatchSampler):
     """Sorts instances by the length of ``field``, shortest first, and cuts that sequence into batches.
 
     It draws no random number, as ``bucket`` does even without noise: a resumed training does not repeat validations.
@@ -23,21 +23,13 @@ class ByLengthSampler(BatchSampler):
     def __init__(self, batch_size: int, field: str) -> None:
         if batch_size < 1:
             raise DataError(f"sampler 'by_length': batch_size is {batch_size}; give 1 or more")
-        self.batch_size = batch_size
+        super().__init__(batch_size, shuffle=False)
         self._field = field
 
-    def get_batch_indices(self, instances: Sequence[Instance]) -> Iterable[list[int]]:
-        """The indices of the instances of each batch."""
-        order = sorted(range(len(instances)), key=lambda number: self._length(instances[number]))
-        return (order[start : start + self.batch_size] for start in range(0, len(order), self.batch_size))
-
-    def get_num_batches(self, instances: Sequence[Instance]) -> int:
-        """The number of batches."""
-        return -(-len(instances) // self.batch_size)
-
-    def get_batch_size(self) -> int:
-        """The size of all batches except the last."""
-        return self.batch_size
+    def _argsort_by_padding(self, instances: Iterable[Instance]) -> tuple[list[int], list[list[int]]]:
+        lengths = [self._length(instance) for instance in instances]
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        return order, [[lengths[number]] for number in order]
 
     def _length(self, instance: Instance) -> int:
         if self._field not in instance.fields:

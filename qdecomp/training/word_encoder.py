@@ -17,7 +17,7 @@ from allennlp.modules.scalar_mix import ScalarMix
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import special_tokens_of
 from qdecomp.training.indexer import WordPieceIndexer
-from qdecomp.training.pretrained import encoder_path
+from qdecomp.training.pretrained import load_pretrained
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +36,6 @@ class EncodedWords(NamedTuple):
 
     states: torch.Tensor  # (batch, special + words, dimension)
     mask: torch.Tensor  # (batch, special + words); False for padding
-    special_count: int
 
 
 class WordEncoder(torch.nn.Module, FromParams):
@@ -100,7 +99,7 @@ class WordEncoder(torch.nn.Module, FromParams):
             # Special tokens have no tags, and get zeros.
             tags = self.pos_embedding(question[POS_TAGS]["tokens"])
             states = torch.cat([states, torch.nn.functional.pad(tags, (0, 0, self.special_count, 0))], dim=-1)
-        return EncodedWords(states, mask, self.special_count)
+        return EncodedWords(states, mask)
 
     def _transform(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
         kinds = {"token_type_ids": types} if getattr(self.transformer.config, "type_vocab_size", 0) > 1 else {}
@@ -166,16 +165,10 @@ def average_pieces(states: torch.Tensor, words: torch.Tensor) -> tuple[torch.Ten
 
 def _load_transformer(encoder: str, dropout: float | None, added_pieces: int) -> Any:
     """The encoder with this name, with new embeddings for this many pieces."""
-    from transformers import AutoConfig, AutoModel
-
-    path = encoder_path(encoder)
-    try:
-        config = AutoConfig.from_pretrained(path, trust_remote_code=False)
-        if dropout is not None:
-            config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
-        transformer = AutoModel.from_pretrained(path, config=config, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as error:  # files that are missing or broken, kinds that are not known
-        raise DataError(f"encoder {encoder!r}: it cannot be loaded ({' '.join(str(error).split())[:200]})") from None
+    config = load_pretrained("AutoConfig", encoder)
+    if dropout is not None:
+        config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
+    transformer = load_pretrained("AutoModel", encoder, config=config)
     if added_pieces:
         transformer.resize_token_embeddings(config.vocab_size + added_pieces)
     # Its output is never used, and parameters without a gradient break distributed training.

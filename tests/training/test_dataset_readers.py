@@ -10,23 +10,15 @@ from allennlp.data import Batch, Vocabulary
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.data_structures.special_tokens import PRESETS
-from qdecomp.training.dataset_readers import (
-    BreakGraphReader,
-    BreakMultitaskReader,
-    BreakReader,
-    BreakSeq2SeqReader,
-)
+from qdecomp.training.dataset_readers import BreakGraphReader, BreakMultitaskReader, BreakReader, BreakSeq2SeqReader
 from qdecomp.training.indexer import WordPieceIndexer
 
-READERS = (BreakGraphReader, BreakSeq2SeqReader, BreakMultitaskReader)
 TARGETS = {BreakGraphReader: {"graph"}, BreakSeq2SeqReader: {"copy"}, BreakMultitaskReader: {"copy", "graph"}}
 
 
-@pytest.fixture(params=READERS, ids=lambda reader: reader.__name__)
-def reader(request: pytest.FixtureRequest, tiny_encoder: Path, tmp_path: Path) -> BreakReader:
-    result: BreakReader = request.param(
-        token_indexers={"pieces": WordPieceIndexer(str(tiny_encoder))}, cache_folder=str(tmp_path / "cache")
-    )
+@pytest.fixture(params=TARGETS, ids=lambda reader: reader.__name__)
+def reader(request: pytest.FixtureRequest, tiny_encoder: Path) -> BreakReader:
+    result: BreakReader = request.param(token_indexers={"pieces": WordPieceIndexer(str(tiny_encoder))})
     return result
 
 
@@ -51,12 +43,7 @@ def test_metadata_has_the_tokens_of_the_graph(reader: BreakReader) -> None:
 
 @pytest.mark.parametrize(
     ("question", "reason"),
-    [
-        ("", "empty"),
-        (" \t", "empty"),
-        ("?! ...", "no word"),
-        ("cube " * 5000, "too long"),
-    ],
+    [("", "empty"), (" \t", "empty"), ("?! ...", "no word"), ("cube " * 5000, "too long"), ("zqzqzq " * 60, "encoder")],
 )
 def test_questions_that_cannot_be_used(reader: BreakReader, question: str, reason: str) -> None:
     with pytest.raises(DataError, match=reason):

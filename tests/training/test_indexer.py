@@ -28,13 +28,6 @@ def test_a_word_of_nothing_is_still_a_word(tiny_encoder: Path) -> None:
     assert _indices(WordPieceIndexer(str(tiny_encoder)), ["\u200b", "how"])["words"] == [NO_WORD, 0, 1, NO_WORD]
 
 
-def test_what_is_too_long(tiny_encoder: Path) -> None:
-    indexer = WordPieceIndexer(str(tiny_encoder), max_pieces=5)
-    assert not indexer.is_too_long(["how"] * 3)
-    assert indexer.is_too_long(["how"] * 4)
-    assert indexer.is_too_long(["how", "zqz"])
-
-
 TOKENS = PRESETS["paper"]
 # [RSC] and ten placeholders each need their own piece.
 PLACEHOLDERS = 1 + TOKENS.duplicates + TOKENS.dummies
@@ -107,6 +100,7 @@ def test_what_is_longer_than_the_encoders_positions_is_too_long(tmp_path: Path) 
     assert not indexer.is_too_long(["cubes"] * 120)
     assert indexer.is_too_long(["cubes"] * 127)
     assert indexer.is_too_long(["cubes"] * 100_000)
+    assert indexer.is_too_long(["zqzqz"] * 60), "pieces are counted, not words"
 
 
 @pytest.mark.parametrize("name", NO_ENCODERS)

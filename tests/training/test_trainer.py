@@ -231,11 +231,9 @@ def parser_params(tmp_path: Path, tiny_encoder: Path, project_root: Path) -> Cal
     rows = (project_root / "data" / "dev.csv").read_text(encoding="utf-8").splitlines(keepends=True)[:81]
     (tmp_path / "rows.csv").write_text("".join(rows), encoding="utf-8")
     overrides = {
-        "dataset_reader.token_indexers.pieces.encoder": str(tiny_encoder),
-        "dataset_reader.cache_folder": str(tmp_path / "cache"),
-        "model.word_encoder.encoder": str(tiny_encoder),
-        "model.edge_dim": 12,
-        "model.label_dim": 6,
+        "settings.encoder": str(tiny_encoder),
+        "settings.edge_dim": 12,
+        "settings.label_dim": 6,
         "train_data_path": str(tmp_path / "rows.csv"),
         "validation_data_path": str(tmp_path / "rows.csv"),
     }
