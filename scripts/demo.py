@@ -13,10 +13,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from textwrap import indent
 
-from qdecomp.data_structures.dependency_graph import dependency_graph_from_json
-from qdecomp.data_structures.qdmr import parse_qdmr
+from qdecomp.files import read_json_lines
+from qdecomp.parsers.decomposition import Decomposition, decomposition_from_record
 from qdecomp.visualization import graph_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -76,7 +76,8 @@ def main() -> None:
         print(f"\n== {number}. {title}\n$ {command}", flush=True)
         run(command)
     print(f"\n== {len(STEPS) + 1}. Show one of them with its graph\n")
-    show(first_decomposed(OUT / "questions.jsonl"))
+    shown = first_decomposed(OUT / "questions.jsonl")
+    print(f"{shown.question}\n{indent(str(shown), '  ')}\n\n{graph_text(shown.graph)}")
     print(f"\nDone in {time.monotonic() - started:.0f} seconds; everything is in {OUT}.")
 
 
@@ -92,22 +93,13 @@ def run(command: str) -> None:
     print(f"({time.monotonic() - started:.0f} seconds)")
 
 
-def first_decomposed(path: Path) -> dict[str, Any]:
-    """The record of the first question that has a decomposition."""
-    with path.open(encoding="utf-8") as stream:
-        records = [json.loads(line) for line in stream]
-    for record in records:
-        if record["decomposition"]:
-            return record
-    sys.exit(f"demo: none of the {len(records)} questions has a decomposition; the first says: {records[0]['error']}")
-
-
-def show(record: dict[str, Any]) -> None:
-    """Print a question, the steps that answer it, and the graph over its words."""
-    print(record["question"])
-    for number, step in enumerate(parse_qdmr(record["decomposition"]).steps, start=1):
-        print(f"  {number}. {step.text}")
-    print(f"\n{graph_text(dependency_graph_from_json(record['graph']))}")
+def first_decomposed(path: Path) -> Decomposition:
+    """The first decomposition of a file."""
+    found = [decomposition_from_record(record) for _, record in read_json_lines(path)]
+    for each in found:
+        if each:
+            return each
+    sys.exit(f"demo: none of the {len(found)} questions has a decomposition; the first says: {found[0].error}")
 
 
 if __name__ == "__main__":

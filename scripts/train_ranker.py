@@ -33,7 +33,7 @@ from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.data_structures.lf_em import lf_em
 from qdecomp.evaluation.metrics.lf_eq import lf_eq
 from qdecomp.evaluation.predictions import read_gold
-from qdecomp.files import write_text_atomically
+from qdecomp.files import read_json_lines, write_text_atomically
 from qdecomp.parsers.bundle import Seq2SeqConfig, read_config, write_config
 from qdecomp.parsers.network import Array, ranker_inputs
 from qdecomp.parsers.parser import load
@@ -112,8 +112,8 @@ def _means_the_same(question: str, plan: str, gold: str) -> bool:
 
 def _read_lists(paths: Sequence[Path], folder: Path) -> list[RankedList]:
     """Lists as inputs for the ranker of the parser in a folder, whose encoder reads the questions."""
-    lines = (line for path in paths for line in path.read_text(encoding="utf-8").split("\n") if line)
-    records = {record["question"]: record for record in map(json.loads, lines) if record["plans"]}
+    found = (record for path in paths for _, record in read_json_lines(path))
+    records = {record["question"]: record for record in found if record["plans"]}
     parser, count = _parser(folder), -(-len(records) // _BATCH)
     return [
         _ranked_list(records[source.question]["plans"], source, states)

@@ -21,7 +21,7 @@ import click
 from shared_data import from_shared_data
 
 from qdecomp.terminal import Table, show_tables
-from speed.measuring import clock, in_fresh_process, peak_memory_mb, write_results
+from speed.measuring import clock, evenly_spread, in_fresh_process, json_option, peak_memory_mb, write_results
 
 if TYPE_CHECKING:
     from qdecomp.data_structures.special_tokens import SpecialTokens
@@ -48,7 +48,7 @@ _FILES = tuple(from_shared_data("--input", "break", name) for name in ("train.cs
 @click.option("--questions", default=2000, show_default=True, help="How many questions to measure by stages.")
 @click.option("--special-tokens", default="default", show_default=True, help="default or paper.")
 @click.option("--processes", default=2, show_default=True, help="Cores for the whole files; 0 skips them.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the figures to this file.")
+@json_option
 def command(
     paths: tuple[Path, ...], questions: int, special_tokens: str, processes: int, json_path: Path | None
 ) -> None:
@@ -66,8 +66,7 @@ def command(
         cells = tuple(tuple(f"{v:.2f}" if isinstance(v, float) else str(v) for v in one.values()) for one in whole)
         tables.append(Table(f"Whole files, {processes} processes", columns, cells))
     show_tables(tables)
-    if json_path:
-        write_results(json_path, results)
+    write_results(json_path, results)
 
 
 class _Stopwatch:
@@ -93,8 +92,7 @@ def measure_stages(paths: tuple[Path, ...], questions: int, special_tokens: str)
     from qdecomp.files import read_break_csv
 
     special = PRESETS[special_tokens]
-    examples = [example for path in paths for example in read_break_csv(path)]
-    examples = examples[:: max(1, len(examples) // questions)]
+    examples = evenly_spread([example for path in paths for example in read_break_csv(path)], questions)
     check_round_trip(convert(*_WARM_UP, special=special))
     watch = _Stopwatch()
     for example in examples:

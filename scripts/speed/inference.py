@@ -17,7 +17,7 @@ from shared_data import shared_data_option
 
 from qdecomp.data_structures.errors import DataError
 from qdecomp.terminal import Table, show_tables
-from speed.measuring import Clock, clock, peak_memory_mb, write_results
+from speed.measuring import Clock, clock, evenly_spread, json_option, peak_memory_mb, write_results
 
 _CHUNK = 64
 
@@ -110,7 +110,7 @@ def _table(speeds: Sequence[Speed], threads: int) -> Table:
 @click.option("--count", type=click.IntRange(min=1), default=500, show_default=True, help="How many, evenly spread.")
 @click.option("--batch-sizes", default="1,32", show_default=True, help="Comma-separated.")
 @click.option("--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Threads of torch.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
+@json_option
 def command(
     parsers: Sequence[tuple[str, str, str]],
     questions: Path,
@@ -125,13 +125,8 @@ def command(
     from qdecomp.training.dataset_readers import read_examples
 
     torch.set_num_threads(threads)
-    examples = read_examples(questions)
-    # Evenly spread, because files are often sorted by source.
-    step = max(len(examples) / count, 1.0)
-    spread = [examples[int(number * step)] for number in range(min(count, len(examples)))]
-    asked = [(example.question_id, example.question) for example in spread]
+    asked = [(example.question_id, example.question) for example in evenly_spread(read_examples(questions), count)]
     loaded = {name: load_parser(archive, overrides) for name, archive, overrides in parsers}
     speeds = [speed for size in batch_sizes.split(",") for speed in measure(loaded, asked, int(size))]
     show_tables([_table(speeds, threads)])
-    if json_path is not None:
-        write_results(json_path, {"inference": [asdict(each) for each in speeds], "memory_mb": peak_memory_mb()})
+    write_results(json_path, {"inference": [asdict(each) for each in speeds], "memory_mb": peak_memory_mb()})

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+import click
 import psutil
 
 from qdecomp.files import write_text_atomically
@@ -22,6 +23,7 @@ from qdecomp.version import VERSION
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 @dataclass
@@ -55,6 +57,12 @@ def peak_memory_mb() -> float:
     return peak / (2**20 if platform.system() == "Darwin" else 2**10)
 
 
+def evenly_spread(values: Sequence[T], count: int) -> list[T]:
+    """So many of the values, or all: files are often sorted by source."""
+    step = max(len(values) / count, 1.0)
+    return [values[int(number * step)] for number in range(min(count, len(values)))]
+
+
 def median_ms(seconds: Sequence[float]) -> float:
     """The median, in milliseconds."""
     return 1000 * statistics.median(seconds)
@@ -67,8 +75,14 @@ def in_fresh_process(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs
         return executor.submit(function, *args, **kwargs).result()
 
 
-def write_results(path: Path, results: dict[str, Any]) -> None:
-    """Write results as JSON, with the version and the machine."""
+json_option = click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results here.")
+"""The option of all benchmarks whose value :func:`write_results` takes."""
+
+
+def write_results(path: Path | None, results: dict[str, Any]) -> None:
+    """Write results as JSON, with the version and the machine, if there is a path."""
+    if path is None:
+        return
     machine = {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine()}
     with write_text_atomically(path) as stream:
         json.dump({"qdecomp_version": VERSION, "machine": machine, **results}, stream, indent=1)

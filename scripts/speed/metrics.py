@@ -16,7 +16,7 @@ from shared_data import shared_data_option
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_json_lines
 from qdecomp.terminal import Table, show_tables
-from speed.measuring import clock, in_fresh_process, peak_memory_mb, write_results
+from speed.measuring import clock, in_fresh_process, json_option, peak_memory_mb, write_results
 
 _WARM_UP = ("How many red cubes are there?", "return red cubes ;return number of #1", "return cubes ;return #1 in red")
 
@@ -61,7 +61,7 @@ def read_rows(path: Path, limit: int | None) -> list[tuple[str, str, str]]:
 @shared_data_option("--reference", "reference", meaning="The folder with lf_em_a.jsonl and lf_em_b.jsonl.")
 @click.option("--metrics", default="lf_em,lf_em_strict", show_default=True, help="Comma-separated names of metrics.")
 @click.option("--rows", type=click.IntRange(min=1), help="Only the first rows of each file.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
+@json_option
 def command(reference: Path, metrics: str, rows: int | None, json_path: Path | None) -> None:
     """Measure metrics on the rows of the reference files, on one core."""
     files = [reference / name for name in ("lf_em_a.jsonl", "lf_em_b.jsonl")]
@@ -80,5 +80,4 @@ def command(reference: Path, metrics: str, rows: int | None, json_path: Path | N
         for each in found
     )
     show_tables([Table("Metrics on one core, after start-up", columns, cells, text_columns=2)])
-    if json_path is not None:
-        write_results(json_path, {"metrics": found})
+    write_results(json_path, {"metrics": found})

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,16 @@ from qdecomp.files import read_break_csv
 from qdecomp.parsers.parser import load
 from qdecomp.parsers.source import parser_path
 from qdecomp.terminal import Table, show_tables
-from speed.measuring import Clock, children_cpu, clock, in_fresh_process, peak_memory_mb, write_results
+from speed.measuring import (
+    Clock,
+    children_cpu,
+    clock,
+    evenly_spread,
+    in_fresh_process,
+    json_option,
+    peak_memory_mb,
+    write_results,
+)
 
 _QUESTION = "Which state has the most rivers?"
 _COLD_STARTS = 3
@@ -99,32 +107,31 @@ def measure_alone(questions: Sequence[str], subject: str, processes: int) -> dic
 
 
 def _table(parsers: dict[str, Any], processes: int, count: int) -> Table:
-    rows = tuple((what, *(show(each) for each in parsers.values())) for what, show in _figures(processes).items())
+    shown = [_figures(each, processes) for each in parsers.values()]
+    rows = tuple((what, *(figures[what] for figures in shown)) for what in shown[0])
     note = "Wall time and, in parentheses, CPU time, which other programs do not change."
     return Table(f"On {count:,} questions", ("what", *parsers), rows, note=note)
 
 
-def _figures(processes: int) -> dict[str, Callable[[dict[str, Any]], str]]:
-    """The rows of the table: what each shows of a parser's results."""
+def _figures(found: dict[str, Any], processes: int) -> dict[str, str]:
+    """What the table shows of a parser's results."""
 
-    def both(each: dict[str, float], form: str) -> str:
-        return f"{each['wall']:{form}} ({each['cpu']:{form}})"
+    def both(form: str, value: Callable[[str], float]) -> str:
+        return f"{value('wall'):{form}} ({value('cpu'):{form}})"
 
-    def cold(each: dict[str, Any]) -> str:
-        return both({which: float(np.median([start[which] for start in each["cold"]])) for which in _CLOCKS}, ".2f")
-
-    def latency(name: str, each: dict[str, Any]) -> str:
-        return both({which: each["one_question_ms"][which][name] for which in _CLOCKS}, ".1f")
-
+    cold = both(".2f", lambda which: float(np.median([start[which] for start in found["cold"]])))
+    latencies = {
+        f"one question, {name}, ms": both(".1f", lambda which, name=name: found["one_question_ms"][which][name])
+        for name in ("median", "99 of 100", "worst")
+    }
+    in_processes = f"pipe in {processes} processes that have loaded, questions a second"
     return {
         "cold start, median of new processes, s": cold,
-        **{f"one question, {name}, ms": partial(latency, name) for name in ("median", "99 of 100", "worst")},
-        "pipe in one process, questions a second": lambda each: both(each["pipe_questions_a_second"], ".1f"),
-        f"pipe in {processes} processes that have loaded, questions a second": lambda each: (
-            f"{each['pipe_in_processes_questions_a_second']:.1f}"
-        ),
-        "memory at most, MB": lambda each: f"{each['memory_mb']:.0f}",
-        "questions without a decomposition": lambda each: str(each["without_decomposition"]),
+        **latencies,
+        "pipe in one process, questions a second": both(".1f", found["pipe_questions_a_second"].__getitem__),
+        in_processes: f"{found['pipe_in_processes_questions_a_second']:.1f}",
+        "memory at most, MB": f"{found['memory_mb']:.0f}",
+        "questions without a decomposition": str(found["without_decomposition"]),
     }
 
 
@@ -133,7 +140,7 @@ def _figures(processes: int) -> dict[str, Callable[[dict[str, Any]], str]]:
 @click.option("--count", type=click.IntRange(min=2), default=300, show_default=True, help="How many, evenly spread.")
 @click.option("--parser", "parser_name", default="minilm_break", show_default=True, help="A name or a folder.")
 @click.option("--against", help="Another parser to measure side by side: a name or a folder.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
+@json_option
 def command(path: Path, count: int, parser_name: str, against: str | None, json_path: Path | None) -> None:
     """Measure the bundled parser: cold start, latency, throughput, memory."""
     # A process uses only one core, because that is its share in a pipe with several processes.
@@ -143,13 +150,10 @@ def command(path: Path, count: int, parser_name: str, against: str | None, json_
         # Before it is measured in a process of its own, whose error would be a traceback here.
         parser_path(subject)
     processes = os.cpu_count() or 1
-    examples = read_break_csv(path)
-    step = max(len(examples) / count, 1.0)
-    questions = [examples[int(number * step)].question for number in range(min(count, len(examples)))]
+    questions = [example.question for example in evenly_spread(read_break_csv(path), count)]
     cold = {subject: cold_starts(subject) for subject in subjects}
     together = in_fresh_process(measure_together, questions, subjects)
     alone = {each: in_fresh_process(measure_alone, questions, each, processes) for each in subjects}
     parsers = {name: {"cold": cold[name], **together[name], **alone[name]} for name in cold}
     show_tables([_table(parsers, processes, len(questions))])
-    if json_path is not None:
-        write_results(json_path, {"parse": {"processes": processes, "parsers": parsers}})
+    write_results(json_path, {"parse": {"processes": processes, "parsers": parsers}})

@@ -9,7 +9,6 @@ a set are the questions whose id has an even SHA-256; the other half was not loo
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,9 +21,10 @@ import click
 from qdecomp import Decomposition, load
 from qdecomp.data_structures.errors import DataError
 from qdecomp.evaluation.statistics import mcnemar, mean_interval
+from qdecomp.files import read_json_lines
 from qdecomp.planning import Passage, Plan
 from qdecomp.terminal import Table, show_tables
-from speed.measuring import write_results
+from speed.measuring import json_option, write_results
 
 Search = Callable[[str, int], list[Passage]]
 
@@ -166,18 +166,13 @@ def _gold_plan(question: dict[str, Any], plan: Plan) -> Plan:
 
 
 def _read(path: Path, *fields: str) -> list[dict[str, Any]]:
-    try:
-        # Not splitlines: a text may have other line separators.
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
-    except ValueError as error:
-        raise DataError(f"{path}: not JSON lines ({error})") from None
+    rows = list(read_json_lines(path))
     if not rows:
         raise DataError(f"{path}: the file is empty")
-    for number, row in enumerate(rows, start=1):
-        missing = [field for field in fields if not isinstance(row, dict) or field not in row]
-        if missing:
+    for number, row in rows:
+        if missing := [field for field in fields if field not in row]:
             raise DataError(f"{path}, line {number}: there is no field {missing[0]!r}")
-    return rows
+    return [row for _, row in rows]
 
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -190,8 +185,10 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--passages", required=True, type=_FILE, help="JSON lines: id, title, text.")
 @click.option("--retriever", "names", multiple=True, type=click.Choice(list(RETRIEVERS)), default=("bm25",))
 @click.option("--parser", default=None, help="A parser; the bundled one if none is given.")
-@click.option("--json", "results", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures here.")
-def command(questions: Path, passages: Path, names: tuple[str, ...], parser: str | None, results: Path | None) -> None:
+@json_option
+def command(
+    questions: Path, passages: Path, names: tuple[str, ...], parser: str | None, json_path: Path | None
+) -> None:
     """Measure all ways with each retriever."""
     asked = _read(questions, "id", "question", "supporting")
     texts = [Passage(row["title"], row["text"], 0.0, str(row["id"])) for row in _read(passages, "id", "title", "text")]
@@ -213,8 +210,7 @@ def command(questions: Path, passages: Path, names: tuple[str, ...], parser: str
         found = {way: _measure(function, given, asked, search) for way, (function, given) in ways.items()}
         written[name] = {way: _figures(each, found["single"], asked, plans) for way, each in found.items()}
         show_tables([_table(name, written[name])])
-    if results:
-        write_results(results, written)
+    write_results(json_path, written)
 
 
 def _figures(way: Way, base: Way, asked: Sequence[dict[str, Any]], plans: Sequence[Plan]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ import click
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import read_break_csv
 from qdecomp.terminal import Table, show_tables
-from speed.measuring import clock, in_fresh_process, median_ms, tree_cpu_seconds, write_results
+from speed.measuring import clock, in_fresh_process, json_option, median_ms, tree_cpu_seconds, write_results
 from speed.serve_load import BAD_BODIES, Load, ask_together
 
 _SAMPLE = Path(__file__).parents[2] / "data" / "dev.csv"
@@ -39,7 +39,7 @@ _CLIENTS_AT_STOP = 16
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes of the service.")
 @click.option("--clients", default="1,8,32,400", show_default=True, help="Numbers of clients, one run for each.")
 @click.option("--seconds", type=float, default=60.0, show_default=True, help="For each run; 0 for none.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the results to this file.")
+@json_option
 def command(workers: int, clients: str, seconds: float, json_path: Path | None) -> None:
     """Measure the service under load."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -57,8 +57,7 @@ def command(workers: int, clients: str, seconds: float, json_path: Path | None) 
             results["flood"] = _flood(service, seconds, questions)
             results["stop"] = _stop_under_load(service, questions[0])
     show_tables(list(_tables(results)))
-    if json_path is not None:
-        write_results(json_path, {"serve": results})
+    write_results(json_path, {"serve": results})
 
 
 _HEADS = {

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from speed.cascade import command
+from click.testing import Result
 
 from qdecomp.data_structures.errors import DataError
 
@@ -46,13 +46,12 @@ def files(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("by_gold", [True, False])
 def test_the_curve_goes_from_the_first_parser_to_the_second(
-    files: dict[str, str], tmp_path: Path, by_gold: bool
+    run: Callable[..., Result], files: dict[str, str], tmp_path: Path, by_gold: bool
 ) -> None:
     by_metric = ["--large", files["large"], "--gold", files["gold"]]
     judged = by_metric if by_gold else ["--verdicts", files["first"], files["second"]]
     points, figure = tmp_path / "points.json", tmp_path / "curve.svg"
-    arguments = ["--small", files["small"], *judged, "--json", str(points)]
-    result = CliRunner().invoke(command, [*arguments, "--figure", str(figure)], catch_exceptions=False)
+    result = run("speed.cascade", "--small", files["small"], *judged, "--json", points, "--figure", figure)
     assert result.exit_code == 0
     assert [(each["below"], each["calls"], each["right"]) for each in json.loads(points.read_text())] == [
         (0.0, 0.25, 0.75),
@@ -65,8 +64,7 @@ def test_the_curve_goes_from_the_first_parser_to_the_second(
     assert "<svg" in figure.read_text(encoding="utf-8")
 
 
-def test_what_decides_is_named(files: dict[str, str]) -> None:
-    arguments = ["--small", files["small"]]
-    assert "give either --gold with --large, or --verdicts" in CliRunner().invoke(command, arguments).output
+def test_what_decides_is_named(run: Callable[..., Result], files: dict[str, str]) -> None:
+    assert "give either --gold with --large" in run("speed.cascade", "--small", files["small"]).output
     with pytest.raises(DataError, match=r"small\.jsonl: row 1: a question_id and a verdict"):
-        CliRunner().invoke(command, [*arguments, "--verdicts", files["small"], files["large"]], catch_exceptions=False)
+        run("speed.cascade", "--small", files["small"], "--verdicts", files["small"], files["large"])
