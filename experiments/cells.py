@@ -31,6 +31,9 @@ HELD_OUT = "splits/held_out/holdout.csv"
 """The training rows that weights are chosen on, if some are held out."""
 _WITHOUT = "without_"
 
+Key = tuple[str, str, int | None]
+"""The name of a system, a split and a seed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -39,6 +42,16 @@ class Cell:
     system: System
     split: str
     seed: int | None
+
+    @staticmethod
+    def named(system: str, split: str, run: str) -> Cell:
+        """The cell whose files have this name."""
+        return Cell(SYSTEMS[system], split, None if run == "given" else int(run.removeprefix("seed_")))
+
+    @property
+    def key(self) -> Key:
+        """What tells it from other cells."""
+        return self.system.name, self.split, self.seed
 
     @property
     def run(self) -> str:

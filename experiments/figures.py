@@ -5,7 +5,6 @@ Systems differ by marker, line style or hatching as well as by colour. The paper
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -78,10 +77,7 @@ def draw_figure(result: Result, folder: Path) -> None:
             beside = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)} if len(series) > _MOST_INSIDE else {}
             axes.legend(fontsize=8, **beside)
         for suffix, options in (("svg", {"metadata": {"Date": None, "Creator": None}}), ("png", {"dpi": 150})):
-            path = folder / f"{result.name}.{suffix}"
-            temporary = path.with_name(f".{path.name}.{os.getpid()}")
-            figure.savefig(temporary, format=suffix, **options)
-            os.replace(temporary, path)
+            figure.savefig(folder / f"{result.name}.{suffix}", **options)
 
 
 def _series(block: Block) -> Iterator[_Series]:

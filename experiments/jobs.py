@@ -62,7 +62,7 @@ def predict_job(run: tuple[Path, Settings], system: str, split: str, name: str) 
     """Predict the decompositions of the development questions, and score them."""
     base, settings = run
     _say(f"predictions of {system} trained on {split}, {name}")
-    cell = Cell(SYSTEMS[system], split, None if name == "given" else int(name.removeprefix("seed_")))
+    cell = Cell.named(system, split, name)
     predict(cell, settings, base)
     score_cell(cell, settings, base)
 

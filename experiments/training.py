@@ -89,14 +89,18 @@ def train(config: Path, overrides: Mapping[str, Any], base: Path, folder: Path) 
             known = {"fingerprint": inputs, "overrides": dict(overrides), "finished": False}
             _write_json(state, known)
         if not known["finished"]:
-            command = ["-m", "allennlp", "train", str(config), "-s", str(run), "--file-friendly-logging"]
-            command += ["--overrides", json.dumps(overrides), *(["--recover"] if run.exists() else [])]
             before = _seconds_of_children()
-            run_logged(command, base, folder / "log.txt", keep_open=[lock])
+            run_logged(train_command(config, overrides, run), base, folder / "log.txt", keep_open=[lock])
             # Only now, because an archive may be incomplete.
             known |= {"finished": True, "minutes": round((_seconds_of_children() - before) / 60, 1)}
             _write_json(state, known)
         _write_json(folder / "trained.json", {"fingerprint": inputs, "minutes": known["minutes"]} | _best(run))
+
+
+def train_command(config: Path, overrides: Mapping[str, Any], run: Path) -> list[str]:
+    """The arguments of Python that train into a folder, or go on with what a killed training left in it."""
+    command = ["-m", "allennlp", "train", str(config), "-s", str(run), "--file-friendly-logging"]
+    return [*command, "--overrides", json.dumps(overrides), *(["--recover"] if run.exists() else [])]
 
 
 def _seconds_of_children() -> float:

@@ -22,7 +22,7 @@ import click
 from qdecomp.data_structures.errors import DataError
 from qdecomp.files import write_text_atomically
 
-from .training import alone, digest, params_of, run_logged
+from .training import alone, digest, params_of, run_logged, train_command
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -156,8 +156,7 @@ def _try(study: Study, config: Path, space: _Space, shared: Mapping[str, Any], n
     click.echo(f"-- trial {len(_ended(study)) + 1}: {json.dumps(chosen)}")
     if not (folder / _METRICS).is_file():
         run = folder / "run"
-        arguments = ["-m", "allennlp", "train", str(config), "-s", str(run), "--file-friendly-logging"]
-        arguments += ["--overrides", json.dumps({**shared, **chosen}), *(["--recover"] if run.exists() else [])]
+        arguments = train_command(config, {**shared, **chosen}, run)
         folder.mkdir(parents=True, exist_ok=True)
         try:
             with alone(folder) as lock:

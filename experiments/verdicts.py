@@ -18,14 +18,12 @@ from qdecomp.evaluation.predictions import Gold, read_gold, read_predictions
 from qdecomp.evaluation.scoring import QuestionScores, score_systems
 from qdecomp.files import BreakExample, read_json_lines, write_text_atomically
 
-from .cells import BY_VERDICTS, Cell, cells_of, left_out_source
+from .cells import BY_VERDICTS, Cell, Key, cells_of, left_out_source
 from .settings import Settings
 from .training import digest, evaluated, fingerprint, overrides_of
 
 METRICS = ("lf_em", "norm_em", "valid")
 """What a verdict is about; ``valid`` says whether the answer has a logical form at all."""
-
-Key = tuple[str, str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ def score_cell(cell: Cell, settings: Settings, base: Path) -> None:
     trained = base / cell.training
     minutes = json.loads(trained.read_text(encoding="utf-8")).get("minutes") if trained.is_file() else None
     training = None if cell.seed is None else _training(settings, base)(cell.system.parser, cell.split, cell.seed)
-    found = CellVerdicts(*_key(cell), training, _digest_of(asked), minutes, verdicts)
+    found = CellVerdicts(*cell.key, training, _digest_of(asked), minutes, verdicts)
     with write_text_atomically(base / cell.verdicts) as stream:
         stream.write(json.dumps(asdict(found)) + "\n")
 
@@ -77,8 +75,8 @@ def read_verdicts(settings: Settings) -> dict[Key, CellVerdicts]:
     gold = read_gold(settings.dev)
     training = _training(settings, Path())
     kept = {}
-    for cell in (cell for cell in _cells(settings) if _key(cell) in found):
-        kept[_key(cell)] = verdicts = found[_key(cell)]
+    for cell in (cell for cell in _cells(settings) if cell.key in found):
+        kept[cell.key] = verdicts = found[cell.key]
         what = f"{settings.verdicts}: {cell.system.name}/{cell.split}/{cell.run}"
         if verdicts.training != training(cell.system.parser, cell.split, cell.seed or 0):
             raise DataError(f"{what} was trained with another config, other settings or other rows; remove its line")
@@ -97,12 +95,8 @@ def _read(path: Path) -> dict[Key, CellVerdicts]:
 
 def _cells(settings: Settings) -> list[Cell]:
     """The cells of all experiments that verdicts are enough for, without those that these settings do not train."""
-    cells = {_key(cell): cell for experiment in BY_VERDICTS for cell in cells_of(experiment, settings)}
+    cells = {cell.key: cell for experiment in BY_VERDICTS for cell in cells_of(experiment, settings)}
     return [cell for cell in cells.values() if cell.seed is not None and cell.system.parser in settings.parsers]
-
-
-def _key(cell: Cell) -> Key:
-    return (cell.system.name, cell.split, cell.seed)
 
 
 def _training(settings: Settings, base: Path) -> Callable[[str, str, int], str]:
@@ -129,13 +123,13 @@ def _digest_of(examples: list[BreakExample]) -> str:
 
 def has_verdicts(experiment: str, cell: Cell, verdicts: Mapping[Key, CellVerdicts]) -> bool:
     """Whether the experiment can show the cell without its predictions."""
-    return experiment in BY_VERDICTS and _key(cell) in verdicts
+    return experiment in BY_VERDICTS and cell.key in verdicts
 
 
 def verdicts_of(cell: Cell, kept: Mapping[Key, CellVerdicts], base: Path) -> CellVerdicts | None:
     """The verdicts of a cell: of this run, or else those that were kept."""
     path = base / cell.verdicts
-    return next(iter(_read(path).values())) if path.is_file() else kept.get(_key(cell))
+    return next(iter(_read(path).values())) if path.is_file() else kept.get(cell.key)
 
 
 def asked_ids(cell: Cell, gold: Gold) -> list[str]:

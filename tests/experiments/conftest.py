@@ -3,17 +3,48 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from experiments import training, tuning
 from experiments.cells import Cell
 from experiments.settings import SYSTEMS, Settings, read_size
 from experiments.verdicts import score_cell
 from qdecomp.files import BreakExample, read_break_csv
+
+
+@dataclass
+class FakeAllennlp:
+    """Replaces the command: records its arguments and leaves what a training run leaves, even if it is killed."""
+
+    metrics: Callable[[dict[str, Any]], dict[str, float]] = lambda overrides: {}
+    """What is found with these overrides."""
+    error: Callable[[int, dict[str, Any]], BaseException | None] = lambda number, overrides: None
+    """How a call, of this number from 1, ends."""
+    calls: list[list[str]] = field(default_factory=list)
+
+    def __call__(self, arguments: Sequence[str], base: Path, log: Path, keep_open: Sequence[int] = ()) -> None:
+        self.calls.append(list(arguments))
+        overrides = json.loads(arguments[arguments.index("--overrides") + 1])
+        run = Path(arguments[arguments.index("-s") + 1])
+        run.mkdir(parents=True, exist_ok=True)
+        (run / "metrics.json").write_text(json.dumps(self.metrics(overrides)), encoding="utf-8")
+        (run / "model.tar.gz").touch()
+        if error := self.error(len(self.calls), overrides):
+            raise error
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeAllennlp:
+    fake = FakeAllennlp()
+    for module in (training, tuning):
+        monkeypatch.setattr(module, "run_logged", fake)
+    return fake
 
 
 @pytest.fixture

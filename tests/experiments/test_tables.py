@@ -1,4 +1,4 @@
-"""The tables of predictions whose scores are known, with cells that were not run."""
+"""The tables and figures of predictions whose scores are known, with cells that were not run."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
-from experiments.cells import TIMES
+from experiments import tables
+from experiments.cells import EXPERIMENTS, TIMES
+from experiments.figures import draw_figure
 from experiments.results import NOT_RUN, Block, Entry, Result, Verdict, to_csv, to_markdown, write_result
 from experiments.settings import Settings
 from experiments.tables import agreement, differences, domain_generalisation, inference_time, length, sample_complexity
@@ -169,3 +172,23 @@ def test_a_block_can_be_turned() -> None:
     assert "| us | .500 | not run |\n| us, the paper | – | .250 |" in pages[0]
     assert "| a | .500 | – |\n| b | not run | .250 |" in pages[1]
     assert "us,b,,,,,0,0,0.25,not run" in to_csv(Result("x", "X", "smoke", "§1", (turned,), "bars", "share"))
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_a_figure_can_be_drawn_and_is_the_same_each_time(
+    experiment: str, settings: Settings, predict: Predict, tmp_path: Path
+) -> None:
+    predict("copynet/train_100/7", lambda number, _: number % 2 == 0)
+    result = getattr(tables, experiment)(settings, tmp_path)
+    pictures = []
+    for folder in (tmp_path / "first", tmp_path / "again"):
+        draw_figure(result, folder)
+        assert sorted(path.name for path in folder.iterdir()) == [f"{experiment}.png", f"{experiment}.svg"]
+        assert (folder / f"{experiment}.png").read_bytes().startswith(b"\x89PNG")
+        pictures.append((folder / f"{experiment}.svg").read_text(encoding="utf-8"))
+    assert pictures[0] == pictures[1]
+    texts = [
+        element.text or "" for element in ElementTree.fromstring(pictures[0]).iter() if element.tag.endswith("text")
+    ]
+    assert any("not run" in text for text in texts)
+    assert any(result.blocks[0].title in text for text in texts)

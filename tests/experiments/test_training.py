@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +12,7 @@ from experiments import training
 from experiments.cells import rows_files
 from experiments.settings import PARTS, Settings
 from qdecomp.data_structures.errors import DataError
-
-
-@dataclass
-class FakeAllennlp:
-    """Replaces the command: records its arguments and leaves what a training run leaves, unless it is killed."""
-
-    dies: bool = False
-    calls: list[list[str]] = field(default_factory=list)
-    metrics: dict[str, float] = field(default_factory=dict)
-
-    def __call__(self, arguments: Sequence[str], base: Path, log: Path, keep_open: Sequence[int] = ()) -> None:
-        self.calls.append(list(arguments))
-        run = Path(arguments[arguments.index("-s") + 1])
-        run.mkdir(parents=True, exist_ok=True)
-        # Even complete files may exist before it is killed.
-        (run / "metrics.json").write_text(json.dumps(self.metrics), encoding="utf-8")
-        (run / "model.tar.gz").touch()
-        if self.dies:
-            raise DataError("killed")
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> FakeAllennlp:
-    fake = FakeAllennlp()
-    monkeypatch.setattr(training, "run_logged", fake)
-    return fake
+from tests.experiments.conftest import FakeAllennlp
 
 
 def run(settings: Settings, tmp_path: Path, **changes: Any) -> dict[str, Any]:
@@ -72,10 +45,9 @@ def test_other_rows_or_settings_are_another_training(settings: Settings, fake: F
 
 
 def test_a_killed_training_is_recovered(settings: Settings, fake: FakeAllennlp, tmp_path: Path) -> None:
-    fake.dies = True
+    fake.error = lambda number, _: DataError("killed") if number == 1 else None
     with pytest.raises(DataError, match="killed"):
         run(settings, tmp_path)
-    fake.dies = False
     run(settings, tmp_path)
     assert ["--recover" in call for call in fake.calls] == [False, True]
 
@@ -89,7 +61,7 @@ def test_a_budget_is_kept_and_nothing_is_chosen_on_dev(settings: Settings, tmp_p
 
 
 def test_what_a_training_took_and_found_is_kept(settings: Settings, fake: FakeAllennlp, tmp_path: Path) -> None:
-    fake.metrics = {"best_epoch": 3, "epoch": 4, "best_validation_lf_em": 0.25}
+    fake.metrics = lambda _: {"best_epoch": 3, "epoch": 4, "best_validation_lf_em": 0.25}
     trained = run(settings, tmp_path)
     assert trained["minutes"] == 0.0
     assert (trained["best_part"], trained["last_part"], trained["held_out_lf_em"]) == (3, 4, 0.25)

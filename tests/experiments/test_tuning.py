@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from experiments import tuning
 from experiments.tuning import parse_searched, tune
 from qdecomp.data_structures.errors import DataError
+from tests.experiments.conftest import FakeAllennlp
 
 pytest.importorskip("optuna", reason="Optuna is not installed; make install installs it")
 
@@ -23,43 +22,24 @@ class Killed(BaseException):
     """Nothing may handle it."""
 
 
-@dataclass
-class FakeAllennlp:
-    """Replaces the command: the best accuracy is near a learning rate of .01, and each call may die."""
-
-    dies_at: int | None = None
-    fails_above: float = 1.0
-    calls: list[list[str]] = field(default_factory=list)
-
-    def __call__(self, arguments: Sequence[str], base: Path, log: Path, keep_open: Sequence[int] = ()) -> None:
-        self.calls.append(list(arguments))
-        run = Path(arguments[arguments.index("-s") + 1])
-        run.mkdir(parents=True, exist_ok=True)
-        rate = json.loads(arguments[arguments.index("--overrides") + 1])["trainer.optimizer.lr"]
-        if len(self.calls) == self.dies_at:
-            raise Killed
-        if rate > self.fails_above:
-            raise DataError("the end of the log:\nthe loss is not a number")
-        (run / "metrics.json").write_text(json.dumps({"best_validation_accuracy": 1 - abs(rate - 0.01)}))
-        (run / "model.tar.gz").touch()
+RATE = "trainer.optimizer.lr"
 
 
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> FakeAllennlp:
-    fake = FakeAllennlp()
-    monkeypatch.setattr(tuning, "run_logged", fake)
-    return fake
+def fails_above(rate: float) -> Callable[[int, dict[str, Any]], BaseException | None]:
+    error = DataError("the end of the log:\nthe loss is not a number")
+    return lambda _, overrides: error if overrides[RATE] > rate else None
 
 
 @pytest.fixture
 def search(
-    tmp_path: Path, tiny_config: dict[str, Any], write_config: Callable[[dict[str, Any]], Path]
+    tmp_path: Path, tiny_config: dict[str, Any], write_config: Callable[[dict[str, Any]], Path], fake: FakeAllennlp
 ) -> Callable[..., str]:
-    """Run the command with a range for the learning rate and two values for dropout."""
+    """Run the command with a range for the learning rate, of which .01 is best, and two values for dropout."""
+    fake.metrics = lambda overrides: {"best_validation_accuracy": 1 - abs(overrides[RATE] - 0.01)}
     config = write_config(tiny_config)
 
     def run(*options: str, out: str = "out", rate: str = "1e-4..0.5 log") -> str:
-        arguments = [str(config), "--out", str(tmp_path / out), "--search", f"trainer.optimizer.lr={rate}"]
+        arguments = [str(config), "--out", str(tmp_path / out), "--search", f"{RATE}={rate}"]
         arguments += ["--search", "model.dropout=0.1,0.3", *options]
         result = CliRunner().invoke(tune, arguments, catch_exceptions=False, standalone_mode=False)
         return result.output
@@ -87,7 +67,7 @@ def test_the_best_settings_and_all_trials_are_written(
 def test_it_goes_on_after_a_kill_and_with_more_trials(
     search: Callable[..., str], fake: FakeAllennlp, tmp_path: Path
 ) -> None:
-    fake.dies_at = 2
+    fake.error = lambda number, _: Killed() if number == 2 else None
     with pytest.raises(Killed):
         search("--trials", "3")
     search("--trials", "3")
@@ -104,10 +84,10 @@ def test_it_goes_on_after_a_kill_and_with_more_trials(
 def test_a_trial_that_fails_is_a_row_but_the_first_one_stops_the_search(
     search: Callable[..., str], fake: FakeAllennlp, tmp_path: Path
 ) -> None:
-    fake.fails_above = 0.0
+    fake.error = fails_above(0.0)
     with pytest.raises(DataError, match="the loss is not a number"):
         search("--trials", "3")
-    fake.fails_above = 0.005
+    fake.error = fails_above(0.005)
     output = search("--trials", "8", "--seed", "1", out="other")
     rows = (tmp_path / "other" / "trials.csv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 1 + 8
