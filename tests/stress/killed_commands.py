@@ -22,6 +22,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
+from qdecomp.cli import main
+from tests.forks import exit_code, fork
+
 _ROOT = Path(__file__).resolve().parents[2]
 _ROWS = 250
 _QUESTIONS = 40
@@ -72,34 +75,14 @@ def prepare() -> None:
 
 def start(arguments: str, inputs: Path, folder: Path) -> int:
     """Run a command in its own process and process group; returns its id."""
-    process = os.fork()
-    if process:
-        return process
-    os.setsid()
-    os.chdir(inputs)
-    # With the graphs of an earlier run, a command would finish before it can be killed.
-    os.environ["QDECOMP_CACHE"] = str(folder.with_suffix(".cache"))
-    handle = os.open(folder.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    for stream in (1, 2):
-        os.dup2(handle, stream)
-    code: object = 0
-    try:
-        from qdecomp.cli import main
 
+    def work() -> None:
+        os.chdir(inputs)
+        # With the graphs of an earlier run, a command would finish before it can be killed.
+        os.environ["QDECOMP_CACHE"] = str(folder.with_suffix(".cache"))
         main(arguments.replace("OUT", str(folder)).split())
-    except SystemExit as ending:
-        code = ending.code
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-        code = 1
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code if isinstance(code, int) else int(code is not None))
 
-
-def wait(process: int) -> int:
-    """The exit code of a process; a negative one is that of a signal."""
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    return fork(folder.with_suffix(".log"), work)
 
 
 def written(folder: Path) -> Mapping[str, bytes]:
@@ -130,13 +113,13 @@ class Killer:
             os.killpg(process, signal.SIGKILL)
         except ProcessLookupError:  # it has no group yet
             os.kill(process, signal.SIGKILL)
-        was_killed = wait(process) == -signal.SIGKILL
+        was_killed = exit_code(process) == -signal.SIGKILL
         # How long a run takes depends on what else the machine does.
         self._seconds[name] *= 1.05 if was_killed else 0.7
         self.kills[name] += was_killed
         self.missed += not was_killed
         if was_killed:
-            code = wait(start(COMMANDS[name], self.root / "inputs", folder))
+            code = exit_code(start(COMMANDS[name], self.root / "inputs", folder))
             found, expected = written(folder), self._expected[name]
             differing = sorted(part for part in found.keys() | expected.keys() if found.get(part) != expected.get(part))
             if code != 0 or differing:
@@ -148,7 +131,7 @@ class Killer:
         for number in range(2):
             folder = self._folder(f"whole {name} {number}")
             started = time.monotonic()
-            code = wait(start(COMMANDS[name], self.root / "inputs", folder))
+            code = exit_code(start(COMMANDS[name], self.root / "inputs", folder))
             self._seconds[name] = time.monotonic() - started
             if code != 0:
                 raise SystemExit(folder.with_suffix(".log").read_text(encoding="utf-8", errors="replace"))

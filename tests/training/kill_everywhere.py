@@ -15,7 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.training.forked_allennlp import allennlp, in_new_process, prepare
+from allennlp.__main__ import run
+from allennlp.common.plugins import import_plugins
+
+from tests.forks import exit_code, fork
 
 # The events that Python reports before it changes something on the disk, and how many of their arguments are paths.
 _CHANGES = {"open": 1, "os.mkdir": 1, "os.remove": 1, "os.rename": 2, "os.link": 2}
@@ -47,9 +50,10 @@ def _train(config: Path, folder: Path, log: str, act: _Act | None, *options: str
     def work() -> None:
         if act is not None:
             _watch(folder, act)
-        allennlp("train", str(config), "-s", str(folder), *options)
+        sys.argv = ["allennlp", "train", str(config), "-s", str(folder), *options]
+        run()
 
-    return in_new_process(folder.with_suffix(log), work)
+    return exit_code(fork(folder.with_suffix(log), work))
 
 
 def _changes_of_a_training(config: Path, folder: Path) -> list[tuple[str, str]]:
@@ -86,7 +90,9 @@ def _newest_checkpoint(folder: Path) -> int | None:
 
 
 def main(config: Path, root: Path) -> None:
-    prepare()
+    # Everything that the command imports, plugins included.
+    sys.argv = ["allennlp"]
+    import_plugins()
     uninterrupted = root / "uninterrupted"
     results = []
     for number, (event, path) in enumerate(_changes_of_a_training(config, uninterrupted)):

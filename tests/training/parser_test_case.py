@@ -42,20 +42,18 @@ class ParserTestCase(ModelTestCase):
         self.rows_file = tmp_path / "rows.csv"
         with open(self.rows_file, "w", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows([header, *rows[_ROWS][:10]])
-        paths = {"train_data_path": str(self.rows_file), "validation_data_path": str(self.rows_file)}
-        encoder = {
-            "dataset_reader.token_indexers.pieces.encoder": str(tiny_encoder),
-            "model.word_encoder.encoder": str(tiny_encoder),
+        overrides = {
+            "train_data_path": str(self.rows_file),
+            "validation_data_path": str(self.rows_file),
+            "settings.encoder": str(tiny_encoder),
+            "settings.epochs": 2,
+            "settings.transformer_dropout": 0.0,
+            "settings.freeze_embeddings": False,
+            **self.overrides,
         }
-        tiny = {
-            "trainer.num_epochs": 2,
-            "model.word_encoder.transformer_dropout": 0.0,
-            "model.word_encoder.freeze_embeddings": False,
-        }
-        everything = {**paths, **encoder, **tiny, **self.overrides}
         source = project_root / "training_config" / f"{self.config}.jsonnet"
         self.param_file = str(tmp_path / "config.json")
-        params = Params.from_file(str(source), params_overrides=everything).as_dict()
+        params = Params.from_file(str(source), params_overrides=overrides).as_dict()
         # No sampler, which would shuffle: the base class compares batches.
         params["data_loader"] = {"batch_size": 10}
         Params(params).to_file(self.param_file)

@@ -110,26 +110,15 @@ class TestBiaffineGraphParser(ParserTestCase):
             self.model(**self.dataset.as_tensor_dict())
 
 
-def _scorer(outputs: int) -> Biaffine:
-    torch.manual_seed(0)
-    scorer = Biaffine(5, outputs)
-    torch.nn.init.normal_(scorer.weight)
-    return scorer
-
-
 def test_scores_are_those_of_the_formula() -> None:
-    scorer, first, second = _scorer(3), torch.randn(2, 4, 5), torch.randn(2, 4, 5)
-    matrices = scorer.weight.view(6, 3, 6)
-    scores = scorer.all_pairs(first, second)
-    assert scores.shape == (2, 4, 4, 3)
-    for question in range(2):
-        for i in range(4):
-            for j in range(4):
-                x = torch.cat([first[question, i], torch.ones(1)])
-                y = torch.cat([second[question, j], torch.ones(1)])
-                for output in range(3):
-                    expected = x @ matrices[:, output] @ y
-                    torch.testing.assert_close(scores[question, i, j, output], expected, rtol=1e-4, atol=1e-4)
+    torch.manual_seed(0)
+    scorer, one = Biaffine(5, outputs=3), torch.ones(2, 4, 1)
+    torch.nn.init.normal_(scorer.weight)
+    first, second = torch.randn(2, 2, 4, 5)
+    x, y = (torch.cat([side, one], dim=-1) for side in (first, second))
+    expected = torch.einsum("bix,xoy,bjy->bijo", x, scorer.weight.view(6, 3, 6), y)
+    torch.testing.assert_close(scorer.all_pairs(first, second), expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(scorer.pairs(first[0], second[0]), expected[0].diagonal().T, rtol=1e-4, atol=1e-4)
 
 
 def test_weights_are_the_probabilities_to_the_power_by_their_mean() -> None:

