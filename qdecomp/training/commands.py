@@ -48,7 +48,7 @@ from allennlp.training.util import make_vocab_from_params
 
 from qdecomp.data_structures.errors import QDecompError
 from qdecomp.files import require_other_files, write_text_atomically
-from qdecomp.files.break_csv import read_questions
+from qdecomp.files.break_csv import BreakExample, read_questions
 from qdecomp.training.archives import TRUST_SWITCH, load_archive_safely, registered_only
 from qdecomp.training.predictor import PREDICTOR, RECORD_SERIALIZER, QuestionDecompositionPredictor
 from qdecomp.training.trainer import STARTS_ANEW
@@ -249,7 +249,9 @@ class PredictManager(_PredictManager):
         if self._questions is None:
             yield from super()._predict_json(batch_data)
             return
-        rows = [(each["question_id"], each["question"], each["error"]) for each in batch_data]
+        rows = [
+            BreakExample(0, each["question_id"], each["question"], None, error=each["error"]) for each in batch_data
+        ]
         yield from map(self._questions.dump_line, self._questions.predict_questions(rows))
 
 

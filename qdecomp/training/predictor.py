@@ -14,7 +14,7 @@ from allennlp.predictors import Predictor
 
 from qdecomp.data_structures.errors import DataError, QDecompError
 from qdecomp.decoding import DecoderSettings
-from qdecomp.files.break_csv import question_from_json
+from qdecomp.files.break_csv import BreakExample, question_from_json
 from qdecomp.parsers.decomposition import Decomposition, failed_decomposition
 from qdecomp.training.question_parser import QuestionParser
 
@@ -62,14 +62,13 @@ class QuestionDecompositionPredictor(Predictor):
 
     def predict_batch_json(self, inputs: list[JsonDict]) -> list[JsonDict]:
         """What :meth:`predict_json` gives for each of these, in one batch."""
-        rows = map(question_from_json, inputs)
-        return self.predict_questions([(row.question_id, row.question, row.error) for row in rows])
+        return self.predict_questions([question_from_json(each) for each in inputs])
 
-    def predict_questions(self, rows: Sequence[tuple[str, str, str | None]]) -> list[JsonDict]:
-        """The records of rows of a file: question_id, question, and why it cannot be read or None."""
-        found = iter(self.predictions([question for _, question, error in rows if error is None]))
-        answers = [next(found) if error is None else failed_decomposition(text, error) for _, text, error in rows]
-        return [_record(answer, question_id) for answer, (question_id, _, _) in zip(answers, rows, strict=True)]
+    def predict_questions(self, rows: Sequence[BreakExample]) -> list[JsonDict]:
+        """The records of rows of a file; that of a row that cannot be read says why."""
+        found = iter(self.predictions([row.question for row in rows if row.error is None]))
+        answers = [next(found) if row.error is None else failed_decomposition(row.question, row.error) for row in rows]
+        return [_record(answer, row.question_id) for answer, row in zip(answers, rows, strict=True)]
 
     def predictions(self, questions: Sequence[str]) -> list[Decomposition]:
         """What the model says about each of the questions."""

@@ -16,6 +16,7 @@ import click
 from shared_data import shared_data_option
 
 from qdecomp.data_structures.errors import DataError
+from qdecomp.files import BreakExample
 from qdecomp.terminal import Table, show_tables
 from speed.measuring import Clock, clock, evenly_spread, json_option, peak_memory_mb, write_results
 
@@ -64,18 +65,17 @@ def load_parser(archive: str, overrides: str) -> Any:
     return Predictor.from_archive(load_archive(archive, overrides=overrides))
 
 
-def measure(parsers: dict[str, Any], questions: Sequence[tuple[str, str]], batch_size: int) -> list[Speed]:
+def measure(parsers: dict[str, Any], questions: Sequence[BreakExample], batch_size: int) -> list[Speed]:
     """Let all parsers answer all questions in batches; a first batch of each does not count."""
     speeds = {name: Speed(name, batch_size) for name in parsers}
     for parser in parsers.values():
-        parser.predict_questions([(*pair, None) for pair in questions[:batch_size]])
+        parser.predict_questions(questions[:batch_size])
     for start in range(0, len(questions), _CHUNK):
         chunk = questions[start : start + _CHUNK]
         for name, parser in parsers.items():
             for first in range(0, len(chunk), batch_size):
-                batch = [(*pair, None) for pair in chunk[first : first + batch_size]]
                 with clock() as measured:
-                    records = parser.predict_questions(batch)
+                    records = parser.predict_questions(chunk[first : first + batch_size])
                 speeds[name].add(records, measured)
     return list(speeds.values())
 
@@ -125,7 +125,7 @@ def command(
     from qdecomp.training.dataset_readers import read_examples
 
     torch.set_num_threads(threads)
-    asked = [(example.question_id, example.question) for example in evenly_spread(read_examples(questions), count)]
+    asked = evenly_spread(read_examples(questions), count)
     loaded = {name: load_parser(archive, overrides) for name, archive, overrides in parsers}
     speeds = [speed for size in batch_sizes.split(",") for speed in measure(loaded, asked, int(size))]
     show_tables([_table(speeds, threads)])

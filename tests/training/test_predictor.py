@@ -13,6 +13,7 @@ from allennlp.predictors import Predictor
 from qdecomp.data_structures.dependency_graph import dependency_graph_from_json
 from qdecomp.data_structures.errors import DataError, GraphError
 from qdecomp.decoding.ilp import IlpDecoder
+from qdecomp.files import BreakExample
 from qdecomp.training.predictor import QuestionDecompositionPredictor
 
 FIELDS = ["question_id", "question", "decomposition", "logical_form", "graph", "score", "error"]
@@ -28,11 +29,11 @@ ODD = ["\N{GRINNING FACE} red cubes", "a", "\u200b red \x07 cubes", "[DUP] #1 ; 
 
 @pytest.mark.parametrize("batch_size", [1, 7])
 def test_bad_questions_give_records_that_say_why(predictor: QuestionDecompositionPredictor, batch_size: int) -> None:
-    questions = [(str(number), text, None) for number, text in enumerate([*BAD, "How many cubes are red?", *ODD])]
+    questions = [BreakExample(0, "", text, None) for text in (*BAD, "How many cubes are red?", *ODD)]
     records = []
     for start in range(0, len(questions), batch_size):
         records += predictor.predict_questions(questions[start : start + batch_size])
-    assert [record["question"] for record in records] == [question for _, question, _ in questions]
+    assert [record["question"] for record in records] == [each.question for each in questions]
     assert [list(record) for record in records] == [FIELDS] * len(questions)
     assert [record["error"] for record in records[: len(BAD)]] == list(BAD.values())
     for record in records:
