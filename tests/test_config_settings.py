@@ -173,7 +173,6 @@ def workplace(tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatc
         shutil.copytree(ROOT / name, tmp_path / name)
     (tmp_path / "my_encoder").symlink_to(tiny_encoder)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("QDECOMP_CACHE", str(tmp_path / "cache"))
     return tmp_path
 
 

@@ -7,13 +7,7 @@ from allennlp.common.util import END_SYMBOL, START_SYMBOL
 from allennlp.data import Batch, Instance, Vocabulary
 
 from qdecomp.data_structures.dependency_graph import DependencyGraph, Edge
-from qdecomp.training.fields import (
-    EDGE_LABELS,
-    NO_EDGE,
-    TARGET_NAMESPACE,
-    CopyField,
-    EdgesField,
-)
+from qdecomp.training.fields import EDGE_LABELS, NO_EDGE, TARGET_NAMESPACE, CopyField, EdgesField
 
 
 @pytest.fixture

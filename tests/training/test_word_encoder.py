@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from allennlp.data import Batch, Vocabulary
+from allennlp.data import Batch, TextFieldTensors, Vocabulary
 from allennlp.data.token_indexers import SingleIdTokenIndexer
 
 from qdecomp.data_structures.errors import DataError
@@ -14,22 +14,14 @@ from qdecomp.data_structures.special_tokens import PRESETS
 from qdecomp.training import word_encoder
 from qdecomp.training.dataset_readers import BreakGraphReader
 from qdecomp.training.indexer import WordPieceIndexer
-from qdecomp.training.word_encoder import (
-    PIECES,
-    POS_TAGS,
-    EncodedWords,
-    WordEncoder,
-    trains_in_bfloat16,
-)
+from qdecomp.training.word_encoder import PIECES, POS_TAGS, EncodedWords, WordEncoder, trains_in_bfloat16
 from tests.encoders import ENCODERS
 
 SPECIAL = len(PRESETS["default"].appended)
 QUESTIONS = ("How many zqx cubes are red?", "red cubes")
 
 
-def _encode(
-    encoder: str, questions: tuple[str, ...] = QUESTIONS, *, inside: bool, tags: bool = False, **options: object
-) -> tuple[WordEncoder, EncodedWords]:
+def _batch(encoder: str, questions: tuple[str, ...], inside: bool, tags: bool) -> tuple[Vocabulary, TextFieldTensors]:
     indexers = {PIECES: WordPieceIndexer(encoder, special_tokens="default" if inside else None)}
     if tags:
         indexers[POS_TAGS] = SingleIdTokenIndexer(namespace=POS_TAGS, feature_name="pos_")
@@ -40,10 +32,17 @@ def _encode(
     vocab = Vocabulary.from_instances(instances)
     batch = Batch(instances)
     batch.index_instances(vocab)
+    return vocab, batch.as_tensor_dict()["question"]
+
+
+def _encode(
+    encoder: str, questions: tuple[str, ...] = QUESTIONS, *, inside: bool, tags: bool = False, **options: object
+) -> tuple[WordEncoder, EncodedWords]:
+    vocab, batch = _batch(encoder, questions, inside, tags)
     torch.manual_seed(0)
     module = WordEncoder(vocab, encoder, special_layers=0 if inside else 2, **options)  # type: ignore[arg-type]
     module.eval()
-    return module, module(batch.as_tensor_dict()["question"])
+    return module, module(batch)
 
 
 @pytest.mark.parametrize("inside", [True, False])
@@ -72,13 +71,9 @@ def test_layers_can_be_mixed_and_embeddings_frozen(tiny_encoder: Path) -> None:
 
 
 def test_special_tokens_that_nobody_encodes_are_noticed(tiny_encoder: Path) -> None:
-    reader = BreakGraphReader(token_indexers={PIECES: WordPieceIndexer(str(tiny_encoder))})
-    instance = reader.text_to_instance("red cubes")
-    reader.apply_token_indexers(instance)
-    batch = Batch([instance])
-    batch.index_instances(Vocabulary())
+    vocab, batch = _batch(str(tiny_encoder), ("red cubes",), inside=False, tags=False)
     with pytest.raises(DataError, match="have different special tokens"):
-        WordEncoder(Vocabulary(), str(tiny_encoder))(batch.as_tensor_dict()["question"])
+        WordEncoder(vocab, str(tiny_encoder))(batch)
 
 
 @pytest.mark.parametrize("helps", [True, False])
