@@ -93,7 +93,8 @@ def test_the_command_writes_figures_and_exits_as_promised(break_csv, tmp_path, c
     assert "qdmr: refers to itself" in shown
     assert json.loads(figures.read_text())["converted"] == 4
     assert run_qdecomp("convert", *options, "--strict") == 1
-    assert "nowhere.csv: there is no such file" in refusal("convert", *options, "--input", "nowhere.csv")
+    assert "give one --input; run the command once for each" in refusal("convert", *options, "--input", "nowhere.csv")
+    assert "nowhere.csv: there is no such file" in refusal("convert", "--input", "nowhere.csv", *options[2:])
     assert "there is no 'many'; choose one of default, paper" in refusal(
         "convert", *options, "--special-tokens", "many"
     )
