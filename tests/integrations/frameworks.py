@@ -11,6 +11,7 @@ import pytest
 
 from qdecomp import Decomposition, Parser
 from qdecomp.parsers.decomposition import failed_decomposition
+from qdecomp.parsers.source import ParserSource
 
 CHAIN = "Which river flows through the capital of Norland?"
 COMPARISON = "Which has more inhabitants, Arvo or Brenn?"
@@ -44,7 +45,7 @@ class FixedParser(Parser):
     """Knows the plans of a few questions, and the sizes of its batches."""
 
     def __init__(self) -> None:
-        super().__init__("fixed", self._answers)
+        super().__init__(ParserSource(Path("fixed")), self._answers)
         self.batches: list[int] = []
 
     def _answers(self, questions: Sequence[str]) -> list[Decomposition]:
