@@ -104,7 +104,7 @@ class ExampleStore:
         try:
             import bm25s
         except ImportError:
-            raise missing_extra("retrieved examples", "llm") from None
+            raise missing_extra("retrieving examples", "llm") from None
         self._rows = [
             (" ".join(row.question.split()), row.decomposition, row.operators)
             for row in iterate_break_csv(path)
