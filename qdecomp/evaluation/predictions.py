@@ -227,7 +227,8 @@ def read_predictions(
         if problem is not None:
             problems.append(RowProblem(problem[0], answer.number, question_id or None, problem[1]))
     if not count:
-        raise DataError(f"{path}: there are no predictions in it, only a header")
+        only = ", only a header" if isinstance(source, str | Path) else ""
+        raise DataError(f"{path}: there are no predictions in it{only}")
     if unusable is not None and not usable:
         raise DataError(f"{path}: no row can be used; row {unusable.number}: {unusable.error}; {HOW_RECORDS_LOOK}")
     if not are_named and count != len(examples):

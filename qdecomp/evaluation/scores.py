@@ -184,6 +184,8 @@ def read_inputs(
         raise DataError(f"predictions cannot be read as {read!r}; choose any or break")
     if compat and (answered_only or read != "any"):
         raise DataError("compat epr counts every question and reads predictions in its own way; leave the others out")
+    if not sources:
+        raise DataError("there are no predictions to score")
     if resamples < 2:
         raise DataError("an interval needs at least 2 resamples")
     names = [name.strip().replace("-", "_") for name in metrics if name.strip()]

@@ -183,6 +183,16 @@ def test_wrong_options_are_one_line(options: dict[str, Any], message: str) -> No
         evaluate(GOLD, ANSWERS, **options)
 
 
+@pytest.mark.parametrize(
+    ("predictions", "message"),
+    [([], "predictions: there are no predictions in it"), ({}, "there are no predictions to score")],
+)
+def test_values_without_predictions_are_one_line(predictions: object, message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        evaluate(GOLD, predictions)
+    assert str(caught.value) == message
+
+
 def test_a_score_that_is_not_there_names_those_that_are() -> None:
     scores = evaluate(GOLD, {"a": ANSWERS, "b": ANSWERS}, "lf_em")
     with pytest.raises(KeyError, match="give one of a, b and a metric"):
