@@ -60,7 +60,7 @@ def test_the_reference_has_the_public_names_with_their_docstrings(site: Path) ->
     reference = (site / "api.html").read_text(encoding="utf-8")
     values = {"VERSION", "__version__"}
     assert [name for name in set(qdecomp.__all__) - values if f'id="qdecomp.{name}"' not in reference] == []
-    described = inspect.getdoc(qdecomp.Decomposition.steps)
+    described = inspect.getdoc(qdecomp.Decomposition.plan)
     assert described
     assert html.escape(described.partition(".")[0], quote=False) in reference
     assert ":class:" not in reference
