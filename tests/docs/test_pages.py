@@ -62,6 +62,16 @@ def test_every_command_on_the_pages_exists(capsys: pytest.CaptureFixture[str]) -
         assert "Usage:" in capsys.readouterr().out
 
 
+def test_a_question_on_the_pages_is_answered_as_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    shown = set(re.findall(r'^\$ qdecomp parse "([^"]+)"\n(.*?)^```', text, re.MULTILINE | re.DOTALL))
+    assert shown
+    for question, answer in shown:
+        with pytest.raises(SystemExit):
+            main(["parse", question])
+        assert capsys.readouterr().out == answer
+
+
 def test_every_option_is_on_some_page() -> None:
     named = {name for page in PAGES for name in re.findall(r"--[a-z-]+", page.read_text(encoding="utf-8"))}
     context = click.Context(_command)
