@@ -130,7 +130,7 @@ def test_the_loss_is_that_of_a_loop_over_pairs_layers_keys_and_values(head: Rela
     for question, i, j in places:
         for layer in layers:
             for linear, relation in ((head.keys, layer.keys), (head.values, layer.values)):
-                total -= float(linear(relation[question, i, j]).softmax(dim=-1)[gold[question, i, j]].log())
+                total -= float(linear(relation[question, i, j]).softmax(dim=-1)[gold[question, i, j]].log().detach())
     assert float(head.loss(layers, gold, counted).detach()) == pytest.approx(total / len(places), rel=1e-5)
 
 
