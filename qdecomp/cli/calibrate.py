@@ -63,8 +63,8 @@ def command(source: str, golds: tuple[Path, ...], check: Path | None, dry_run: b
     parser = parser_path(source)
     if not golds and check is None:
         raise DataError("give --gold to fit a calibration, --check to measure the stored one, or both")
-    if len(golds) > 2:
-        raise DataError(f"--gold takes one file, or two with different kinds of questions, not {len(golds)}")
+    if len(golds) > 2 or len({gold.resolve() for gold in golds}) < len(golds):
+        raise DataError("--gold takes one file, or two with different kinds of questions")
     if golds:
         kind = _fitted_kind(parser, golds) if len(golds) == 2 else None
         found = [_answers_and_verdicts(parser, gold, kind) for gold in golds]

@@ -64,6 +64,8 @@ class Kind:
 
     def __call__(self, words: npt.NDArray[np.float32]) -> float:
         """The probability that a question is of this kind, by the states of its words in the encoder (words, size)."""
+        if words.shape[1] != len(self.weights):
+            raise DataError("the calibration of this parser is that of another encoder; run qdecomp calibrate again")
         return _logistic(self.bias + float(words.mean(axis=0, dtype=np.float64) @ np.array(self.weights)))
 
 
@@ -146,6 +148,12 @@ def fit_calibration(decompositions: Sequence[Decomposition], right: Sequence[boo
 
 def fit_kind(first: Sequence[npt.NDArray[np.float32]], others: Sequence[npt.NDArray[np.float32]]) -> Kind:
     """What tells two kinds of questions apart, given the states of the words of each question."""
+    if not first or not others:
+        raise DataError("to tell two kinds of questions apart takes rows with a decomposition of each")
+    if not first[0].size:
+        raise DataError(
+            "this bundle gives no states of words, which two kinds of questions need; bundle the parser again"
+        )
     states = np.array([words.mean(axis=0, dtype=np.float64) for words in (*first, *others)])
     centre, spread = states.mean(axis=0), np.maximum(states.std(axis=0), 1e-9)
     is_first = np.arange(len(states)) < len(first)

@@ -55,8 +55,9 @@ def test_two_kinds_of_questions_have_a_file_each(folder: Path, project_root: Pat
     found = load(folder).parse(QUESTION)
     assert found.kind is not None
     assert 0 < found.kind < 1
-    result = CliRunner().invoke(command, ["--parser", str(folder), *golds, *golds])
-    assert "one file, or two with different kinds" in str(result.exception)
+    for wrong in ([*golds, "--gold", str(data / "train.csv")], golds[:2] * 2):
+        result = CliRunner().invoke(command, ["--parser", str(folder), *wrong])
+        assert "one file, or two with different kinds" in str(result.exception)
 
 
 def test_the_stored_calibration_can_be_measured_and_a_dry_run_writes_nothing(folder: Path, project_root: Path) -> None:

@@ -74,6 +74,12 @@ def test_kinds_of_questions_are_told_apart_and_confidence_knows_them() -> None:
     assert sum(kind(words) > 0.5 for words in first[100:]) > 90
     assert sum(kind(words) < 0.5 for words in others[100:]) > 90
 
+    for wrong in ((first, []), ([], others), ([np.zeros((0, 0))], others)):
+        with pytest.raises(DataError, match="two kinds of questions"):
+            fit_kind(*wrong)
+    with pytest.raises(DataError, match="another encoder"):
+        kind(np.zeros((6, 9)))
+
     # Plans of the same score are right for the first kind only.
     plans = [replace(each, score=-1.0, kind=float(n % 2)) for n, each in enumerate(sample(400, seed=6)[0])]
     calibration = replace(fit_calibration(plans, [each.kind == 1 for each in plans]), kind=kind)
